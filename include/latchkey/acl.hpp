@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// What an identity may do with a znode; values as ZooKeeper has them, combined with `|`.
+enum class permission : std::int32_t {
+    read = 1,
+    write = 2,
+    create = 4,
+    remove = 8,
+    admin = 16,
+    all = 31,
+};
+
+[[nodiscard]] constexpr permission operator|(permission a, permission b) noexcept {
+    return static_cast<permission>(static_cast<std::int32_t>(a) | static_cast<std::int32_t>(b));
+}
+
+[[nodiscard]] constexpr bool allows(permission granted, permission wanted) noexcept {
+    return (static_cast<std::int32_t>(granted) & static_cast<std::int32_t>(wanted)) != 0;
+}
+
+/// One entry of a znode's access control list, for example `{"digest", "user:base64hash",
+/// permission::all}`.
+struct acl_entry {
+    std::string scheme;
+    std::string id;
+    permission allowed = permission::all;
+
+    bool operator==(const acl_entry&) const = default;
+};
+
+/// A znode's access control list. It never applies to the znode's children by itself.
+using acl = std::vector<acl_entry>;
+
+/// Everybody may do everything. Anyone who reaches a client port can then release anybody's lock.
+[[nodiscard]] inline acl open_unsafe_acl() {
+    return {{"world", "anyone", permission::all}};
+}
+
+/// Only the identity that created a znode may touch it. All participants must then share one
+/// identity: a waiter reads its predecessor's znode, and a release deletes from the shared
+/// directory.
+[[nodiscard]] inline acl creator_only_acl() {
+    return {{"auth", "", permission::all}};
+}
+
+}  // namespace latchkey

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <latchkey/boottime_clock.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace latchkey {
+
+/// Where sessions, clients and recipes run: one thread at a time, in the order posted, with timers
+/// and randomness.
+///
+/// Everything that a state machine of this library needs from outside comes through here, so that
+/// the same code runs on the process's event thread and, replayed from a seed, on a virtual clock.
+/// Tasks must not block and must not throw.
+class loop {
+public:
+    using clock = boottime_clock;
+    using task = std::function<void()>;
+    using timer_id = std::uint64_t;  ///< never 0
+
+    loop() = default;
+    loop(const loop&) = delete;
+    loop& operator=(const loop&) = delete;
+    virtual ~loop() = default;
+
+    /// The time of this loop's clock. Any thread.
+    [[nodiscard]] virtual clock::time_point now() const noexcept = 0;
+
+    /// Runs `t` on the loop, after what was posted before. Any thread. Never runs it inside this
+    /// call.
+    virtual void post(task t) = 0;
+
+    /// Runs `t` on the loop once `now() >= at`. On the loop only.
+    virtual timer_id start_timer(clock::time_point at, task t) = 0;
+
+    /// Forgets a timer; one that has run or is unknown is ignored. On the loop only.
+    virtual void cancel_timer(timer_id id) noexcept = 0;
+
+    /// A uniformly distributed number, for jitter and identifiers. On the loop only.
+    [[nodiscard]] virtual std::uint64_t random() = 0;
+
+    /// True on the thread that runs the tasks, while it runs one.
+    [[nodiscard]] virtual bool on_loop() const noexcept = 0;
+};
+
+/// One timer of a loop, cancelled when it goes out of scope. On the loop only.
+class timer {
+public:
+    explicit timer(loop& l) noexcept : loop_(&l) {}
+
+    timer(const timer&) = delete;
+    timer& operator=(const timer&) = delete;
+
+    ~timer() { cancel(); }
+
+    /// Replaces what was set before.
+    void start(loop::clock::time_point at, loop::task t) {
+        cancel();
+        id_ = loop_->start_timer(at, [this, t = std::move(t)] {
+            id_ = 0;
+            // The task may destroy this timer, and with it the closure that runs.
+            auto task = t;
+            task();
+        });
+    }
+
+    void start(loop::clock::duration after, loop::task t) {
+        start(loop_->now() + after, std::move(t));
+    }
+
+    void cancel() noexcept {
+        if (id_ != 0) {
+            loop_->cancel_timer(std::exchange(id_, 0));
+        }
+    }
+
+    [[nodiscard]] bool running() const noexcept { return id_ != 0; }
+
+private:
+    loop* loop_;
+    loop::timer_id id_ = 0;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <latchkey/acl.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace latchkey {
+
+/// ZooKeeper's result codes, with its numbers. A server may answer with one that is not listed
+/// here.
+enum class result_code : int {
+    ok = 0,
+    runtime_inconsistency = -2,
+    connection_loss = -4,
+    marshalling_error = -5,
+    unimplemented = -6,
+    operation_timeout = -7,
+    bad_arguments = -8,
+    invalid_state = -9,
+    no_node = -101,
+    no_auth = -102,
+    bad_version = -103,
+    no_children_for_ephemerals = -108,
+    node_exists = -110,
+    not_empty = -111,
+    session_expired = -112,
+    invalid_callback = -113,
+    invalid_acl = -114,
+    auth_failed = -115,
+    closing = -116,
+    nothing = -117,
+    session_moved = -118,
+    read_only = -119,
+    quota_exceeded = -125,
+    throttled = -127,
+};
+
+/// The request may or may not have been applied. On a request that was sent; -112 and -116 count
+/// because they also end requests that were in flight.
+[[nodiscard]] constexpr bool outcome_unknown(result_code c) noexcept {
+    switch (c) {
+        case result_code::connection_loss:
+        case result_code::operation_timeout:
+        case result_code::runtime_inconsistency:
+        case result_code::session_expired:
+        case result_code::closing:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// The part of a znode's Stat that somebody here reads.
+struct znode_stat {
+    std::int64_t czxid = 0;
+    std::int64_t mzxid = 0;
+    std::int64_t ephemeral_owner = 0;
+    std::int32_t version = 0;
+    std::int32_t cversion = 0;
+    std::int32_t data_length = 0;
+    std::int32_t num_children = 0;
+};
+
+enum class create_mode : std::uint8_t {
+    persistent,
+    ephemeral,
+    persistent_sequential,
+    ephemeral_sequential,
+    container
+};
+
+/// One request of ZooKeeper's protocol, as a value.
+struct request {
+    enum class kind : std::uint8_t {
+        create,
+        remove,
+        get,
+        exists,
+        children,
+        set,
+        check,
+        multi,
+        sync
+    };
+    static constexpr std::int32_t any_version = -1;
+
+    kind what = kind::sync;
+    std::string path;
+    std::string data;                            ///< create, set
+    std::int32_t version = any_version;          ///< remove, set, check
+    create_mode mode = create_mode::persistent;  ///< create
+    acl access;                                  ///< create
+    std::vector<request> operations;  ///< multi: create, remove, set and check; no container
+
+    static request create(std::string path, std::string data, create_mode mode, acl access) {
+        request r = of(kind::create, std::move(path));
+        r.data = std::move(data);
+        r.mode = mode;
+        r.access = std::move(access);
+        return r;
+    }
+
+    static request remove(std::string path, std::int32_t version = any_version) {
+        return of(kind::remove, std::move(path), version);
+    }
+
+    static request get(std::string path) { return of(kind::get, std::move(path)); }
+
+    static request exists(std::string path) { return of(kind::exists, std::move(path)); }
+
+    static request children(std::string path) { return of(kind::children, std::move(path)); }
+
+    static request set(std::string path, std::string data, std::int32_t version = any_version) {
+        request r = of(kind::set, std::move(path), version);
+        r.data = std::move(data);
+        return r;
+    }
+
+    /// Only inside a multi.
+    static request check(std::string path, std::int32_t version = any_version) {
+        return of(kind::check, std::move(path), version);
+    }
+
+    static request multi(std::vector<request> operations) {
+        request r = of(kind::multi, {});
+        r.operations = std::move(operations);
+        return r;
+    }
+
+    /// Brings the server that this session talks to up to the leader. Not a quorum operation
+    /// (ZOOKEEPER-1675).
+    static request sync(std::string path) { return of(kind::sync, std::move(path)); }
+
+private:
+    static request of(kind what, std::string path, std::int32_t version = any_version) {
+        request r;
+        r.what = what;
+        r.path = std::move(path);
+        r.version = version;
+        return r;
+    }
+};
+
+/// The answer to a request. Fields that do not belong to the request's kind, or to a failure, are
+/// empty.
+struct reply {
+    result_code code = result_code::ok;
+    std::string path;                ///< create: the name as created, with its sequence
+    std::string data;                ///< get
+    znode_stat stat;                 ///< create (all but inside a multi), get, exists, set
+    std::vector<std::string> names;  ///< children, in no order
+    std::vector<reply>
+        results;  ///< multi: one an operation, in order; on failure the codes tell which refused
+
+    [[nodiscard]] bool ok() const noexcept { return code == result_code::ok; }
+};
+
+}  // namespace latchkey
