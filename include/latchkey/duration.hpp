@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <ratio>
+
+namespace latchkey {
+
+/// Any duration of std::chrono or boost::chrono, so that a recipe is TimedLockable for the guards
+/// of both without a Boost header here.
+template <class D>
+concept duration_like = requires(const D& d) {
+    { d.count() } -> std::convertible_to<long double>;
+    D::period::num;
+    D::period::den;
+};
+
+/// The same for time points.
+template <class T>
+concept time_point_like = requires {
+    typename T::clock;
+    { T::clock::now() } -> std::convertible_to<T>;
+};
+
+/// Saturates instead of wrapping: `std::chrono::hours::max()` is "for ever", not a negative number.
+/// NaN is zero.
+template <duration_like D>
+[[nodiscard]] constexpr std::chrono::nanoseconds to_nanoseconds(const D& d) noexcept {
+    using limits = std::chrono::nanoseconds;
+    const long double ns =
+        static_cast<long double>(d.count()) * D::period::num * 1e9L / D::period::den;
+    if (ns >= static_cast<long double>(limits::max().count())) {
+        return limits::max();
+    }
+    if (ns <= static_cast<long double>(limits::min().count())) {
+        return limits::min();
+    }
+    return limits(ns == ns ? static_cast<limits::rep>(ns) : 0);
+}
+
+/// How long it is until `deadline`, by its own clock; negative when it has passed.
+template <time_point_like T>
+[[nodiscard]] std::chrono::nanoseconds time_left(const T& deadline) noexcept {
+    // Subtracting first could overflow for time_point::max().
+    const auto until = to_nanoseconds(deadline.time_since_epoch());
+    const auto now = to_nanoseconds(T::clock::now().time_since_epoch());
+    if (until == std::chrono::nanoseconds::max()) {
+        return until;
+    }
+    if (until <= now) {
+        return std::chrono::nanoseconds::zero();
+    }
+    const long double left =
+        static_cast<long double>(until.count()) - static_cast<long double>(now.count());
+    return to_nanoseconds(std::chrono::duration<long double, std::nano>(left));
+}
+
+}  // namespace latchkey

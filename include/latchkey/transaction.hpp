@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+
+/// One step of a guarded transaction (hold::transact), as a value.
+///
+/// Paths are absolute and lie below the client's chroot. A version of `any_version` matches every
+/// version. Container and TTL znodes cannot be created in a transaction: ZooKeeper's C client
+/// aborts the process on the servers' answer.
+class operation {
+public:
+    enum class kind : std::uint8_t { create, set, remove, check };
+    enum class lifetime : std::uint8_t {
+        persistent,
+        ephemeral,
+        persistent_sequential,
+        ephemeral_sequential
+    };
+    static constexpr std::int32_t any_version = -1;
+
+    /// Creates a znode with the client's access control list. Refused with errc::znode_exists,
+    /// errc::no_such_znode (no parent).
+    [[nodiscard]] static operation create(std::string path,
+                                          std::string data = {},
+                                          lifetime life = lifetime::persistent) {
+        return {kind::create, std::move(path), std::move(data), any_version, life};
+    }
+
+    /// Replaces a znode's data. Refused with errc::no_such_znode, errc::version_mismatch.
+    [[nodiscard]] static operation set(std::string path,
+                                       std::string data,
+                                       std::int32_t version = any_version) {
+        return {kind::set, std::move(path), std::move(data), version, lifetime::persistent};
+    }
+
+    /// Deletes a znode. Refused with errc::no_such_znode, errc::version_mismatch, errc::not_empty.
+    [[nodiscard]] static operation remove(std::string path, std::int32_t version = any_version) {
+        return {kind::remove, std::move(path), {}, version, lifetime::persistent};
+    }
+
+    /// Changes nothing; refuses the whole transaction unless the znode exists with this version.
+    [[nodiscard]] static operation check(std::string path, std::int32_t version = any_version) {
+        return {kind::check, std::move(path), {}, version, lifetime::persistent};
+    }
+
+    [[nodiscard]] kind what() const noexcept { return what_; }
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    [[nodiscard]] const std::string& data() const noexcept { return data_; }
+
+    [[nodiscard]] std::int32_t version() const noexcept { return version_; }
+
+    [[nodiscard]] lifetime life() const noexcept { return life_; }
+
+private:
+    operation(kind what, std::string path, std::string data, std::int32_t version, lifetime life)
+        : what_(what),
+          life_(life),
+          version_(version),
+          path_(std::move(path)),
+          data_(std::move(data)) {}
+
+    kind what_;
+    lifetime life_;
+    std::int32_t version_;
+    std::string path_;
+    std::string data_;
+};
+
+}  // namespace latchkey
