@@ -1,0 +1,56 @@
+// The ensemble that other tests lean on does what its header says.
+#include "real_ensemble.hpp"
+
+#include "eventually.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(RealEnsemble, ElectsAnotherLeaderAfterAKillAndTakesTheOldOneBack) {
+    real_ensemble ensemble;
+    const int killed = ensemble.leader();
+    ensemble.kill(killed);
+    EXPECT_THAT(ensemble.mode(killed), IsEmpty());
+    EXPECT_NE(ensemble.leader(), killed);
+    ensemble.restart(killed);
+    EXPECT_EQ(ensemble.mode(killed), "follower");
+}
+
+TEST(RealEnsemble, PausedServerIsSilentUntilResumed) {
+    real_ensemble ensemble({.servers = 1});
+    ensemble.pause(1);
+    EXPECT_THAT(ensemble.srvr(1), IsEmpty());
+    ensemble.resume(1);
+    EXPECT_TRUE(eventually([&] { return ensemble.mode(1) == "standalone"; }));
+}
+
+TEST(RealEnsemble, ConfiguresTickAndSettings) {
+    real_ensemble ensemble(
+        {.servers = 1, .tick = std::chrono::milliseconds(300), .settings = {"maxClientCnxns=7"}});
+    const std::string configuration = ensemble.four_letter_word(1, "conf");
+    EXPECT_THAT(configuration, testing::HasSubstr("tickTime=300\n"));
+    EXPECT_THAT(configuration, testing::HasSubstr("minSessionTimeout=600\n"));
+    EXPECT_THAT(configuration, testing::HasSubstr("maxClientCnxns=7\n"));
+}
+
+TEST(RealEnsemble, TellsWhatTheScriptSaid) {
+    EXPECT_THAT(
+        [] { real_ensemble ensemble({.servers = 4}); },
+        testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("-n 4: 1, 3 or 5 servers")));
+    real_ensemble ensemble({.servers = 1});
+    ensemble.kill(1);
+    EXPECT_THAT(
+        [&] { ensemble.pause(1); },
+        testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("server 1 is not running")));
+}
+
+}  // namespace
+}  // namespace latchkey::test

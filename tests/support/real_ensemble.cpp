@@ -1,0 +1,217 @@
+#include "real_ensemble.hpp"
+
+#include "eventually.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace latchkey::test {
+namespace {
+
+struct outcome {
+    int status;
+    std::string output;
+};
+
+outcome run(const std::string& command) {
+    FILE* pipe = ::popen(command.c_str(), "re");
+    if (pipe == nullptr) {
+        throw std::runtime_error("cannot run " + command);
+    }
+    outcome result{0, {}};
+    std::array<char, 512> buffer{};
+    while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr) {
+        result.output += buffer.data();
+    }
+    result.status = ::pclose(pipe);
+    return result;
+}
+
+/// Runs scripts/ensemble and returns its stdout without the last newline; its complaints go into
+/// the exception.
+std::string ensemble_script(const std::string& arguments) {
+    const std::string complaints = "/tmp/latchkey-ensemble-" + std::to_string(::getpid()) + ".err";
+    outcome result = run(LATCHKEY_SCRIPTS_DIR "/ensemble " + arguments + " 2>" + complaints);
+    const outcome said = run("cat " + complaints + "; rm -f " + complaints);
+    if (!WIFEXITED(result.status) || WEXITSTATUS(result.status) != 0) {
+        throw std::runtime_error("ensemble " + arguments + ":\n" + said.output);
+    }
+    while (!result.output.empty() && result.output.back() == '\n') {
+        result.output.pop_back();
+    }
+    return result.output;
+}
+
+std::string quoted(const std::string& word) {
+    std::string result = "'";
+    for (const char c : word) {
+        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return result + "'";
+}
+
+std::string unique() {
+    static std::atomic<int> count{0};
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) +
+           "-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+std::string environment_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+real_ensemble::identity real_ensemble::started(const real_ensemble_options& options) {
+    const std::string name = "test-" + unique();
+    std::ostringstream arguments;
+    arguments << "start --name " << name << " -n " << options.servers << " --tick "
+              << options.tick.count() << " --until-exit-of " << ::getpid();
+    for (const std::string& line : options.settings) {
+        arguments << " --set " << quoted(line);
+    }
+    return {ownership::own, name, ensemble_script(arguments.str())};
+}
+
+real_ensemble::identity real_ensemble::found() {
+    if (const std::string servers = environment_variable("LATCHKEY_TEST_SERVERS");
+        !servers.empty()) {
+        return {ownership::elsewhere, "", servers};
+    }
+    if (const std::string name = environment_variable("LATCHKEY_TEST_ENSEMBLE"); !name.empty()) {
+        // It runs already, and then the script only tells where. The parent is ctest.
+        return {ownership::elsewhere,
+                name,
+                ensemble_script("start --name " + quoted(name) + " --until-exit-of " +
+                                std::to_string(::getppid()))};
+    }
+    return started({});
+}
+
+real_ensemble::real_ensemble(identity which)
+    : whose_(which.whose),
+      name_(std::move(which.name)),
+      connect_string_(std::move(which.connect_string)) {
+    std::istringstream list(connect_string_);
+    for (std::string server; std::getline(list, server, ',');) {
+        const auto colon = server.rfind(':');
+        if (colon == std::string::npos) {
+            throw std::runtime_error("not host:port,...: " + connect_string_);
+        }
+        servers_.emplace_back(server.substr(0, colon), server.substr(colon + 1));
+    }
+}
+
+real_ensemble::real_ensemble(const real_ensemble_options& options)
+    : real_ensemble(started(options)) {}
+
+real_ensemble::~real_ensemble() {
+    if (whose_ != ownership::own) {
+        return;
+    }
+    try {
+        static_cast<void>(ensemble_script("stop --name " + name_));
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+    }
+}
+
+real_ensemble& real_ensemble::shared() {
+    static real_ensemble ensemble{found()};
+    return ensemble;
+}
+
+std::string real_ensemble::address(int server) const {
+    const auto& [host, port] = servers_.at(static_cast<std::size_t>(server - 1));
+    return host + ":" + port;
+}
+
+std::string real_ensemble::fresh_path() {
+    return "/test-" + unique();
+}
+
+void real_ensemble::control(const char* verb, int server) {
+    if (whose_ != ownership::own) {
+        throw std::logic_error(std::string(verb) +
+                               ": these servers are shared; make a real_ensemble of your own");
+    }
+    ensemble_script(std::string(verb) + " " + std::to_string(server) + " --name " + name_);
+}
+
+void real_ensemble::kill(int server) {
+    control("kill", server);
+}
+
+void real_ensemble::pause(int server) {
+    control("pause", server);
+}
+
+void real_ensemble::resume(int server) {
+    control("resume", server);
+}
+
+void real_ensemble::restart(int server) {
+    control("restart", server);
+}
+
+std::string real_ensemble::four_letter_word(int server,
+                                            std::string_view word,
+                                            std::chrono::milliseconds limit) const {
+    const auto& [host, port] = servers_.at(static_cast<std::size_t>(server - 1));
+    boost::asio::ip::tcp::iostream stream;
+    stream.expires_after(limit);
+    stream.connect(host, port);
+    stream << word << std::flush;
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string real_ensemble::mode(int server) const {
+    static constexpr std::string_view label = "Mode: ";
+    const std::string answer = srvr(server);
+    const auto start = answer.find(label);
+    if (start == std::string::npos) {
+        return {};
+    }
+    const auto from = start + label.size();
+    return answer.substr(from, answer.find('\n', from) - from);
+}
+
+int real_ensemble::server_with_mode(std::string_view first, std::string_view second) const {
+    int found = 0;
+    const bool in_time = eventually([&] {
+        for (int server = 1; server <= size() && found == 0; ++server) {
+            const std::string is = mode(server);
+            found = is == first || is == second ? server : 0;
+        }
+        return found != 0;
+    });
+    if (!in_time) {
+        throw std::runtime_error("no server of " + connect_string_ + " became " +
+                                 std::string(first));
+    }
+    return found;
+}
+
+int real_ensemble::leader() const {
+    return server_with_mode("leader", "standalone");
+}
+
+int real_ensemble::follower() const {
+    return server_with_mode("follower", "follower");
+}
+
+}  // namespace latchkey::test

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+
+struct real_ensemble_options {
+    /// 1 (standalone), 3 or 5.
+    int servers = 3;
+    std::chrono::milliseconds tick{200};
+    /// More lines for zoo.cfg, "key=value".
+    std::vector<std::string> settings = {};
+};
+
+/// Real ZooKeeper servers, run by scripts/ensemble.
+///
+/// A test that only talks to servers takes `shared()`, and a path of its own in it
+/// (`fresh_path()`). One that breaks servers makes an ensemble for itself; its program is declared
+/// with SERVERS own, so that it is left out where the servers are somebody else's.
+///
+/// Servers are counted from 1, in the order of the connect string. Every failure throws
+/// std::runtime_error with what the script said. Not for use by several threads at once, except the
+/// const members.
+class real_ensemble {
+public:
+    /// Starts servers for this object alone; returns when all serve (one to a few seconds).
+    explicit real_ensemble(const real_ensemble_options& options = {});
+    /// Stops them. They also stop when the test program is killed.
+    ~real_ensemble();
+    real_ensemble(const real_ensemble&) = delete;
+    real_ensemble& operator=(const real_ensemble&) = delete;
+
+    /// The ensemble that tests share: the servers that LATCHKEY_TEST_SERVERS lists, else the one
+    /// that ctest started for its run, else one for this program, started at first use.
+    static real_ensemble& shared();
+
+    /// "127.0.0.1:port,127.0.0.2:port,..."
+    [[nodiscard]] const std::string& connect_string() const { return connect_string_; }
+
+    [[nodiscard]] int size() const { return static_cast<int>(servers_.size()); }
+
+    /// "host:port" of one server.
+    [[nodiscard]] std::string address(int server) const;
+    /// A path below the root that no other test uses; nothing is created.
+    [[nodiscard]] static std::string fresh_path();
+
+    /// SIGKILL; the server is gone on return.
+    void kill(int server);
+    /// SIGSTOP: the kernel still accepts connections, nothing answers.
+    void pause(int server);
+    void resume(int server);
+    /// Starts the server again with its data (stopping it first if it runs) and waits until it
+    /// serves; without a majority only until it answers.
+    void restart(int server);
+
+    /// The answer to a four letter word; empty when there is none within the limit.
+    [[nodiscard]] std::string four_letter_word(
+        int server,
+        std::string_view word,
+        std::chrono::milliseconds limit = std::chrono::seconds(1)) const;
+
+    [[nodiscard]] std::string srvr(int server) const { return four_letter_word(server, "srvr"); }
+
+    /// "leader", "follower" or "standalone"; empty while the server does not serve.
+    [[nodiscard]] std::string mode(int server) const;
+    /// The leader (or the standalone server). Waits for an election; throws when 30 s brought none.
+    [[nodiscard]] int leader() const;
+    /// A server that follows. Waits likewise.
+    [[nodiscard]] int follower() const;
+
+private:
+    enum class ownership { own, elsewhere };
+
+    struct identity {
+        ownership whose;
+        std::string name;
+        std::string connect_string;
+    };
+
+    explicit real_ensemble(identity which);
+
+    [[nodiscard]] static identity started(const real_ensemble_options& options);
+    [[nodiscard]] static identity found();
+    [[nodiscard]] int server_with_mode(std::string_view first, std::string_view second) const;
+    void control(const char* verb, int server);
+
+    ownership whose_;
+    std::string name_;
+    std::string connect_string_;
+    std::vector<std::pair<std::string, std::string>> servers_;
+};
+
+}  // namespace latchkey::test
