@@ -43,6 +43,10 @@ public:
 
     /// True on the thread that runs the tasks, while it runs one.
     [[nodiscard]] virtual bool on_loop() const noexcept = 0;
+
+    /// True if nothing runs unless the owner of the loop steps it: waiting for the loop would be
+    /// waiting for ever.
+    [[nodiscard]] virtual bool stepped() const noexcept { return false; }
 };
 
 /// One timer of a loop, cancelled when it goes out of scope. On the loop only.

@@ -83,9 +83,7 @@ enum class cause {
 /// one, the remedy.
 class error : public std::system_error {
 public:
-    using std::system_error::system_error;
-
-    error(errc code, const std::string& what) : std::system_error(make_error_code(code), what) {}
+    error(std::error_code code, const std::string& what) : std::system_error(code, what) {}
 };
 
 }  // namespace latchkey

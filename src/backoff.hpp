@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace latchkey {
+
+/// Waiting times that double up to a cap, each drawn from the upper half of its range, so that
+/// clients that failed together do not come back together.
+class backoff {
+public:
+    using duration = std::chrono::nanoseconds;
+
+    constexpr backoff(duration first, duration cap) noexcept : first_(first), cap_(cap) {}
+
+    /// The next waiting time; `random` is any uniformly distributed number.
+    [[nodiscard]] constexpr duration next(std::uint64_t random) noexcept {
+        const duration top =
+            std::min(cap_, failures_ >= 20 ? cap_ : first_ * (std::int64_t{1} << failures_));
+        failures_ = std::min(failures_ + 1, 20U);
+        const auto half = static_cast<std::uint64_t>(top.count()) / 2;
+        return duration(static_cast<duration::rep>(half + random % (half + 1)));
+    }
+
+    constexpr void reset() noexcept { failures_ = 0; }
+
+private:
+    duration first_;
+    duration cap_;
+    unsigned failures_ = 0;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,461 @@
+#include "client_core.hpp"
+
+#include "path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+namespace {
+
+/// Set while code of the user runs for any client: a blocking call made there could wait for
+/// itself.
+thread_local bool in_callback = false;
+
+/// A definite answer to a write was given by a leader with its quorum: refusals are transactions as
+/// well.
+bool proves_quorum(result_code c) noexcept {
+    switch (c) {
+        case result_code::ok:
+        case result_code::no_node:
+        case result_code::node_exists:
+        case result_code::bad_version:
+        case result_code::not_empty:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool is_write(request::kind k) noexcept {
+    return k == request::kind::create || k == request::kind::remove || k == request::kind::set ||
+           k == request::kind::multi;
+}
+
+}  // namespace
+
+/// What threads outside the loop wait for and read; shared, so that a waiter may outlive the core.
+struct client_core::status {
+    boost::mutex mutex;
+    boost::condition_variable changed;
+    std::string trouble LATCHKEY_GUARDED_BY(mutex);
+    failure closed_why LATCHKEY_GUARDED_BY(mutex);
+    awaited<bool> closed;
+
+    void notify() {
+        { const monitor_lock lock(mutex); }
+        changed.notify_all();
+    }
+};
+
+client_core::client_core(environment env, connect_target target, client_options options)
+    : env_(std::move(env)),
+      target_(std::move(target)),
+      options_(std::move(options)),
+      callbacks_(env_.callbacks()),
+      listeners_([this](std::function<void()> f) { call(std::move(f)); }),
+      status_(std::make_shared<status>()),
+      heartbeat_(
+          *env_.loop,
+          {.beat =
+               [this](const std::string& path, std::function<void()> answered) {
+                   const auto sent = env_.loop->now();
+                   const bool by_sync = options_.heartbeat == client_options::heartbeat_kind::sync;
+                   submit(by_sync ? request::sync(path) : request::multi({request::check(path)}),
+                          [this, sent, by_sync, answered = std::move(answered)](const reply& r) {
+                              if (by_sync && r.ok()) {
+                                  on_proof(sent);
+                              }
+                              answered();
+                          });
+               },
+           .give_up_connection = [this] { session_->reconnect(); },
+           .deadline_passed = [this] { on_deadline_passed(); }}),
+      deletes_(
+          *env_.loop,
+          [this](request r, session::completion done) { submit(std::move(r), std::move(done)); },
+          [this](const std::string& path, result_code code) {
+              const failure f = failure_of(code, path);
+              log("cannot delete " + f.detail + ": " + f.code.message() +
+                  "; trying again until the session ends");
+          },
+          [this] { drained_if_closing(); }),
+      reopen_(*env_.loop),
+      close_limit_(*env_.loop) {}
+
+std::shared_ptr<client_core> client_core::start(environment env,
+                                                connect_target target,
+                                                client_options options) {
+    if (options.access.empty()) {
+        options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
+    }
+    std::shared_ptr<client_core> core(
+        new client_core(std::move(env), std::move(target), std::move(options)));
+    core->post([core] { core->open_session(); });
+    return core;
+}
+
+// ---- the session ----
+
+void client_core::open_session() {
+    if (closing_) {
+        return;
+    }
+    session_options o{
+        .servers = target_.servers, .timeout = options_.session_timeout, .identities = {}};
+    for (const credentials& c : options_.credentials) {
+        o.identities.push_back({c.scheme, c.secret});
+    }
+    // The session is destroyed on the loop before the core goes, and calls nothing after that.
+    session_ = env_.sessions->open(
+        o, [this, opened = ++opened_](const session_event& e) { on_event(opened, e); });
+}
+
+void client_core::on_event(std::uint64_t opened, const session_event& e) {
+    if (opened != opened_ || !session_) {
+        return;
+    }
+    const auto keep = shared_from_this();
+    switch (e.what) {
+        case session_event::kind::connected:
+            on_connected(e);
+            break;
+        case session_event::kind::suspended:
+            on_suspended();
+            break;
+        case session_event::kind::expired:
+            retire_session();
+            end_session(loss::session_expired);
+            reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
+            break;
+        case session_event::kind::auth_failed:
+            on_auth_failed(e.detail);
+            break;
+        case session_event::kind::trouble:
+            set_trouble(e.detail);
+            break;
+    }
+}
+
+void client_core::on_connected(const session_event& e) {
+    const std::int64_t known = session_id();
+    if (known != 0 && known != e.id) {
+        // Some servers hand out another session without saying so (ClickHouse Keeper); the
+        // ephemerals are gone.
+        end_session(loss::session_replaced);
+    }
+    const bool fresh = session_id() == 0;
+    if (fresh) {
+        ++generation_;
+        session_id_.store(e.id, std::memory_order_release);
+        validity_ = std::make_shared<validity>(options_.tick);
+        heartbeat_.session_begins(validity_);
+    }
+    ++connection_;
+    connected_ = true;
+    validity_->negotiated(e.timeout);
+    timeout_ms_.store(e.timeout.count(), std::memory_order_release);
+    backoff_.reset();
+    set_trouble({});
+    set_state(fresh ? connection_state::connected : connection_state::reconnected);
+    heartbeat_.connected();
+    deletes_.connected();
+    for (const auto& user : users()) {
+        user->session_connected();
+    }
+}
+
+void client_core::on_suspended() {
+    if (!std::exchange(connected_, false)) {
+        return;
+    }
+    heartbeat_.suspended();
+    deletes_.suspended();
+    if (state() != connection_state::lost) {
+        set_state(connection_state::suspended);
+    }
+}
+
+/// Everything that lived with the session is gone; the session object itself may have a successor
+/// already.
+void client_core::end_session(loss why) {
+    connected_ = false;
+    if (session_id_.exchange(0, std::memory_order_acq_rel) == 0) {
+        return;
+    }
+    validity_->end();
+    heartbeat_.session_ends();
+    if (state() != connection_state::lost) {
+        set_state(connection_state::lost);
+    }
+    for (const auto& user : users()) {
+        user->session_ended(why);
+    }
+    deletes_.session_ended();
+    drained_if_closing();
+}
+
+/// Ends the session object: what is in flight completes, then `after` runs, then it is destroyed,
+/// not under its own feet.
+void client_core::retire_session(std::function<void()> after) {
+    ++opened_;
+    if (!session_) {
+        if (after) {
+            after();
+        }
+        return;
+    }
+    const std::shared_ptr<session> retired(std::move(session_));
+    retired->close([self = shared_from_this(), retired, after = std::move(after)] {
+        if (after) {
+            after();
+        }
+        self->post([retired] {});
+    });
+}
+
+void client_core::on_auth_failed(const std::string& detail) {
+    set_trouble(detail.empty() ? "the servers refused the credentials" : detail);
+    retire_session();
+    end_session(loss::session_expired);
+    begin_close({errc::authentication_failed, trouble()}, false);
+}
+
+void client_core::on_deadline_passed() {
+    set_state(connection_state::lost);
+    for (const auto& user : users()) {
+        user->validity_passed();
+    }
+}
+
+void client_core::on_proof(loop::clock::time_point sent) {
+    if (!validity_) {
+        return;
+    }
+    if (heartbeat_.demanded() && validity_->deadline() != loop::clock::time_point::min() &&
+        env_.loop->now() >= validity_->deadline()) {
+        // The deadline passed before this proof arrived: what was held then is lost, before the
+        // deadline moves on.
+        on_deadline_passed();
+    }
+    validity_->proven(sent);
+    if (state() == connection_state::lost && connected_) {
+        set_state(connection_state::reconnected);
+    }
+}
+
+bool client_core::believable() const noexcept {
+    return connected_ && validity_ && env_.loop->now() < validity_->deadline();
+}
+
+void client_core::submit(request r, session::completion done) {
+    submit(std::move(r), nullptr, std::move(done));
+}
+
+void client_core::submit(request r,
+                         const std::shared_ptr<session::watcher>& w,
+                         session::completion done) {
+    if (!session_) {
+        post([done = std::move(done)] {
+            reply lost;
+            lost.code = result_code::connection_loss;
+            done(std::move(lost));
+        });
+        return;
+    }
+    const bool write = is_write(r.what);
+    prepend_chroot(r);
+    auto completed =
+        [this, write, generation = generation_, sent = env_.loop->now(), done = std::move(done)](
+            reply answer) {
+            if (write && generation == generation_ && proves_quorum(answer.code)) {
+                on_proof(sent);
+            }
+            strip_chroot(answer);
+            done(std::move(answer));
+        };
+    if (w) {
+        session_->submit(std::move(r), w, std::move(completed));
+    } else {
+        session_->submit(std::move(r), std::move(completed));
+    }
+}
+
+void client_core::prepend_chroot(request& r) const {
+    if (target_.chroot.empty()) {
+        return;
+    }
+    if (r.what == request::kind::multi) {
+        for (request& operation : r.operations) {
+            prepend_chroot(operation);
+        }
+    } else {
+        r.path = r.path == "/" ? target_.chroot : target_.chroot + r.path;
+    }
+}
+
+void client_core::strip_chroot(reply& r) const {
+    if (target_.chroot.empty()) {
+        return;
+    }
+    if (r.path.size() > target_.chroot.size()) {
+        r.path.erase(0, target_.chroot.size());
+    }
+    for (reply& result : r.results) {
+        strip_chroot(result);
+    }
+}
+
+void client_core::attach(std::shared_ptr<session_user> user) {
+    users_.push_back(std::move(user));
+}
+
+void client_core::detach(const session_user* user) {
+    heartbeat_.withdraw(user);
+    const auto found = std::find_if(
+        users_.begin(), users_.end(), [user](const auto& u) { return u.get() == user; });
+    if (found != users_.end()) {
+        std::swap(*found, users_.back());
+        users_.pop_back();
+    }
+}
+
+// ---- closing ----
+
+void client_core::begin_close(failure why, bool drain) {
+    if (std::exchange(closing_, true)) {
+        return;
+    }
+    closed_why_ = std::move(why);
+    reopen_.cancel();
+    for (const auto& user : users()) {
+        user->client_closed(closed_why_);
+    }
+    if (!drain || session_id() == 0 || deletes_.empty()) {
+        finish_close();
+        return;
+    }
+    close_limit_.start(options_.close_timeout, [this] { finish_close(); });
+}
+
+void client_core::drained_if_closing() {
+    if (closing_ && close_limit_.running() && deletes_.empty()) {
+        finish_close();
+    }
+}
+
+void client_core::finish_close() {
+    close_limit_.cancel();
+    connected_ = false;
+    heartbeat_.session_ends();
+    deletes_.suspended();
+    retire_session([self = shared_from_this()] {
+        if (self->validity_) {
+            self->validity_->end();
+        }
+        self->session_id_.store(0, std::memory_order_release);
+        self->deletes_.session_ended();
+        {
+            const monitor_lock lock(self->status_->mutex);
+            self->status_->closed_why = self->closed_why_;
+        }
+        self->set_state(connection_state::closed);
+        // The last thing that the callback thread runs for this client.
+        self->call([self] { self->status_->closed.set(true); });
+    });
+}
+
+void client_core::close() noexcept {
+    post([self = shared_from_this()] {
+        self->begin_close({errc::closed, "the client was closed"}, true);
+    });
+    if (may_block()) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        // Twice the limit and a second each for the servers and for callbacks that are slow.
+        status_->closed.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
+    }
+}
+
+// ---- for threads outside ----
+
+void client_core::set_state(connection_state s) {
+    if (state_.exchange(s, std::memory_order_acq_rel) == s) {
+        return;
+    }
+    status_->notify();
+    listeners_.tell(s);
+}
+
+void client_core::set_trouble(std::string text) {
+    if (!text.empty()) {
+        log(text);
+    }
+    const monitor_lock lock(status_->mutex);
+    status_->trouble = std::move(text);
+}
+
+std::string client_core::trouble() const {
+    const monitor_lock lock(status_->mutex);
+    return status_->trouble;
+}
+
+std::chrono::milliseconds client_core::session_timeout() const noexcept {
+    return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
+}
+
+bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop) {
+    check_may_block();
+    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+    const auto deadline = boost::chrono::steady_clock::now() +
+                          boost::chrono::nanoseconds(std::min(limit, longest).count());
+    const std::stop_callback wake(stop, [this] { status_->notify(); });
+    monitor_lock lock(status_->mutex);
+    while (true) {
+        const connection_state s = state();
+        if (s == connection_state::connected || s == connection_state::reconnected) {
+            return true;
+        }
+        if (s == connection_state::closed) {
+            status_->closed_why.raise();
+        }
+        if (stop.stop_requested() || !lock.wait_until(status_->changed, deadline)) {
+            return false;
+        }
+    }
+}
+
+bool client_core::may_block() const noexcept {
+    return !in_callback && !env_.loop->on_loop() && !env_.loop->stepped();
+}
+
+void client_core::check_may_block() const {
+    if (forked()) {
+        throw error(errc::forked, "connect a client of its own in the child");
+    }
+    if (!may_block()) {
+        throw error(errc::would_deadlock,
+                    "blocking calls are not allowed in callbacks, nor on a stepped in-process "
+                    "ensemble: use the asynchronous form");
+    }
+}
+
+void client_core::call(std::function<void()> user_code) {
+    callbacks_([user_code = std::move(user_code)] {
+        struct marker {
+            bool before = std::exchange(in_callback, true);
+            ~marker() { in_callback = before; }
+        };
+        const marker mark{};
+        user_code();
+    });
+}
+
+void client_core::log(std::string line) {
+    if (options_.log) {
+        call([log = options_.log, line = std::move(line)] { log(line); });
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,79 @@
+#include "guaranteed_deletes.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+void guaranteed_deletes::add(std::string path, gone_handler gone) {
+    pending& p = pending_[path];
+    if (gone) {
+        p.gone.push_back(std::move(gone));
+    }
+    if (connected_ && !p.in_flight) {
+        send(path, p);
+    }
+}
+
+void guaranteed_deletes::connected() {
+    connected_ = true;
+    backoff_.reset();
+    send_waiting();
+}
+
+void guaranteed_deletes::suspended() {
+    connected_ = false;
+    retry_.cancel();
+}
+
+void guaranteed_deletes::session_ended() {
+    suspended();
+    for (auto& [path, p] : std::exchange(pending_, {})) {
+        for (const gone_handler& gone : p.gone) {
+            gone();
+        }
+    }
+}
+
+void guaranteed_deletes::send(const std::string& path, pending& p) {
+    p.in_flight = true;
+    send_(request::remove(path), [this, path](const reply& r) { answered(path, r.code); });
+}
+
+void guaranteed_deletes::answered(const std::string& path, result_code code) {
+    const auto found = pending_.find(path);
+    if (found == pending_.end()) {
+        return;
+    }
+    if (code == result_code::ok || code == result_code::no_node) {
+        const auto finished = pending_.extract(found);
+        for (const gone_handler& gone : finished.mapped().gone) {
+            gone();
+        }
+        if (pending_.empty()) {
+            emptied_();
+        }
+        return;
+    }
+    pending& p = found->second;
+    p.in_flight = false;
+    if (!outcome_unknown(code) && !p.reported) {
+        p.reported = true;
+        report_(path, code);
+    }
+    if (connected_ && !retry_.running()) {
+        retry_.start(backoff_.next(loop_.random()), [this] { send_waiting(); });
+    }
+}
+
+void guaranteed_deletes::send_waiting() {
+    if (!connected_) {
+        return;
+    }
+    for (auto& [path, p] : pending_) {
+        if (!p.in_flight) {
+            send(path, p);
+        }
+    }
+}
+
+}  // namespace latchkey

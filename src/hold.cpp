@@ -1,0 +1,284 @@
+#include <latchkey/hold.hpp>
+
+#include "hold_state.hpp"
+#include "path.hpp"
+
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+
+const char* to_string(loss why) noexcept {
+    switch (why) {
+        case loss::none:
+            return "not lost";
+        case loss::deadline_passed:
+            return "no server proved in time that the session still lives";
+        case loss::session_expired:
+            return "the servers ended the session";
+        case loss::session_replaced:
+            return "a server replaced the session by another one";
+        case loss::znode_deleted:
+            return "the participant's znode was deleted by somebody else";
+        case loss::client_closed:
+            return "the client was closed";
+        case loss::forked:
+            return "the hold belongs to the parent process";
+    }
+    return "unknown";
+}
+
+hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
+    : core_(std::move(core)),
+      validity_(core_->session_validity()),
+      generation_(core_->generation()),
+      grant_(std::move(g)) {}
+
+bool hold_state::valid() noexcept {
+    if (why_.load(std::memory_order_acquire) != loss::none ||
+        released_.load(std::memory_order_acquire) || core_->forked()) {
+        return false;
+    }
+    const auto now = core_->loop().now();
+    if (now < validity_->deadline()) {
+        return true;
+    }
+    lose(loss::deadline_passed);
+    return false;
+}
+
+boottime_clock::time_point hold_state::valid_until() const noexcept {
+    return why_lost() == loss::none ? validity_->deadline() : boottime_clock::time_point::min();
+}
+
+loss hold_state::why_lost() const noexcept {
+    return core_->forked() ? loss::forked : why_.load(std::memory_order_acquire);
+}
+
+void hold_state::lose(loss why) noexcept {
+    loss expected = loss::none;
+    if (released_.load(std::memory_order_acquire) || !why_.compare_exchange_strong(expected, why)) {
+        return;
+    }
+    core_->call([stop = stop_]() mutable { stop.request_stop(); });
+}
+
+void hold_state::release(std::function<void()> gone) {
+    if (released_.exchange(true)) {
+        return;
+    }
+    core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
+        // The grant's closure refers to the recipe: it is dropped here, so that no cycle is left.
+        const auto leave = std::exchange(self->grant_.leave, nullptr);
+        leave(std::move(gone));
+    });
+}
+
+// ---- guarded transactions ----
+
+namespace {
+
+create_mode mode_of(operation::lifetime life) noexcept {
+    switch (life) {
+        case operation::lifetime::persistent:
+            return create_mode::persistent;
+        case operation::lifetime::ephemeral:
+            return create_mode::ephemeral;
+        case operation::lifetime::persistent_sequential:
+            return create_mode::persistent_sequential;
+        case operation::lifetime::ephemeral_sequential:
+            return create_mode::ephemeral_sequential;
+    }
+    return create_mode::persistent;
+}
+
+request request_of(const operation& o, const acl& access) {
+    check_path(o.path());
+    switch (o.what()) {
+        case operation::kind::create:
+            return request::create(o.path(), o.data(), mode_of(o.life()), access);
+        case operation::kind::set:
+            return request::set(o.path(), o.data(), o.version());
+        case operation::kind::remove:
+            return request::remove(o.path(), o.version());
+        case operation::kind::check:
+            break;
+    }
+    return request::check(o.path(), o.version());
+}
+
+}  // namespace
+
+void hold_state::transact(std::vector<operation> operations,
+                          std::function<void(transact_outcome)> done) {
+    std::vector<request> requests{request::check(grant_.path)};
+    try {
+        if (operations.empty()) {
+            throw error(errc::invalid_argument,
+                        "a transaction without operations: give at least one");
+        }
+        for (const operation& o : operations) {
+            requests.push_back(request_of(o, core_->access()));
+        }
+    } catch (const error& e) {
+        core_->post([done = std::move(done), why = failure{e.code(), e.what()}] {
+            done({why, {}});
+        });
+        return;
+    }
+    core_->post([self = shared_from_this(),
+                 requests = std::move(requests),
+                 done = std::move(done)]() mutable {
+        self->send_transaction(std::move(requests), std::move(done));
+    });
+}
+
+void hold_state::send_transaction(std::vector<request> requests,
+                                  std::function<void(transact_outcome)> done) {
+    if (!valid() || generation_ != core_->generation()) {
+        done({failure{errc::hold_lost,
+                      std::string("nothing was sent: ") +
+                          (released_ ? "the hold was released" : to_string(why_lost()))},
+              {}});
+        return;
+    }
+    std::vector<std::string> paths;
+    for (const request& r : requests) {
+        paths.push_back(r.path);
+    }
+    core_->submit(
+        request::multi(std::move(requests)),
+        [self = shared_from_this(), paths = std::move(paths), done = std::move(done)](reply r) {
+            std::vector<std::string> created;
+            const failure f = self->failure_of_transaction(r, paths);
+            if (!f) {
+                for (std::size_t i = 1; i < r.results.size(); ++i) {
+                    created.push_back(std::move(r.results[i].path));
+                }
+            }
+            done({f, std::move(created)});
+        });
+}
+
+failure hold_state::failure_of_transaction(const reply& r, const std::vector<std::string>& paths) {
+    if (r.ok()) {
+        return {};
+    }
+    if (outcome_unknown(r.code)) {
+        return {errc::indeterminate, "guarded transaction of \"" + paths.front() + "\""};
+    }
+    for (std::size_t i = 0; i < r.results.size() && i < paths.size(); ++i) {
+        const result_code code = r.results[i].code;
+        if (code == result_code::ok || code == result_code::runtime_inconsistency) {
+            continue;
+        }
+        if (i == 0 && code == result_code::no_node) {
+            lose(loss::znode_deleted);
+            return {errc::hold_lost, "nothing was applied: " + std::string(to_string(why_lost()))};
+        }
+        failure f = failure_of(code, paths[i]);
+        f.detail = "operation " + std::to_string(i) + " on " + f.detail + "; nothing was applied";
+        return f;
+    }
+    return failure_of(r.code, paths.front());
+}
+
+// ---- hold ----
+
+hold::hold(std::shared_ptr<hold_state> state) noexcept : state_(std::move(state)) {}
+
+hold& hold::operator=(hold&& other) noexcept {
+    if (this != &other) {
+        release();
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+hold::~hold() {
+    release();
+}
+
+bool hold::valid() const noexcept {
+    return state_ && state_->valid();
+}
+
+boottime_clock::time_point hold::valid_until() const noexcept {
+    return state_ ? state_->valid_until() : boottime_clock::time_point::min();
+}
+
+std::stop_token hold::lost() const noexcept {
+    return state_ ? state_->lost() : std::stop_token();
+}
+
+loss hold::why_lost() const noexcept {
+    return state_ ? state_->why_lost() : loss::none;
+}
+
+latchkey::fencing_token hold::fencing_token() const noexcept {
+    return state_ ? state_->granted().token : latchkey::fencing_token{};
+}
+
+const std::string& hold::path() const noexcept {
+    static const std::string none;
+    return state_ ? state_->granted().path : none;
+}
+
+std::vector<std::string> hold::transact(std::vector<operation> operations) {
+    if (!state_) {
+        throw error(errc::hold_lost, "this hold is empty");
+    }
+    state_->core()->check_may_block();
+    const auto outcome = std::make_shared<awaited<hold_state::transact_outcome>>();
+    state_->transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
+    auto [why, created] = outcome->get();
+    why.raise();
+    return created;
+}
+
+std::vector<std::string> hold::transact(std::vector<operation> operations, std::error_code& ec) {
+    ec.clear();
+    try {
+        return transact(std::move(operations));
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return {};
+}
+
+void hold::async_transact(std::vector<operation> operations, transact_handler handler) {
+    if (!state_ || state_->core()->forked()) {
+        throw error(state_ ? errc::forked : errc::hold_lost, "this hold cannot be used");
+    }
+    state_->transact(
+        std::move(operations),
+        [core = state_->core(), handler = std::move(handler)](hold_state::transact_outcome o) {
+            core->call([handler, o = std::move(o)] { handler(o.first.code, o.second); });
+        });
+}
+
+void hold::release() noexcept {
+    if (!state_) {
+        return;
+    }
+    if (state_->core()->forked()) {
+        leak(state_);
+        return;
+    }
+    std::exchange(state_, nullptr)->release(nullptr);
+}
+
+bool hold::release_and_wait() noexcept {
+    if (!state_ || state_->core()->forked()) {
+        release();
+        return false;
+    }
+    const auto core = state_->core();
+    const auto gone = std::make_shared<awaited<bool>>();
+    std::exchange(state_, nullptr)->release([gone] { gone->set(true); });
+    const boost::this_thread::disable_interruption uninterrupted;
+    return core->may_block() && gone->get_for(core->options().close_timeout).has_value();
+}
+
+}  // namespace latchkey

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <boost/thread/condition_variable.hpp>
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/lock_types.hpp>
+#include <boost/thread/mutex.hpp>
+
+#if defined(__clang__)
+#define LATCHKEY_GUARDED_BY(x) __attribute__((guarded_by(x)))
+#define LATCHKEY_ACQUIRE(x) __attribute__((acquire_capability(x)))
+#define LATCHKEY_RELEASE() __attribute__((release_capability()))
+#define LATCHKEY_SCOPED __attribute__((scoped_lockable))
+#else
+#define LATCHKEY_GUARDED_BY(x)
+#define LATCHKEY_ACQUIRE(x)
+#define LATCHKEY_RELEASE()
+#define LATCHKEY_SCOPED
+#endif
+
+namespace latchkey {
+
+/// Locks a boost::mutex for a scope in which conditions can be waited for, and lets Clang's
+/// thread-safety analysis see it (boost::unique_lock is not annotated). A wait is an interruption
+/// point of Boost.Thread.
+class LATCHKEY_SCOPED monitor_lock {
+public:
+    explicit monitor_lock(boost::mutex& m) LATCHKEY_ACQUIRE(m) : lock_(m) {}
+
+    monitor_lock(const monitor_lock&) = delete;
+    monitor_lock& operator=(const monitor_lock&) = delete;
+
+    ~monitor_lock() LATCHKEY_RELEASE() {}  // NOLINT: the analysis wants a body
+
+    void wait(boost::condition_variable& changed) { changed.wait(lock_); }
+
+    /// False when the time is over.
+    bool wait_until(boost::condition_variable& changed,
+                    const boost::chrono::steady_clock::time_point& deadline) {
+        return changed.wait_until(lock_, deadline) == boost::cv_status::no_timeout;
+    }
+
+private:
+    boost::unique_lock<boost::mutex> lock_;
+};
+
+}  // namespace latchkey

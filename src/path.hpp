@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey {
+
+/// Refuses what is not an absolute znode path that every ZooKeeper client and this library's users
+/// can live with: ZooKeeper's own rules, and UTF-8, no "." or "..", no control or non-characters,
+/// at most 1024 bytes, nothing below /zookeeper. Throws errc::invalid_argument; the message names
+/// the path, escaped, and the remedy.
+void check_path(std::string_view path);
+
+/// Why `path` is refused, as a clause ("has an empty component"), or an empty string.
+[[nodiscard]] std::string path_problem(std::string_view path);
+
+/// "/a" and "b" make "/a/b"; "/" and "b" make "/b".
+[[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
+
+/// The last component.
+[[nodiscard]] std::string_view name_of(std::string_view path) noexcept;
+
+/// "/a/b/c" gives "/a", "/a/b", "/a/b/c".
+[[nodiscard]] std::vector<std::string> prefixes_of(std::string_view path);
+
+/// Printable, in one line: control characters, bytes that are not UTF-8, and characters that turn
+/// the direction of writing are shown as \xNN or \u{N}. For messages and terminals.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+}  // namespace latchkey

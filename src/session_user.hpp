@@ -1,0 +1,33 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+
+#include "failure.hpp"
+
+namespace latchkey {
+
+/// Somebody who lives on a client's session and must know what becomes of it: a contender. Called
+/// on the loop.
+class session_user {
+public:
+    session_user() = default;
+    session_user(const session_user&) = delete;
+    session_user& operator=(const session_user&) = delete;
+    virtual ~session_user() = default;
+
+    /// There is a connection, the first of a session or another one. What was read before may be
+    /// out of date.
+    virtual void session_connected() = 0;
+
+    /// The session is over, and its ephemeral znodes with it. Another one may follow.
+    virtual void session_ended(loss why) = 0;
+
+    /// The validity deadline has passed: what was held until now is lost, even if the session turns
+    /// out to live.
+    virtual void validity_passed() = 0;
+
+    /// The client is closed, or can never be used again. No further call is made.
+    virtual void client_closed(const failure& why) = 0;
+};
+
+}  // namespace latchkey
