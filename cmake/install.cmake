@@ -1,0 +1,49 @@
+# The libraries that are installed, and what goes with them: find_package(latchkey) gives latchkey::latchkey and
+# latchkey::testing, as add_subdirectory() does.
+include(CMakePackageConfigHelpers)
+
+# latchkey_installed_library(<target> <name> OBJECTS <object library> [LIBRARIES <target>...])
+function(latchkey_installed_library target name)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "OBJECTS" "LIBRARIES")
+    add_library(${target} SHARED)
+    add_library(latchkey::${name} ALIAS ${target})
+    # The objects' libraries are linked, and stay unknown to those who link this one.
+    target_link_libraries(${target} PUBLIC ${arg_LIBRARIES} PRIVATE $<BUILD_INTERFACE:${arg_OBJECTS}>)
+    target_include_directories(${target} INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_compile_features(${target} INTERFACE cxx_std_20)
+    target_link_options(${target} PRIVATE
+        "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/latchkey.map"
+        "LINKER:--exclude-libs,libzookeeper_st.a")
+    set_target_properties(${target} PROPERTIES
+        LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/latchkey.map"
+        EXPORT_NAME ${name}
+        VERSION ${PROJECT_VERSION}
+        # Before 1.0 a minor version may change everything.
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        LINKER_LANGUAGE CXX)
+    install(TARGETS ${target} EXPORT latchkey-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+latchkey_installed_library(latchkey_library latchkey OBJECTS latchkey_objects)
+set_target_properties(latchkey_library PROPERTIES OUTPUT_NAME latchkey)
+if(TARGET latchkey_testing_objects)
+    latchkey_installed_library(latchkey_testing testing OBJECTS latchkey_testing_objects LIBRARIES latchkey_library)
+endif()
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/latchkey" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.hpp")
+if(TARGET latchkey_program)
+    install(TARGETS latchkey_program DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/latchkey)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/latchkey-config.cmake.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/latchkey-config.cmake" COPYONLY)
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/latchkey-config-version.cmake"
+    VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/latchkey-config.cmake"
+    "${CMAKE_CURRENT_BINARY_DIR}/latchkey-config-version.cmake" DESTINATION ${_package})
+install(EXPORT latchkey-targets NAMESPACE latchkey:: DESTINATION ${_package})
