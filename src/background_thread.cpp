@@ -1,0 +1,39 @@
+#include "background_thread.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include <pthread.h>
+
+namespace latchkey {
+namespace {
+
+/// A new thread inherits the mask; blocking inside it would leave a gap at its start.
+class all_signals_blocked {
+public:
+    all_signals_blocked() noexcept {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+
+    all_signals_blocked(const all_signals_blocked&) = delete;
+    all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+    ~all_signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+boost::thread start_background_thread(const char* name, std::function<void()> body) {
+    const all_signals_blocked guard;
+    return boost::thread([name, body = std::move(body)] {
+        ::pthread_setname_np(::pthread_self(), name);
+        body();
+    });
+}
+
+}  // namespace latchkey

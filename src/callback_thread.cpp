@@ -1,0 +1,100 @@
+#include "callback_thread.hpp"
+
+#include "background_thread.hpp"
+#include "fork_guard.hpp"
+
+#include <deque>
+#include <utility>
+
+#include <boost/thread/condition_variable.hpp>
+#include <boost/thread/lock_types.hpp>
+#include <boost/thread/mutex.hpp>
+
+namespace latchkey {
+
+/// Outlives the callback_thread when that is destroyed by one of its own tasks.
+class callback_thread::worker {
+public:
+    explicit worker(error_hook on_error) : on_error_(std::move(on_error)) {}
+
+    void run(const std::shared_ptr<worker>& self, task t) {
+        boost::unique_lock<boost::mutex> lock(mutex_);
+        tasks_.push_back(std::move(t));
+        if (!thread_.joinable()) {
+            thread_ = start_background_thread("latchkey-user", [self] { self->work(); });
+        }
+        lock.unlock();
+        changed_.notify_one();
+    }
+
+    void finish() {
+        boost::unique_lock<boost::mutex> lock(mutex_);
+        finishing_ = true;
+        lock.unlock();
+        changed_.notify_one();
+        if (!thread_.joinable()) {
+            return;
+        }
+        if (thread_.get_id() == boost::this_thread::get_id()) {
+            thread_.detach();
+        } else {
+            // The tasks are the user's; an interruption of the waiting thread must not leave them.
+            const boost::this_thread::disable_interruption uninterrupted;
+            thread_.join();
+        }
+    }
+
+private:
+    void work() {
+        boost::unique_lock<boost::mutex> lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return finishing_ || !tasks_.empty(); });
+            if (tasks_.empty()) {
+                return;
+            }
+            task t = std::move(tasks_.front());
+            tasks_.pop_front();
+            lock.unlock();
+            call(t);
+            t = nullptr;  // its captures go before the next task, and outside the lock
+            lock.lock();
+        }
+    }
+
+    void call(const task& t) noexcept {
+        try {
+            t();
+        } catch (...) {
+            if (on_error_) {
+                on_error_(std::current_exception());
+            }
+        }
+    }
+
+    const error_hook on_error_;
+    boost::mutex mutex_;
+    boost::condition_variable changed_;
+    std::deque<task> tasks_;
+    bool finishing_ = false;
+    boost::thread thread_;
+};
+
+callback_thread::callback_thread(error_hook on_error)
+    : worker_(std::make_shared<worker>(std::move(on_error))), born_(fork_generation()) {}
+
+callback_thread::~callback_thread() {
+    if (born_ == fork_generation()) {
+        worker_->finish();
+        return;
+    }
+    // Its mutex may be held for ever by a thread that exists only in the parent.
+    [[maybe_unused]] const auto* leaked = new std::shared_ptr<worker>(std::move(worker_));
+}
+
+void callback_thread::run(task t) {
+    if (born_ == fork_generation()) {
+        worker_->run(worker_, std::move(t));
+    }
+}
+
+}  // namespace latchkey

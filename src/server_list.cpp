@@ -1,0 +1,74 @@
+#include "server_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+std::string joined(const server_address& a) {
+    return a.address + ":" + std::to_string(a.port);
+}
+
+bool same_endpoint(const server_address& a, const server_address& b) {
+    return a.port == b.port && a.address == b.address;
+}
+
+bool is_v6(const server_address& a) {
+    return a.address.find(':') != std::string::npos;
+}
+
+std::string bracketed(const server_address& a) {
+    return is_v6(a) ? "[" + a.address + "]" : a.address;
+}
+
+}  // namespace
+
+std::string server_address::described() const {
+    const std::string numeric = bracketed(*this);
+    const std::string host =
+        name.empty() || name == address ? numeric : name + " (" + numeric + ")";
+    return host + ":" + std::to_string(port);
+}
+
+server_list::server_list(std::vector<server_address> addresses,
+                         const std::function<std::uint64_t()>& random) {
+    for (auto& a : addresses) {
+        const auto known = std::find_if(order_.begin(), order_.end(), [&a](const auto& other) {
+            return same_endpoint(a, other);
+        });
+        if (known == order_.end()) {
+            order_.push_back(std::move(a));
+        }
+    }
+    for (std::size_t left = order_.size(); left > 1; --left) {
+        std::swap(order_[left - 1], order_[static_cast<std::size_t>(random() % left)]);
+    }
+}
+
+std::string server_list::connect_string() const {
+    if (order_.empty()) {
+        return {};
+    }
+    // Attempt k of the C client goes to position 2k modulo the length.
+    std::vector<const server_address*> positions(round());
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+        positions[2 * k % positions.size()] = &order_[k % order_.size()];
+    }
+    std::string result;
+    for (const auto* a : positions) {
+        result += (result.empty() ? "" : ",") + joined(*a);
+    }
+    return result;
+}
+
+std::string server_list::described(std::string_view endpoint) const {
+    for (const auto& a : order_) {
+        if (joined(a) == endpoint || bracketed(a) + ":" + std::to_string(a.port) == endpoint) {
+            return a.described();
+        }
+    }
+    return std::string(endpoint);
+}
+
+}  // namespace latchkey

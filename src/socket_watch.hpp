@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+namespace latchkey {
+
+/// Waits on the socket that the C client has at present.
+///
+/// The C client opens and closes that socket by itself and may get the same number for the next
+/// one. So a duplicate is watched: it is closed when we say so, never under the feet of the epoll
+/// set, and shut down when we drop it, so that the connection ends even if a forked child holds
+/// another duplicate.
+class socket_watch {
+public:
+    using handler = std::function<void(bool readable, bool writable)>;
+
+    /// `ready` is called on the loop, once for each time that await() armed, never inside a call.
+    socket_watch(boost::asio::io_context& io, handler ready);
+    socket_watch(const socket_watch&) = delete;
+    socket_watch& operator=(const socket_watch&) = delete;
+    ~socket_watch();
+
+    [[nodiscard]] bool watching() const noexcept { return watched_ != nullptr; }
+
+    /// Also keeps `socket` from being inherited by programs that are started. Throws
+    /// std::system_error when there are no more descriptors.
+    void watch(int socket);
+
+    /// Arms: always for reading, for writing if asked.
+    void await(bool write);
+
+    /// Both directions end; what has arrived can still be read. Makes the socket ready.
+    void shut() noexcept;
+
+    /// Ends the connection and the waiting.
+    void drop() noexcept;
+
+    /// Ends the waiting and hands out the watched duplicate, with the connection still up.
+    [[nodiscard]] std::optional<boost::asio::posix::stream_descriptor> take();
+
+private:
+    struct watched;
+
+    void arm(bool write);
+
+    boost::asio::io_context* io_;
+    handler ready_;
+    std::shared_ptr<watched> watched_;
+};
+
+}  // namespace latchkey

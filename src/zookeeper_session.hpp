@@ -1,0 +1,25 @@
+#pragma once
+
+#include "session.hpp"
+
+#include <memory>
+
+namespace latchkey {
+
+class asio_loop;
+
+/// Sessions with real servers, through the ZooKeeper C client in its single-threaded form, driven
+/// by the loop.
+class zookeeper_sessions final : public session_factory {
+public:
+    explicit zookeeper_sessions(std::shared_ptr<asio_loop> loop);
+    ~zookeeper_sessions() override;
+
+    [[nodiscard]] std::unique_ptr<session> open(const session_options& options,
+                                                session::event_handler events) override;
+
+private:
+    std::shared_ptr<asio_loop> loop_;
+};
+
+}  // namespace latchkey
