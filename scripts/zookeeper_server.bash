@@ -50,7 +50,7 @@ write_configuration() {
 pid_of() {
     local pid
     pid=$(cat "$dir/$1/pid" 2>/dev/null) && [[ -n $pid ]] || return 1
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF -- "$dir/$1/zoo.cfg" && echo "$pid"
+    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -xF -- "$dir/$1/zoo.cfg" >/dev/null && echo "$pid"
 }
 
 paused() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [Tt]* ]]; }
