@@ -23,6 +23,12 @@ struct failure {
             throw error(code, detail);
         }
     }
+
+    void raise_unless(bool fine) const {
+        if (!fine) {
+            throw error(code, detail);
+        }
+    }
 };
 
 /// The library's word for a server's answer to a request on `path`, with the remedy where there is

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+#include <latchkey/participant.hpp>
+
+#include "backoff.hpp"
+#include "client_core.hpp"
+#include "failure.hpp"
+#include "hold_state.hpp"
+#include "protected_create.hpp"
+#include "queue.hpp"
+#include "znode_watch.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// One participant: joins a queue, waits for its predecessor only, holds, leaves. On the loop only.
+///
+/// An attempt lives in one session: nothing is granted across a change of session, and after a loss
+/// the next attempt joins at the tail. What was created is deleted surely once it does not hold,
+/// also after the owner has forgotten the contender.
+class contender final : public session_user, public std::enable_shared_from_this<contender> {
+public:
+    struct settings {
+        protected_create::settings znode;
+        bool only_if_first = false;           ///< reads first, and gives up when somebody is ahead
+        std::function<void(place)> reserved;  ///< on the loop
+        std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
+    };
+
+    /// A hold, or nothing (cancelled, or somebody is ahead), or a failure.
+    struct outcome {
+        failure why;
+        hold granted;
+    };
+
+    contender(std::shared_ptr<client_core> core, settings s, std::function<void(outcome)> done);
+
+    void start();
+
+    /// Gives up, unless granted already. `done` is called when the znode is gone, or after a second
+    /// at most.
+    void cancel();
+
+private:
+    enum class state : std::uint8_t {
+        unconnected,  ///< the attempt begins with the next connection
+        looking,      ///< a list is in flight, and nothing was created
+        joining,      ///< a protected create is under way
+        listing,      ///< a list is in flight, or to be sent with the next connection
+        arming,       ///< both watches are in flight
+        waiting,      ///< both watches are armed on this connection
+        confirming,   ///< a quorum write in flight makes the grant believable
+        held,
+        left,
+    };
+
+    void session_connected() override;
+    void session_ended(loss why) override;
+    void validity_passed() override;
+    void client_closed(const failure& why) override;
+
+    void begin_attempt();
+    void look();
+    void join();
+    void on_joined(protected_create::joined j);
+    void list();
+    void judge(const std::vector<std::string>& names);
+    void watch_predecessor();
+    void watch_own();
+    void check_armed();
+    void on_predecessor_gone();
+    void on_own_gone();
+    void grant();
+    void publish();
+    void release(std::function<void()> gone);
+    void give_up(outcome o);
+    void leave(outcome o);
+    void fail(errc code, const std::string& name, const char* problem);
+    void finish(outcome o);
+    void read_refused(result_code code, void (contender::*step)());
+
+    void enter(state s);
+    void tell_place();
+    [[nodiscard]] std::string path_of(const std::string& name) const;
+
+    /// Wraps a completion so that it is dropped when the contender has moved on meanwhile.
+    template <class F>
+    session::completion here(F f) {
+        return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) {
+            if (step == self->step_) {
+                f(std::move(r));
+            }
+        };
+    }
+
+    const std::shared_ptr<client_core> core_;
+    settings settings_;
+    std::function<void(outcome)> done_;
+
+    state state_ = state::unconnected;
+    std::uint64_t step_ = 0;            ///< answers to an earlier step are dropped
+    std::optional<outcome> giving_up_;  ///< set while the own znode has to be found first
+
+    std::shared_ptr<protected_create> create_;  ///< while joining
+    std::string prefix_;  ///< what the names that this attempt created begin with
+    std::string own_;     ///< the znode's name, while it exists as far as we know
+    std::int64_t czxid_ = 0;
+    queue_verdict verdict_;
+    bool place_told_ = false;
+
+    std::shared_ptr<znode_watch> predecessor_watch_;
+    std::shared_ptr<znode_watch> own_watch_;
+
+    std::weak_ptr<hold_state> granted_;
+    timer timer_;
+    timer farewell_;
+    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+};
+
+}  // namespace latchkey

@@ -1,0 +1,165 @@
+#include "local_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+loop::clock::time_point after(loop& l, std::chrono::nanoseconds limit) {
+    const auto now = l.now();
+    return limit > loop::clock::time_point::max() - now ? loop::clock::time_point::max()
+                                                        : now + limit;
+}
+
+}  // namespace
+
+// ---- one call ----
+
+acquisition::acquisition(std::shared_ptr<local_queue> queue,
+                         local_queue::wish w,
+                         acquire_options options,
+                         std::function<void(local_queue::acquired)> done)
+    : queue_(std::move(queue)),
+      wish_(w),
+      options_(std::move(options)),
+      done_(std::move(done)),
+      limit_(queue_->core()->loop()) {}
+
+void acquisition::cancel() {
+    queue_->core()->post([self = shared_from_this()] { self->queue_->withdraw(self); });
+}
+
+void acquisition::start(std::chrono::nanoseconds limit) {
+    if (limit != local_queue::for_ever) {
+        limit_.start(after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->out_of_time();
+            }
+        });
+    }
+    if (options_.stop.stop_possible()) {
+        on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->cancel();
+            }
+        });
+    }
+}
+
+void acquisition::out_of_time() {
+    // Who only wants to know whether somebody is ahead got no answer at all.
+    unreachable_ = wish_ == local_queue::wish::only_if_first;
+    queue_->withdraw(shared_from_this());
+}
+
+void acquisition::complete(local_queue::acquired result) {
+    limit_.cancel();
+    on_stop_.reset();
+    if (unreachable_ && !result.why && !result.granted) {
+        const std::string trouble = queue_->core()->trouble();
+        result.why = {errc::unreachable,
+                      trouble.empty() ? "no server answered within the session timeout" : trouble};
+    }
+    if (const auto done = std::exchange(done_, nullptr)) {
+        done(std::move(result));
+    }
+}
+
+// ---- the queue ----
+
+std::shared_ptr<acquisition> local_queue::enter(wish w,
+                                                std::chrono::nanoseconds limit,
+                                                acquire_options options,
+                                                std::function<void(acquired)> done) {
+    auto a =
+        std::make_shared<acquisition>(shared_from_this(), w, std::move(options), std::move(done));
+    core_->post([self = shared_from_this(), a, limit] {
+        a->start(limit);
+        self->arrive(a);
+    });
+    return a;
+}
+
+void local_queue::arrive(const std::shared_ptr<acquisition>& a) {
+    if (core_->closed_why()) {
+        a->complete({core_->closed_why(), {}});
+        return;
+    }
+    if (contender_ && a->wish_ == wish::only_if_first) {
+        a->complete({});
+        return;
+    }
+    if (waiting_.empty() && contender_) {
+        core_->attach(shared_from_this());
+    }
+    waiting_.push_back(a);
+    advance();
+}
+
+/// Lets the next one contend, if nobody does.
+void local_queue::advance() {
+    if (contender_ || waiting_.empty()) {
+        return;
+    }
+    front_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (waiting_.empty()) {
+        core_->detach(this);
+    }
+    contender::settings s{.znode = settings_.znode,
+                          .only_if_first = front_->wish_ == wish::only_if_first,
+                          .reserved = nullptr,
+                          .released = [self = shared_from_this()] { self->on_released(); }};
+    s.znode.data = settings_.data();
+    if (front_->options_.reserved && front_->wish_ == wish::wait) {
+        s.reserved = [core = core_, tell = front_->options_.reserved](place p) {
+            core->call([tell, p = std::move(p)] { tell(p); });
+        };
+    }
+    contender_ = std::make_shared<contender>(
+        core_, std::move(s), [self = shared_from_this()](contender::outcome o) {
+            self->on_contended(std::move(o));
+        });
+    contender_->start();
+}
+
+void local_queue::on_contended(contender::outcome o) {
+    settings_.znode.directory_known =
+        settings_.znode.directory_known || static_cast<bool>(o.granted);
+    const auto finished = std::exchange(front_, nullptr);
+    if (!o.granted) {
+        contender_.reset();
+    }
+    finished->complete({std::move(o.why), std::move(o.granted)});
+    advance();
+}
+
+void local_queue::on_released() {
+    contender_.reset();
+    advance();
+}
+
+void local_queue::withdraw(const std::shared_ptr<acquisition>& a) {
+    if (a == front_) {
+        contender_->cancel();
+        return;
+    }
+    const auto found = std::find(waiting_.begin(), waiting_.end(), a);
+    if (found != waiting_.end()) {
+        waiting_.erase(found);
+        if (waiting_.empty()) {
+            core_->detach(this);
+        }
+        a->complete({});
+    }
+}
+
+void local_queue::client_closed(const failure& why) {
+    core_->detach(this);
+    for (const auto& a : std::exchange(waiting_, {})) {
+        a->complete({why, {}});
+    }
+}
+
+}  // namespace latchkey

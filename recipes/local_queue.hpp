@@ -1,0 +1,109 @@
+#pragma once
+
+#include <latchkey/mutex.hpp>
+
+#include "contender.hpp"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace latchkey {
+
+class acquisition;
+
+/// The callers that share one recipe object: they queue here, first come first served, and one at a
+/// time contends in the ensemble, so that an object is one participant. What is handed from caller
+/// to caller without the ensemble belongs here too.
+class local_queue final : public session_user, public std::enable_shared_from_this<local_queue> {
+public:
+    struct settings {
+        protected_create::settings znode;
+        std::function<std::string()> data;  ///< for each znode anew
+    };
+
+    struct acquired {
+        failure why;
+        hold granted;
+    };
+
+    enum class wish : std::uint8_t {
+        wait,          ///< until first
+        only_if_first  ///< or not at all
+    };
+
+    static constexpr auto for_ever = std::chrono::nanoseconds::max();
+
+    local_queue(std::shared_ptr<client_core> core, settings s)
+        : core_(std::move(core)), settings_(std::move(s)) {}
+
+    /// Any thread. `done` is called once, on the loop; `reserved` runs as code of the user.
+    std::shared_ptr<acquisition> enter(wish w,
+                                       std::chrono::nanoseconds limit,
+                                       acquire_options options,
+                                       std::function<void(acquired)> done);
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+    [[nodiscard]] const settings& set() const noexcept { return settings_; }
+
+private:
+    friend class acquisition;
+
+    // The contender hears of its session itself; only the end of the client concerns those who
+    // queue here.
+    void session_connected() override {}
+
+    void session_ended(loss) override {}
+
+    void validity_passed() override {}
+
+    void client_closed(const failure& why) override;
+
+    void arrive(const std::shared_ptr<acquisition>& a);
+    void advance();
+    void on_contended(contender::outcome o);
+    void on_released();
+    void withdraw(const std::shared_ptr<acquisition>& a);
+
+    const std::shared_ptr<client_core> core_;
+    settings settings_;
+
+    // On the loop only.
+    std::deque<std::shared_ptr<acquisition>> waiting_;
+    std::shared_ptr<acquisition> front_;    ///< whom the contender works for
+    std::shared_ptr<contender> contender_;  ///< from joining until the hold is released
+};
+
+/// One call of acquire, from its start to its result.
+class acquisition : public std::enable_shared_from_this<acquisition> {
+public:
+    acquisition(std::shared_ptr<local_queue> queue,
+                local_queue::wish w,
+                acquire_options options,
+                std::function<void(local_queue::acquired)> done);
+
+    /// Ends it with an empty hold, unless it has a result already. Any thread.
+    void cancel();
+
+private:
+    friend class local_queue;
+
+    void start(std::chrono::nanoseconds limit);
+    void out_of_time();
+    void complete(local_queue::acquired result);
+
+    const std::shared_ptr<local_queue> queue_;
+    const local_queue::wish wish_;
+    acquire_options options_;
+    std::function<void(local_queue::acquired)> done_;
+    timer limit_;
+    bool unreachable_ = false;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
+
+}  // namespace latchkey

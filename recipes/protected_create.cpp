@@ -1,0 +1,220 @@
+#include "protected_create.hpp"
+
+#include "path.hpp"
+#include "queue.hpp"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// A random (version 4) UUID as Java writes it; Curator recognises a protected name by its form.
+std::string guid(loop& l) {
+    const std::uint64_t high = (l.random() & ~0xF000ULL) | 0x4000ULL;
+    const std::uint64_t low = (l.random() & ~(3ULL << 62U)) | (1ULL << 63U);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(),
+                  text.size(),
+                  "%08x-%04x-%04x-%04x-%012llx",
+                  static_cast<unsigned>(high >> 32U),
+                  static_cast<unsigned>(high >> 16U & 0xFFFFU),
+                  static_cast<unsigned>(high & 0xFFFFU),
+                  static_cast<unsigned>(low >> 48U),
+                  static_cast<unsigned long long>(low & 0xFFFF'FFFF'FFFFULL));
+    return text.data();
+}
+
+}  // namespace
+
+protected_create::protected_create(std::shared_ptr<client_core> core,
+                                   settings s,
+                                   std::function<void(joined)> done)
+    : core_(std::move(core)),
+      settings_(std::move(s)),
+      prefix_("_c_" + guid(core_->loop()) + "-"),
+      done_(std::move(done)),
+      directory_known_(settings_.directory_known),
+      retry_(core_->loop()) {}
+
+void protected_create::start() {
+    send();
+}
+
+void protected_create::session_connected() {
+    if (resolving_) {
+        resolve();
+    }
+}
+
+void protected_create::send() {
+    if (abandoned_) {
+        finish({});  // whoever comes here knows that nothing is there
+        return;
+    }
+    ++step_;
+    resolving_ = false;
+    joined_ = {};
+    if (!core_->connected()) {
+        resolving_ = true;  // nothing was sent; resolving finds that out as cheaply as anything
+        return;
+    }
+    if (!directory_known_) {
+        create_directories();
+    }
+    core_->submit(request::create(join_path(settings_.directory, prefix_ + settings_.marker),
+                                  settings_.data,
+                                  create_mode::ephemeral_sequential,
+                                  settings_.access),
+                  here([this](const reply& r) { on_created(r); }));
+    core_->submit(request::children(settings_.directory),
+                  here([this](reply r) { on_listed(std::move(r)); }));
+}
+
+void protected_create::create_directories() {
+    directory_refused_ = result_code::ok;
+    core_->create_directories(settings_.directory, settings_.access, here([this](const reply& r) {
+                                  // A level that is there already answers NODEEXISTS, or NOAUTH;
+                                  // the create tells.
+                                  if (!r.ok() && r.code != result_code::node_exists) {
+                                      directory_refused_ = r.code;
+                                  }
+                              }));
+}
+
+void protected_create::on_created(const reply& r) {
+    if (!r.ok()) {
+        on_refused(r.code);
+        return;
+    }
+    directory_known_ = true;
+    joined_.name = name_of(r.path);
+    joined_.czxid = r.stat.czxid;
+}
+
+void protected_create::on_refused(result_code code) {
+    switch (code) {
+        case result_code::no_node:
+            // The directory was removed a moment ago, or could not be created.
+            if (directory_refused_ != result_code::ok && !outcome_unknown(directory_refused_)) {
+                finish({.why = failure_of(directory_refused_, settings_.directory),
+                        .name = {},
+                        .names = {}});
+                return;
+            }
+            directory_known_ = false;
+            retry(&protected_create::send);
+            return;
+        case result_code::throttled:
+            retry(&protected_create::send);
+            return;
+        case result_code::node_exists:
+            finish(
+                {.why =
+                     {errc::sequence_exhausted,
+                      "\"" + escaped(settings_.directory) +
+                          "\": the servers have no sequence number left for it; use another path"},
+                 .name = {},
+                 .names = {}});
+            return;
+        case result_code::no_auth:
+        case result_code::invalid_acl:
+        case result_code::no_children_for_ephemerals:
+        case result_code::quota_exceeded:
+        case result_code::bad_arguments:
+        case result_code::marshalling_error:
+        case result_code::unimplemented:
+            finish({.why = failure_of(code, settings_.directory), .name = {}, .names = {}});
+            return;
+        default:
+            // Unknown, or a code that we have no word for: the znode may be there.
+            resolve();
+    }
+}
+
+void protected_create::on_listed(reply r) {
+    if (joined_.name.empty()) {
+        return;  // the create was refused, and dealt with
+    }
+    joined_.listed = r.ok();
+    joined_.names = std::move(r.names);
+    if (r.code == result_code::no_auth) {
+        joined_.why = failure_of(r.code, settings_.directory);
+    }
+    finish(std::move(joined_));
+}
+
+void protected_create::resolve() {
+    ++step_;
+    resolving_ = true;
+    if (!core_->connected()) {
+        return;
+    }
+    core_->submit(request::sync(settings_.directory), here([this](const reply& r) {
+                      if (!r.ok()) {
+                          retry(&protected_create::resolve);
+                      }
+                  }));
+    core_->submit(request::children(settings_.directory), here([this](reply r) {
+                      if (r.ok() || r.code == result_code::no_node) {
+                          auto candidates = with_prefix(r.names, prefix_, settings_.marker);
+                          examine(std::move(r.names), std::move(candidates));
+                      } else {
+                          retry(&protected_create::resolve);
+                      }
+                  }));
+}
+
+/// Adopts the lowest candidate that our session owns; the owner deletes the others.
+void protected_create::examine(std::vector<std::string> names,
+                               std::vector<std::string> candidates) {
+    if (candidates.empty()) {
+        if (abandoned_) {
+            finish({});
+        } else {
+            send();
+        }
+        return;
+    }
+    const std::string path = join_path(settings_.directory, candidates.front());
+    core_->submit(request::get(path),
+                  here([this, names = std::move(names), candidates = std::move(candidates)](
+                           const reply& r) mutable {
+                      if (r.ok() && r.stat.ephemeral_owner == core_->session_id()) {
+                          finish({.why = {},
+                                  .name = std::move(candidates.front()),
+                                  .czxid = r.stat.czxid,
+                                  .listed = true,
+                                  .names = std::move(names)});
+                      } else if (r.ok()) {
+                          candidates.erase(candidates.begin());
+                          examine(std::move(names), std::move(candidates));
+                      } else {
+                          retry(&protected_create::resolve);
+                      }
+                  }));
+}
+
+/// Takes a step again, a little later; while disconnected, with the next connection.
+void protected_create::retry(void (protected_create::*step)()) {
+    ++step_;
+    resolving_ = true;
+    retry_.start(backoff_.next(core_->loop().random()),
+                 [weak = weak_from_this(), step, at = step_] {
+                     const auto self = weak.lock();
+                     if (self && self->done_ && self->step_ == at) {
+                         (self.get()->*step)();
+                     }
+                 });
+}
+
+void protected_create::finish(joined j) {
+    ++step_;
+    retry_.cancel();
+    if (const auto done = std::exchange(done_, nullptr)) {
+        done(std::move(j));
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "backoff.hpp"
+#include "client_core.hpp"
+#include "failure.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// Puts one participant's znode into a directory, exactly one, whatever becomes of requests and
+/// answers. On the loop only, for one session.
+///
+/// The create and a list of the directory are sent together and answered in order, so that both
+/// take one round trip; the directory's own creates are sent ahead of them where it is not known to
+/// exist. The name bears a GUID: when the outcome of the create is unknown, `sync` and then a list
+/// find the znode again or prove that it is not there. Without the `sync`, a list from another
+/// server can miss a create that commits later, and a second one would queue behind it for ever.
+class protected_create : public std::enable_shared_from_this<protected_create> {
+public:
+    struct settings {
+        std::string directory;
+        std::string marker;  ///< what stands between the GUID and the sequence: "lock-"
+        std::string data;
+        acl access;
+        bool directory_known = false;
+    };
+
+    struct joined {
+        failure why;
+        std::string name;  ///< empty on failure, and when abandoned and not there
+        std::int64_t czxid = 0;
+        bool listed = false;             ///< whether `names` is an answer
+        std::vector<std::string> names;  ///< the directory, with the own znode in it
+    };
+
+    /// `done` is called once, unless the object is forgotten before (with its session).
+    protected_create(std::shared_ptr<client_core> core,
+                     settings s,
+                     std::function<void(joined)> done);
+
+    /// Sends. While connected only.
+    void start();
+
+    /// There is a connection again.
+    void session_connected();
+
+    /// The znode is not wanted any more: it is not created again; `done` tells what is there.
+    void abandon() { abandoned_ = true; }
+
+    /// The session is over: nothing is sent or told any more.
+    void forget() { done_ = nullptr; }
+
+    /// "_c_<guid>-": what the names that this object creates begin with.
+    [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
+
+private:
+    void send();
+    void create_directories();
+    void on_created(const reply& r);
+    void on_refused(result_code code);
+    void on_listed(reply r);
+    void resolve();
+    void examine(std::vector<std::string> names, std::vector<std::string> candidates);
+    void retry(void (protected_create::*step)());
+    void finish(joined j);
+
+    template <class F>
+    session::completion here(F f) {
+        return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) mutable {
+            if (step == self->step_ && self->done_) {
+                f(std::move(r));
+            }
+        };
+    }
+
+    const std::shared_ptr<client_core> core_;
+    const settings settings_;
+    const std::string prefix_;
+    std::function<void(joined)> done_;
+
+    std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
+    bool directory_known_;
+    bool abandoned_ = false;
+    bool resolving_ = false;
+    result_code directory_refused_ = result_code::ok;
+    joined joined_;
+    timer retry_;
+    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+};
+
+}  // namespace latchkey

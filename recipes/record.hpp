@@ -1,0 +1,32 @@
+#pragma once
+
+#include <latchkey/participant.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace latchkey {
+
+/// What a znode's data may be at most.
+inline constexpr std::size_t longest_record = 512;
+
+/// Writes the data of a participant's znode: who made it, for people who look at the queue.
+class record_writer {
+public:
+    /// Reads host, user and program of this process once. `mode` is what is asked for: "exclusive".
+    explicit record_writer(std::string_view mode);
+
+    /// The record with the present time in it, at most `longest_record` bytes of JSON.
+    [[nodiscard]] std::string write() const;
+
+private:
+    std::string head_;  ///< all but the time and the closing brace
+};
+
+/// Reads what somebody wrote; nothing if it is not such a record. Untrusted: bounded, and each
+/// field is checked.
+[[nodiscard]] std::optional<identity> read_record(std::string_view data);
+
+}  // namespace latchkey

@@ -1,0 +1,39 @@
+#include "znode_watch.hpp"
+
+namespace latchkey {
+
+void znode_watch::arm() {
+    armed_on_ = 0;
+    watcher_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event e) {
+        if (const auto self = weak.lock()) {
+            self->on_event(e);
+        }
+    });
+    core_->submit(request::get(path_),
+                  watcher_,
+                  [weak = weak_from_this(), connection = core_->connection()](const reply& r) {
+                      const auto self = weak.lock();
+                      if (!self) {
+                          return;
+                      }
+                      if (r.ok()) {
+                          self->armed_on_ = connection;
+                          self->effects_.armed(r.stat);
+                      } else if (r.code == result_code::no_node) {
+                          self->effects_.deleted();
+                      } else {
+                          self->effects_.refused(r.code);
+                      }
+                  });
+}
+
+void znode_watch::on_event(watch_event e) {
+    if (e == watch_event::deleted) {
+        saw_deletion_ = true;
+        effects_.deleted();
+    } else {
+        arm();
+    }
+}
+
+}  // namespace latchkey

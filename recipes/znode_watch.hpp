@@ -1,0 +1,51 @@
+#pragma once
+
+#include "client_core.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// Watches one znode for its deletion: a `get` with a data watch, set again whenever the data
+/// changes. Never `exists`: its watch on a znode that has gone would stay for ever. Ends, without
+/// another call, when it is destroyed. On the loop only.
+class znode_watch : public std::enable_shared_from_this<znode_watch> {
+public:
+    struct effects {
+        std::function<void(const znode_stat&)> armed;  ///< each time it is set
+        std::function<void()>
+            deleted;  ///< the watch fired, or the znode was not there to be watched
+        std::function<void(result_code)> refused;  ///< it could not be set for another reason
+    };
+
+    znode_watch(std::shared_ptr<client_core> core, std::string path, effects e)
+        : core_(std::move(core)), path_(std::move(path)), effects_(std::move(e)) {}
+
+    void arm();
+
+    /// Set at some time in this session; sessions set watches again on every connection.
+    [[nodiscard]] bool armed() const noexcept { return armed_on_ != 0; }
+
+    /// Set on the present connection, so that events come in the order in which things happened.
+    [[nodiscard]] bool armed_here() const noexcept {
+        return armed_on_ != 0 && armed_on_ == core_->connection();
+    }
+
+    /// Whether its event, not a failed get, told of the deletion.
+    [[nodiscard]] bool saw_deletion() const noexcept { return saw_deletion_; }
+
+private:
+    void on_event(watch_event e);
+
+    const std::shared_ptr<client_core> core_;
+    const std::string path_;
+    const effects effects_;
+    std::shared_ptr<session::watcher> watcher_;
+    std::uint64_t armed_on_ = 0;
+    bool saw_deletion_ = false;
+};
+
+}  // namespace latchkey
