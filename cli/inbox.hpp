@@ -1,0 +1,34 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace latchkey::cli {
+
+/// Carries work from the library's threads to the main thread, which polls a file descriptor.
+class inbox {
+public:
+    using task = std::function<void()>;
+
+    inbox();
+    inbox(const inbox&) = delete;
+    inbox& operator=(const inbox&) = delete;
+    ~inbox();
+
+    /// Any thread.
+    void post(task t);
+
+    /// Readable while there are tasks.
+    [[nodiscard]] int fd() const noexcept { return fd_; }
+
+    /// Runs the tasks that are there, in the order they came.
+    void run();
+
+private:
+    std::mutex mutex_;
+    std::deque<task> tasks_;
+    int fd_;
+};
+
+}  // namespace latchkey::cli

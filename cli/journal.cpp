@@ -1,0 +1,63 @@
+#include "journal.hpp"
+
+#include <chrono>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+std::string clock_time(const char* format, tm* (*convert)(const time_t*, tm*)) {
+    const auto now = std::chrono::system_clock::now();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+    const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(now - seconds);
+    const time_t t = std::chrono::system_clock::to_time_t(seconds);
+    tm parts{};
+    convert(&t, &parts);
+    char text[32];
+    const auto size = std::strftime(text, sizeof text, format, &parts);
+    return fmt::format("{}.{:03}", std::string_view(text, size), milliseconds.count());
+}
+
+void write_line(std::string line) {
+    line += '\n';
+    // Where nobody listens there is nobody to tell.
+    static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()));
+}
+
+std::string json_line(std::string_view name,
+                      const std::string& message,
+                      const nlohmann::json& details) {
+    nlohmann::ordered_json line{{"time", clock_time("%FT%T", ::gmtime_r) + "Z"}, {"event", name}};
+    line["message"] = message;
+    for (const auto& [key, value] : details.items()) {
+        line[key] = value;
+    }
+    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void journal::error(const std::string& message) const {
+    write_line(json_ ? json_line("error", message, nlohmann::json::object())
+                     : "latchkey: " + message);
+}
+
+void journal::event(std::string_view name, const std::string& text) const {
+    event(name, text, nlohmann::json::object());
+}
+
+void journal::event(std::string_view name,
+                    const std::string& text,
+                    const nlohmann::json& details) const {
+    if (verbose_) {
+        write_line(json_ ? json_line(name, text, details)
+                         : fmt::format("latchkey: {} {}", clock_time("%T", ::localtime_r), text));
+    }
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace latchkey::cli {
+
+/// What `latchkey lock` is asked to do, checked as far as it can be without a server.
+struct lock_options {
+    std::string servers;
+    std::string path;
+    std::vector<std::string> command;  ///< empty: hold until signalled
+
+    bool try_only = false;                          ///< -n, and -w 0
+    std::optional<std::chrono::nanoseconds> limit;  ///< -w: covers connecting and waiting
+    int conflict_status = 1;
+    std::chrono::milliseconds session_timeout{10'000};
+    std::optional<std::chrono::nanoseconds> grace;
+    std::optional<std::string> auth_file;
+    bool verbose = false;
+    bool json = false;
+};
+
+/// Asked for instead of a lock: print it on stdout.
+struct help_text {
+    std::string text;
+};
+
+/// A variable of the environment; nullopt if it is not set.
+using environment_lookup = std::function<std::optional<std::string>(const char* name)>;
+
+/// Reads what follows "latchkey lock" on the command line. Options end at the first operand, so the
+/// command's own options are never taken for latchkey's. Throws usage_error.
+[[nodiscard]] std::variant<lock_options, help_text> parse_lock_options(
+    const std::vector<std::string>& arguments, const environment_lookup& environment);
+
+/// How long before the deadline the command is told to end, for a session timeout as negotiated:
+/// what was asked for (throws usage_error if that is longer than a quarter of the timeout), else a
+/// tenth of the timeout, at most 2 s. Not more, because a client that hears nothing from its server
+/// moves to another one only after two fifths of the timeout, and a hold that is saved by that must
+/// not have cost the command its life.
+[[nodiscard]] std::chrono::nanoseconds grace_within(const lock_options& options,
+                                                    std::chrono::milliseconds session_timeout);
+
+}  // namespace latchkey::cli

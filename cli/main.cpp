@@ -1,0 +1,28 @@
+#include "exit_status.hpp"
+#include "journal.hpp"
+#include "lock_command.hpp"
+#include "lock_help.hpp"
+#include "output.hpp"
+#include "printable.hpp"
+
+#include <string>
+#include <vector>
+
+int main(int count, char** words) {
+    using namespace latchkey::cli;
+    std::vector<std::string> arguments(words + (count > 0 ? 1 : 0), words + count);
+    const std::string command = arguments.empty() ? "" : arguments.front();
+    if (command == "lock") {
+        arguments.erase(arguments.begin());
+        return lock_command(arguments);
+    }
+    if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
+        const auto text = command == "-h" || command == "--help" ? program_help() : version_line();
+        return write_to_stdout(text) ? exit_status::success : exit_status::output_failed;
+    }
+    journal(false, false)
+        .error(command.empty()
+                   ? "which command? see latchkey --help"
+                   : "'" + printable(command) + "' is not a command; see latchkey --help");
+    return exit_status::usage;
+}

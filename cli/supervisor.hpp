@@ -1,0 +1,66 @@
+#pragma once
+
+#include <latchkey/boottime_clock.hpp>
+
+#include "command_process.hpp"
+#include "signals.hpp"
+#include "supervisor_messages.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace latchkey::cli {
+
+/// The small process between latchkey and the command it runs.
+///
+/// Guarantee  everything that the command started is dead before the last deadline that the
+///            supervisor was told, whatever becomes of latchkey: stopped, it sends no new deadline;
+///            killed or crashed, it ends the connection, and all is killed at once. Processes that
+///            leave their process group or session are found all the same. Out of reach: what other
+///            services run on the command's behalf (systemd-run, at, a container engine), and
+///            processes that this user must not signal.
+/// Threads    made before the process has any; then used by one thread at a time.
+class supervisor {
+public:
+    /// Forks; the command is not run yet. Throws std::system_error.
+    supervisor(const std::vector<std::string>& command, const signals& inherited);
+    supervisor(const supervisor&) = delete;
+    supervisor& operator=(const supervisor&) = delete;
+
+    /// Ends a command that still runs, and waits for the end of the process.
+    ~supervisor();
+
+    /// Runs the command, once, until `deadline` at most. The result comes as reports.
+    void run(const std::vector<environment_setting>& settings,
+             boottime_clock::time_point deadline,
+             std::chrono::nanoseconds grace);
+
+    /// The hold is valid until `deadline` now. Never blocks.
+    void move_deadline(boottime_clock::time_point deadline);
+
+    /// The hold is lost: TERM and KILL at once.
+    void end_now();
+
+    /// Sends `signal` to the command's process group.
+    void forward(int signal);
+
+    /// Readable when there is a report.
+    [[nodiscard]] int fd() const noexcept { return socket_; }
+
+    /// The next report, if there is one. After the last one always supervisor_died.
+    [[nodiscard]] std::optional<supervisor_report> read();
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+private:
+    void send(const supervisor_order& o, const std::string& settings = {}) const;
+
+    pid_t pid_ = 0;
+    int socket_ = -1;
+};
+
+}  // namespace latchkey::cli

@@ -1,0 +1,228 @@
+#include "lock_options.hpp"
+#include "usage_error.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using words = std::vector<std::string>;
+using variables = std::map<std::string, std::string>;
+
+auto parse_any(const words& arguments, const variables& environment) {
+    return parse_lock_options(arguments, [&](const char* name) {
+        const auto found = environment.find(name);
+        return found == environment.end() ? std::nullopt : std::optional(found->second);
+    });
+}
+
+lock_options parse(const words& arguments,
+                   const variables& environment = {{"LATCHKEY_SERVERS", "zk1"}}) {
+    return std::get<lock_options>(parse_any(arguments, environment));
+}
+
+std::string refusal_of(const words& arguments,
+                       const variables& environment = {{"LATCHKEY_SERVERS", "zk1"}}) {
+    try {
+        static_cast<void>(parse_any(arguments, environment));
+    } catch (const usage_error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST(LockOptions, HaveDefaults) {
+    const auto o = parse({"/a"});
+    EXPECT_EQ(o.path, "/a");
+    EXPECT_TRUE(o.command.empty());
+    EXPECT_FALSE(o.try_only);
+    EXPECT_EQ(o.limit, std::nullopt);
+    EXPECT_EQ(o.conflict_status, 1);
+    EXPECT_EQ(o.session_timeout, 10s);
+    EXPECT_FALSE(o.verbose);
+    EXPECT_FALSE(o.json);
+}
+
+TEST(LockOptions, TakeTheCommandAfterTwoDashesOrWithoutThem) {
+    EXPECT_THAT(parse({"/a", "--", "cp", "-r", "x"}).command, ElementsAre("cp", "-r", "x"));
+    EXPECT_THAT(parse({"/a", "cp", "-r", "x"}).command, ElementsAre("cp", "-r", "x"));
+    EXPECT_THAT(parse({"--", "/a", "cp", "--", "x"}).command, ElementsAre("cp", "--", "x"));
+    EXPECT_THAT(parse({"-n", "--", "/a", "--", "--", "x"}).command, ElementsAre("--", "x"));
+}
+
+TEST(LockOptions, EndAtTheFirstOperand) {
+    const auto o = parse({"-n", "/a", "cmd", "-w", "5", "--verbose", "--help", "-s"});
+    EXPECT_TRUE(o.try_only);
+    EXPECT_EQ(o.limit, std::nullopt);
+    EXPECT_FALSE(o.verbose);
+    EXPECT_EQ(o.command.size(), 6U);
+}
+
+TEST(LockOptions, DoNotTakeAValueForAnOperand) {
+    const auto o = parse({"-w", "5", "-z", "zk2", "--grace", "1", "-nE", "9", "/a", "x"});
+    EXPECT_EQ(o.limit, 5s);
+    EXPECT_EQ(o.servers, "zk2");
+    EXPECT_EQ(o.grace, 1s);
+    EXPECT_EQ(o.conflict_status, 9);
+    EXPECT_EQ(o.path, "/a");
+    EXPECT_THAT(o.command, ElementsAre("x"));
+}
+
+TEST(LockOptions, CanBeWrittenInEveryUsualWay) {
+    for (const words& way : {words{"-w", "2.5", "/a"},
+                             {"-w2.5", "/a"},
+                             {"--wait=2.5", "/a"},
+                             {"--wait", "2.5", "/a"},
+                             {"--timeout=2.5", "/a"},
+                             {"-xw2.5", "/a"}}) {
+        EXPECT_EQ(parse(way).limit, 2500ms) << way.front();
+        EXPECT_EQ(parse(way).path, "/a") << way.front();
+    }
+    for (const char* letter : {"-n", "--nb", "--nonblock", "-en"}) {
+        EXPECT_TRUE(parse({letter, "/a"}).try_only) << letter;
+    }
+}
+
+TEST(LockOptions, LastOneWins) {
+    EXPECT_EQ(parse({"-w", "1", "-w", "2", "/a"}).limit, 2s);
+}
+
+TEST(LockOptions, WaitOfZeroIsATry) {
+    const auto o = parse({"-w", "0.0", "/a"});
+    EXPECT_TRUE(o.try_only);
+    EXPECT_EQ(o.limit, std::nullopt);
+}
+
+TEST(LockOptions, RunAStringWithTheShell) {
+    const variables bash{{"ZK_HOSTS", "zk1"}, {"SHELL", "/bin/bash"}};
+    EXPECT_THAT(parse({"/a", "-c", "a | b"}, bash).command,
+                ElementsAre("/bin/bash", "-c", "a | b"));
+    EXPECT_THAT(parse({"/a", "--command", "x"}).command, ElementsAre("/bin/sh", "-c", "x"));
+    EXPECT_THAT(parse({"/a", "--", "-c"}).command, ElementsAre("-c"));
+    EXPECT_THAT(refusal_of({"/a", "-c"}), HasSubstr("exactly one argument"));
+    EXPECT_THAT(refusal_of({"/a", "-c", "a", "b"}), HasSubstr("quote it"));
+}
+
+TEST(LockOptions, FindServersOnTheLineThenInTheEnvironment) {
+    const variables both{{"LATCHKEY_SERVERS", "first"}, {"ZK_HOSTS", "second"}};
+    EXPECT_EQ(parse({"-z", "line", "/a"}, both).servers, "line");
+    EXPECT_EQ(parse({"/a"}, both).servers, "first");
+    EXPECT_EQ(parse({"/a"}, {{"LATCHKEY_SERVERS", ""}, {"ZK_HOSTS", "second"}}).servers, "second");
+    EXPECT_THAT(refusal_of({"/a"}, {}), HasSubstr("-z host:port"));
+}
+
+TEST(LockOptions, RefusalsNameValueAndRemedy) {
+    const std::vector<std::pair<words, const char*>> refusals{
+        {{}, "give its path"},
+        {{"-s", "/a"}, "shared locks do not exist yet"},
+        {{"-w", "-1", "/a"}, "'-1' is negative"},
+        {{"-w", "nan", "/a"}, "'nan' is not a duration"},
+        {{"-w", "", "/a"}, "'' is not a duration"},
+        {{"--wait=", "-n", "/a"}, "'--wait=' has no value"},
+        {{"-w"}, "-w"},
+        {{"-E", "256", "/a"}, "'256' is not an exit status; give a number from 0 to 255"},
+        {{"-E", "-1", "/a"}, "'-1' is not an exit status"},
+        {{"-E", "99999999999999999999", "/a"}, "is not an exit status"},
+        {{"-E", "", "/a"}, "'' is not an exit status"},
+        {{"-t", "0", "/a"}, "'0' is too short"},
+        {{"-t", "0.0001", "/a"}, "too short"},
+        {{"--grace", "x", "/a"}, "'x' is not a duration"},
+        {{"--frobnicate", "/a"}, "--frobnicate"},
+        {{"-u", "/a"}, "-u"},
+        {{"-c", "x", "/a"}, "-c"},
+        {{"/a", "--"}, "no command after '--'"},
+        {{"/a", ""}, "empty word"},
+    };
+    for (const auto& [arguments, expected] : refusals) {
+        EXPECT_THAT(refusal_of(arguments), HasSubstr(expected))
+            << testing::PrintToString(arguments);
+    }
+}
+
+TEST(LockOptions, SaturateASessionTimeoutThatTheProtocolCannotCarry) {
+    EXPECT_EQ(parse({"-t", "99999999999999999999999", "/a"}).session_timeout,
+              std::chrono::milliseconds(2147483647));
+    EXPECT_EQ(parse({"-t", "0.0015", "/a"}).session_timeout, 2ms);
+}
+
+TEST(LockOptions, GraceLongerThanAQuarterOfTheTimeoutNamesBoth) {
+    EXPECT_EQ(parse({"-t", "8", "--grace", "2", "/a"}).grace, 2s);
+    const auto refusal = refusal_of({"-t", "8", "--grace", "2.01", "/a"});
+    EXPECT_THAT(refusal, HasSubstr("2.01 s"));
+    EXPECT_THAT(refusal, HasSubstr("8 s"));
+}
+
+TEST(LockOptions, GraceIsCheckedAgainstWhatTheServersGrant) {
+    const auto o = parse({"-t", "40", "--grace", "8", "/a"});
+    EXPECT_EQ(grace_within(o, 40s), 8s);
+    try {
+        static_cast<void>(grace_within(o, 4s));
+        FAIL();
+    } catch (const usage_error& e) {
+        EXPECT_THAT(e.what(), HasSubstr("8 s"));
+        EXPECT_THAT(e.what(), HasSubstr("4 s that the servers granted"));
+    }
+}
+
+TEST(LockOptions, GraceDefaultsToATenthOfTheTimeout) {
+    const auto o = parse({"/a"});
+    EXPECT_EQ(grace_within(o, 4s), 400ms);
+    EXPECT_EQ(grace_within(o, 10s), 1s);
+    EXPECT_EQ(grace_within(o, 60s), 2s);
+}
+
+TEST(LockOptions, HelpAndVersionNeedNothingElse) {
+    for (const char* option : {"-h", "--help", "-V", "--version"}) {
+        EXPECT_TRUE(std::holds_alternative<help_text>(parse_any({option}, {}))) << option;
+    }
+}
+
+TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
+    const auto text = std::get<help_text>(parse_any({"--help"}, {})).text;
+    std::size_t column = 0;
+    for (const char c : text) {
+        column = c == '\n' ? 0 : column + 1;
+        ASSERT_LE(column, 81U) << text;
+    }
+    for (const char* name : {"-z",
+                             "--servers",
+                             "-x",
+                             "-e",
+                             "--exclusive",
+                             "-s",
+                             "--shared",
+                             "-n",
+                             "--nb",
+                             "--nonblock",
+                             "-w",
+                             "--wait",
+                             "--timeout",
+                             "-E",
+                             "--conflict-exit-code",
+                             "-t",
+                             "--session-timeout",
+                             "--grace",
+                             "--auth-file",
+                             "--verbose",
+                             "--json",
+                             "-c",
+                             "--version",
+                             "LATCHKEY_TOKEN",
+                             "LATCHKEY_AUTH",
+                             "76"}) {
+        EXPECT_THAT(text, HasSubstr(name));
+    }
+}
+
+}  // namespace
+
+}  // namespace latchkey::cli
