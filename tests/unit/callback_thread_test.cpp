@@ -1,0 +1,196 @@
+#include "callback_thread.hpp"
+
+#include "environment.hpp"
+#include "eventually.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace latchkey {
+namespace {
+
+using test::eventually;
+
+TEST(CallbackThread, RunsTasksInOrderOnOneThreadOfItsOwn) {
+    std::vector<int> ran;
+    std::vector<std::thread::id> threads;
+    {
+        callback_thread c;
+        for (int i = 0; i < 100; ++i) {
+            c.run([&, i] {
+                ran.push_back(i);
+                threads.push_back(std::this_thread::get_id());
+            });
+        }
+    }
+    EXPECT_EQ(ran.size(), 100U);
+    EXPECT_TRUE(std::is_sorted(ran.begin(), ran.end()));
+    EXPECT_EQ(std::count(threads.begin(), threads.end(), threads.front()), 100);
+    EXPECT_NE(threads.front(), std::this_thread::get_id());
+}
+
+TEST(CallbackThread, HasRunEverythingWhenDestroyedFromAnotherThread) {
+    std::atomic<int> ran{0};
+    {
+        callback_thread c;
+        std::promise<void> go;
+        auto waiting = go.get_future().share();
+        c.run([&ran, waiting] {
+            waiting.wait();
+            ++ran;
+        });
+        c.run([&ran] { ++ran; });
+        go.set_value();
+    }
+    EXPECT_EQ(ran, 2);
+}
+
+TEST(CallbackThread, MayBeDestroyedByATaskAndRunsTheRest) {
+    auto c = std::make_unique<callback_thread>();
+    std::promise<void> posted;
+    std::promise<void> last;
+    c->run([&, ready = posted.get_future().share()] {
+        ready.wait();
+        c.reset();
+    });
+    c->run([&] { last.set_value(); });
+    posted.set_value();
+    EXPECT_EQ(last.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST(CallbackThread, HandsExceptionsToTheHookAndGoesOn) {
+    std::string message;
+    bool after = false;
+    {
+        callback_thread c([&](std::exception_ptr e) {
+            try {
+                std::rethrow_exception(e);
+            } catch (const std::exception& x) {
+                message = x.what();
+            }
+        });
+        c.run([] { throw std::runtime_error("from the user"); });
+        c.run([&] { after = true; });
+    }
+    EXPECT_EQ(message, "from the user");
+    EXPECT_TRUE(after);
+}
+
+TEST(CallbackThread, SwallowsExceptionsWithoutAHook) {
+    bool after = false;
+    {
+        callback_thread c;
+        c.run([] { throw 7; });
+        c.run([&] { after = true; });
+    }
+    EXPECT_TRUE(after);
+}
+
+TEST(CallbackThread, DestroysATaskBeforeTheNextRuns) {
+    auto token = std::make_shared<int>(0);
+    long seen = 0;
+    callback_thread c;
+    std::promise<void> done;
+    const std::weak_ptr<int> weak = token;
+    c.run([t = std::move(token)] {});
+    c.run([&] {
+        seen = weak.use_count();
+        done.set_value();
+    });
+    done.get_future().wait();
+    EXPECT_EQ(seen, 0);
+}
+
+std::size_t threads_of_this_process() {
+    std::size_t count = 0;
+    DIR* tasks = ::opendir("/proc/self/task");
+    while (::readdir(tasks) != nullptr) {
+        ++count;
+    }
+    ::closedir(tasks);
+    return count;
+}
+
+TEST(CallbackThread, StartsItsThreadWithTheFirstTask) {
+    const auto before = threads_of_this_process();
+    callback_thread c;
+    EXPECT_EQ(threads_of_this_process(), before);
+    c.run([] {});
+    EXPECT_EQ(threads_of_this_process(), before + 1);
+}
+
+TEST(CallbackThread, IsInertInAForkedChild) {
+    callback_thread c;
+    std::promise<void> ran;
+    c.run([&] { ran.set_value(); });
+    ran.get_future().wait();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        auto* inherited = &c;
+        inherited->run([] { ::_exit(1); });
+        std::destroy_at(inherited);
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST(ProcessEnvironment, SharesOneLoopAndEndsItWithTheLastUser) {
+    auto first = process_environment();
+    auto second = process_environment();
+    EXPECT_EQ(first.loop, second.loop);
+    const std::weak_ptr<loop> weak = first.loop;
+    first = {};
+    EXPECT_FALSE(weak.expired());
+    second = {};
+    EXPECT_TRUE(weak.expired());
+    EXPECT_NE(process_environment().loop, nullptr);
+}
+
+TEST(ProcessEnvironment, MakesAnExecutorForEachClient) {
+    const auto environment = process_environment();
+    std::promise<std::thread::id> a;
+    std::promise<std::thread::id> b;
+    auto one = environment.callbacks();
+    auto two = environment.callbacks();
+    one([&] { a.set_value(std::this_thread::get_id()); });
+    two([&] { b.set_value(std::this_thread::get_id()); });
+    EXPECT_NE(a.get_future().get(), b.get_future().get());
+}
+
+TEST(ProcessEnvironment, IsAFreshOneInAForkedChild) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the sanitizer ends a forked child that starts a thread";
+#endif
+    const auto parents = process_environment();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const auto own = process_environment();
+        std::promise<void> ran;
+        own.loop->post([&] { ran.set_value(); });
+        const bool works =
+            own.loop != parents.loop &&
+            ran.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+        ::_exit(works ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace latchkey

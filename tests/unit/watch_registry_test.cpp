@@ -1,0 +1,62 @@
+#include "watch_registry.hpp"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace latchkey {
+namespace {
+
+using kind = watch_registry::kind;
+
+std::shared_ptr<session::watcher> new_watcher() {
+    return std::make_shared<session::watcher>([](watch_event) {});
+}
+
+TEST(WatchRegistry, GivesEachEventToItsKind) {
+    watch_registry r;
+    const auto data = new_watcher();
+    const auto children = new_watcher();
+    r.add("/a", kind::data, data);
+    r.add("/a", kind::children, children);
+    ASSERT_EQ(r.take(watch_event::changed, "/a").size(), 1U);
+    ASSERT_EQ(r.take(watch_event::changed, "/a").size(), 0U) << "one shot";
+    const auto told = r.take(watch_event::children_changed, "/a");
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].lock(), children);
+    EXPECT_EQ(r.size(), 0U);
+}
+
+TEST(WatchRegistry, EndsBothKindsWithADeletion) {
+    watch_registry r;
+    const auto data = new_watcher();
+    const auto children = new_watcher();
+    r.add("/a", kind::data, data);
+    r.add("/a", kind::children, children);
+    r.add("/b", kind::data, data);
+    EXPECT_EQ(r.take(watch_event::deleted, "/a").size(), 2U);
+    EXPECT_EQ(r.size(), 1U);
+}
+
+TEST(WatchRegistry, IsSharedByAnyNumberOfWatchers) {
+    watch_registry r;
+    const auto one = new_watcher();
+    const auto two = new_watcher();
+    r.add("/a", kind::data, one);
+    r.add("/a", kind::data, two);
+    EXPECT_EQ(r.take(watch_event::deleted, "/a").size(), 2U);
+}
+
+TEST(WatchRegistry, DoesNotGrowWithWatchersThatAreGone) {
+    watch_registry r;
+    for (int i = 0; i < 10'000; ++i) {
+        r.add("/" + std::to_string(i), kind::data, new_watcher());
+        r.add("/same", kind::data, new_watcher());
+    }
+    EXPECT_LT(r.size(), 200U);
+    EXPECT_LE(r.take(watch_event::deleted, "/same").size(), 1U);
+}
+
+}  // namespace
+}  // namespace latchkey
