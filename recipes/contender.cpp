@@ -39,6 +39,7 @@ void contender::enter(state s) {
     state_ = s;
     ++step_;
     timer_.cancel();
+    turn_.reset();
 }
 
 std::string contender::path_of(const std::string& name) const {
@@ -56,13 +57,10 @@ void contender::session_connected() {
         case state::joining:
             create_->session_connected();
             break;
-        case state::listing:
-        case state::arming:
-        case state::waiting:
-        case state::confirming:
+        case state::queued:
             // Replayed watches come in no useful order, and those armed on another connection prove
             // nothing.
-            list();
+            turn_->list();
             break;
         case state::held:
             if (own_watch_ && !own_watch_->armed()) {
@@ -77,7 +75,6 @@ void contender::session_connected() {
 void contender::session_ended(loss why) {
     own_.clear();
     own_watch_.reset();
-    predecessor_watch_.reset();
     if (const auto forgotten = std::exchange(create_, nullptr)) {
         forgotten->forget();
     }
@@ -113,7 +110,6 @@ void contender::client_closed(const failure& why) {
 void contender::begin_attempt() {
     own_.clear();
     own_watch_.reset();
-    predecessor_watch_.reset();
     place_told_ = false;
     core_->heartbeat().withdraw(this);
     enter(state::unconnected);
@@ -130,16 +126,15 @@ void contender::begin_attempt() {
 void contender::look() {
     enter(state::looking);
     core_->submit(request::children(settings_.znode.directory), here([this](const reply& r) {
-                      if (r.code == result_code::no_node) {
-                          settings_.znode.directory_known = false;
-                          join();
-                      } else if (!r.ok()) {
-                          read_refused(r.code, &contender::look);
-                      } else if (is_anybody_in(r.names, settings_.znode.marker)) {
+                      settings_.znode.directory_known = r.ok();
+                      if (r.code == result_code::no_auth) {
+                          leave({failure_of(r.code, settings_.znode.directory), {}});
+                      } else if (r.ok() && is_anybody_in(r.names, settings_.znode.marker)) {
                           finish({});
-                      } else {
-                          settings_.znode.directory_known = true;
+                      } else if (r.ok() || r.code == result_code::no_node) {
                           join();
+                      } else if (core_->connected()) {
+                          timer_.start(backoff_.next(core_->loop().random()), [this] { look(); });
                       }
                   }));
 }
@@ -168,136 +163,62 @@ void contender::on_joined(protected_create::joined j) {
         leave(std::move(*giving_up_));
     } else if (j.why) {
         leave({std::move(j.why), {}});
-    } else if (j.listed) {
-        judge(j.names);
     } else {
-        list();
-    }
-}
-
-void contender::list() {
-    enter(state::listing);
-    predecessor_watch_.reset();
-    if (!core_->connected()) {
-        return;
-    }
-    core_->submit(request::children(settings_.znode.directory), here([this](const reply& r) {
-                      if (r.ok() || r.code == result_code::no_node) {
-                          judge(r.names);
-                      } else {
-                          read_refused(r.code, &contender::list);
-                      }
-                  }));
-}
-
-void contender::judge(const std::vector<std::string>& names) {
-    using enum queue_verdict::answer;
-    for (const std::string& stray : with_prefix(names, prefix_, settings_.znode.marker)) {
-        if (stray != own_) {
-            core_->deletes().add(path_of(stray), nullptr);
-        }
-    }
-    verdict_ = decide(names, own_, settings_.znode.marker, prefix_);
-    switch (verdict_.what) {
-        case acquired:
-            tell_place();
-            grant();
-            break;
-        case wait:
-            if (settings_.only_if_first) {
-                give_up({});
-                break;
-            }
-            tell_place();
-            watch_predecessor();
-            break;
-        case gone:
-            begin_attempt();  // somebody deleted our znode: the place is lost, and the next one is
-                              // at the tail
-            break;
-        case exhausted:
-            fail(errc::sequence_exhausted,
-                 verdict_.blocker,
-                 "has a sequence number at the end of what can be ordered; use another path, or "
-                 "let this directory be removed when it is empty");
-            break;
-        case malformed:
-            fail(errc::malformed_participant,
-                 verdict_.blocker,
-                 "looks like a participant and cannot be ordered; delete it if it is not one");
-            break;
-    }
-}
-
-void contender::tell_place() {
-    if (settings_.reserved && !std::exchange(place_told_, true)) {
-        settings_.reserved({path_of(own_), verdict_.ahead, verdict_.blocker});
+        queue(j);
     }
 }
 
 // ---- waiting ----
 
-void contender::watch_predecessor() {
-    enter(state::arming);
-    if (verdict_.ahead == 1) {
-        core_->heartbeat().demand(this, path_of(own_));
-    } else {
-        core_->heartbeat().withdraw(this);
-    }
-    // Effects run only while this contender owns the watch, hence lives.
-    predecessor_watch_ = std::make_shared<znode_watch>(
+void contender::queue(const protected_create::joined& j) {
+    enter(state::queued);
+    // The turn is ours alone: what it calls finds us alive.
+    turn_ = std::make_shared<turn>(
         core_,
-        path_of(verdict_.blocker),
-        znode_watch::effects{
-            .armed =
-                [this](const znode_stat& stat) {
-                    if (stat.ephemeral_owner == 0) {
-                        core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
-                                   "\", which is not ephemeral: no session's end will remove it");
-                    }
-                    check_armed();
-                },
-            .deleted = [this] { on_predecessor_gone(); },
-            .refused = [this](result_code code) { read_refused(code, &contender::list); }});
-    predecessor_watch_->arm();
-    if (!own_watch_ || !own_watch_->armed_here()) {
-        watch_own();
-    }
-}
-
-void contender::watch_own() {
-    own_watch_ = std::make_shared<znode_watch>(
-        core_,
-        path_of(own_),
-        // Refused: the connection is gone, and the next one begins with a list, or with this again.
-        znode_watch::effects{.armed = [this](const znode_stat&) { check_armed(); },
-                             .deleted = [this] { on_own_gone(); },
-                             .refused = [](result_code) {}});
-    own_watch_->arm();
-}
-
-void contender::check_armed() {
-    if (state_ == state::arming && predecessor_watch_->armed_here() && own_watch_->armed_here()) {
-        state_ = state::waiting;
-    }
-}
-
-void contender::on_predecessor_gone() {
-    // Both watches were set on this connection, and only the holder was ahead: nobody can have come
-    // between, and our own znode would have been told gone before. Otherwise who is next is not
-    // known.
-    const bool proves = state_ == state::waiting && verdict_.ahead == 1 &&
-                        predecessor_watch_->saw_deletion() && predecessor_watch_->armed_here() &&
-                        own_watch_->armed_here();
-    if (proves) {
-        grant();
+        this,
+        turn::settings{settings_.znode.directory, settings_.znode.marker, own_, prefix_},
+        turn::effects{.own_watch = [this]() -> znode_watch& { return own_watch(); },
+                      .placed = [this](const queue_verdict& v) { return on_placed(v); },
+                      .listed = [this](const std::vector<std::string>& names) { on_listed(names); },
+                      .granted = [this] { publish(); },
+                      .gone = [this] { on_gone(); },
+                      .refused =
+                          [this](failure why) {
+                              leave({std::move(why), {}});
+                          }});
+    if (j.listed) {
+        turn_->judge(j.names);
     } else {
-        list();
+        turn_->list();
     }
 }
 
-void contender::on_own_gone() {
+/// A second znode of the same attempt is a create that was thought lost: ours to delete.
+void contender::on_listed(const std::vector<std::string>& names) {
+    for (const std::string& stray : with_prefix(names, prefix_, settings_.znode.marker)) {
+        if (stray != own_) {
+            core_->deletes().add(path_of(stray), nullptr);
+        }
+    }
+}
+
+bool contender::on_placed(const queue_verdict& v) {
+    if (settings_.only_if_first && v.ahead > 0) {
+        leave({});
+        return false;
+    }
+    if (settings_.reserved && !std::exchange(place_told_, true)) {
+        settings_.reserved({path_of(own_), v.ahead, v.blocker});
+    }
+    return true;
+}
+
+/// Somebody deleted our znode.
+void contender::on_gone() {
     if (state_ != state::held) {
+        // The place is lost, and the next one is at the tail. A delete costs nothing worth saving;
+        // a znode of our own ahead of us would be waited for without end.
+        core_->deletes().add(path_of(own_), nullptr);
         begin_attempt();
         return;
     }
@@ -308,34 +229,31 @@ void contender::on_own_gone() {
     }
 }
 
-// ---- holding ----
-
-void contender::grant() {
-    if (core_->believable()) {
-        publish();
-        return;
+znode_watch& contender::own_watch() {
+    if (!own_watch_) {
+        own_watch_ = std::make_shared<znode_watch>(
+            core_,
+            path_of(own_),
+            znode_watch::effects{.armed =
+                                     [this](const znode_stat&) {
+                                         if (turn_) {
+                                             turn_->own_watch_armed();
+                                         }
+                                     },
+                                 .deleted = [this] { on_gone(); },
+                                 // The connection is gone; the next one begins with this again.
+                                 .refused = [](result_code) {}});
     }
-    enter(state::confirming);
-    if (!core_->connected()) {
-        return;
-    }
-    core_->submit(request::multi({request::check(path_of(own_))}), here([this](const reply& r) {
-                      if (r.ok()) {
-                          grant();
-                      } else if (r.code == result_code::no_node) {
-                          begin_attempt();
-                      } else {
-                          read_refused(r.code, &contender::list);
-                      }
-                  }));
+    return *own_watch_;
 }
+
+// ---- holding ----
 
 void contender::publish() {
     enter(state::held);
-    predecessor_watch_.reset();
     core_->heartbeat().demand(this, path_of(own_));
     if (!own_watch_) {
-        timer_.start(own_watch_delay, [this] { watch_own(); });
+        timer_.start(own_watch_delay, [this] { own_watch().arm(); });
     }
     auto granted = std::make_shared<hold_state>(
         core_,
@@ -394,7 +312,6 @@ void contender::leave(outcome o) {
     }
     enter(state::left);
     own_watch_.reset();
-    predecessor_watch_.reset();
     core_->heartbeat().withdraw(this);
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));
@@ -403,36 +320,15 @@ void contender::leave(outcome o) {
     core_->deletes().add(path_of(own_), end);
 }
 
-void contender::fail(errc code, const std::string& name, const char* problem) {
-    give_up({{code, "\"" + escaped(path_of(name)) + "\" " + problem}, {}});
-}
-
 void contender::finish(outcome o) {
     const auto self = shared_from_this();
     enter(state::left);
     farewell_.cancel();
-    predecessor_watch_.reset();
     own_watch_.reset();
     core_->detach(this);
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(o));
     }
-}
-
-/// A read was not answered, or refused.
-void contender::read_refused(result_code code, void (contender::*step)()) {
-    if (code == result_code::no_auth) {
-        give_up({failure_of(code, settings_.znode.directory), {}});
-    } else if (core_->connected()) {
-        ++step_;
-        timer_.start(backoff_.next(core_->loop().random()),
-                     [self = shared_from_this(), step, at = step_] {
-                         if (self->step_ == at) {
-                             (self.get()->*step)();
-                         }
-                     });
-    }
-    // Without a connection, session_connected() goes on from the state we are in.
 }
 
 }  // namespace latchkey

@@ -8,7 +8,7 @@
 #include "failure.hpp"
 #include "hold_state.hpp"
 #include "protected_create.hpp"
-#include "queue.hpp"
+#include "turn.hpp"
 #include "znode_watch.hpp"
 
 #include <cstdint>
@@ -53,10 +53,7 @@ private:
         unconnected,  ///< the attempt begins with the next connection
         looking,      ///< a list is in flight, and nothing was created
         joining,      ///< a protected create is under way
-        listing,      ///< a list is in flight, or to be sent with the next connection
-        arming,       ///< both watches are in flight
-        waiting,      ///< both watches are armed on this connection
-        confirming,   ///< a quorum write in flight makes the grant believable
+        queued,       ///< the znode is there and waits for its turn
         held,
         left,
     };
@@ -70,24 +67,17 @@ private:
     void look();
     void join();
     void on_joined(protected_create::joined j);
-    void list();
-    void judge(const std::vector<std::string>& names);
-    void watch_predecessor();
-    void watch_own();
-    void check_armed();
-    void on_predecessor_gone();
-    void on_own_gone();
-    void grant();
+    void queue(const protected_create::joined& j);
+    void on_listed(const std::vector<std::string>& names);
+    bool on_placed(const queue_verdict& v);
+    void on_gone();
+    znode_watch& own_watch();
     void publish();
     void release(std::function<void()> gone);
     void give_up(outcome o);
     void leave(outcome o);
-    void fail(errc code, const std::string& name, const char* problem);
     void finish(outcome o);
-    void read_refused(result_code code, void (contender::*step)());
-
     void enter(state s);
-    void tell_place();
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     /// Wraps a completion so that it is dropped when the contender has moved on meanwhile.
@@ -109,14 +99,12 @@ private:
     std::optional<outcome> giving_up_;  ///< set while the own znode has to be found first
 
     std::shared_ptr<protected_create> create_;  ///< while joining
+    std::shared_ptr<turn> turn_;                ///< while queued
+    std::shared_ptr<znode_watch> own_watch_;
     std::string prefix_;  ///< what the names that this attempt created begin with
     std::string own_;     ///< the znode's name, while it exists as far as we know
     std::int64_t czxid_ = 0;
-    queue_verdict verdict_;
     bool place_told_ = false;
-
-    std::shared_ptr<znode_watch> predecessor_watch_;
-    std::shared_ptr<znode_watch> own_watch_;
 
     std::weak_ptr<hold_state> granted_;
     timer timer_;

@@ -27,14 +27,29 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return queue->set().znode.directory; }
 
+    /// No time at all means to take the lock only if nobody is ahead; the answer to that is waited
+    /// for as long as a session.
+    std::shared_ptr<acquisition> enter(std::chrono::nanoseconds limit,
+                                       acquire_options options,
+                                       std::function<void(local_queue::acquired)> done) const {
+        if (limit > std::chrono::nanoseconds::zero()) {
+            return queue->enter(
+                local_queue::wish::wait, limit, std::move(options), std::move(done));
+        }
+        const auto known = core().session_timeout();
+        return queue->enter(local_queue::wish::only_if_first,
+                            known.count() > 0 ? known : core().options().session_timeout,
+                            std::move(options),
+                            std::move(done));
+    }
+
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
-    hold wait(local_queue::wish w, std::chrono::nanoseconds limit, acquire_options options) const {
+    hold wait(std::chrono::nanoseconds limit, acquire_options options) const {
         core().check_may_block();
         const auto result = std::make_shared<awaited<local_queue::acquired>>();
-        const auto call =
-            queue->enter(w, limit, std::move(options), [result](local_queue::acquired a) {
-                result->set(std::move(a));
-            });
+        const auto call = enter(limit, std::move(options), [result](local_queue::acquired a) {
+            result->set(std::move(a));
+        });
         try {
             return taken(result->get());
         } catch (const boost::thread_interrupted&) {
@@ -121,21 +136,15 @@ mutex::~mutex() {
 }
 
 hold mutex::acquire(acquire_options options) {
-    return impl_->wait(local_queue::wish::wait, local_queue::for_ever, std::move(options));
+    return acquire_within(local_queue::for_ever, std::move(options));
 }
 
 hold mutex::try_acquire() {
-    // Known once connected; before that, what was asked for.
-    const auto known = impl_->core().session_timeout();
-    const auto limit = known.count() > 0 ? known : impl_->core().options().session_timeout;
-    return impl_->wait(local_queue::wish::only_if_first, limit, {});
+    return acquire_within(std::chrono::nanoseconds::zero(), {});
 }
 
 hold mutex::acquire_within(std::chrono::nanoseconds limit, acquire_options options) {
-    if (limit <= std::chrono::nanoseconds::zero()) {
-        return try_acquire();
-    }
-    return impl_->wait(local_queue::wish::wait, limit, std::move(options));
+    return impl_->wait(limit, std::move(options));
 }
 
 namespace {
@@ -177,8 +186,7 @@ void mutex::async_acquire(std::chrono::nanoseconds limit,
     if (impl_->core().forked()) {
         throw error(errc::forked, "connect a client of its own in the child");
     }
-    impl_->queue->enter(
-        local_queue::wish::wait,
+    impl_->enter(
         limit,
         std::move(options),
         [core = impl_->queue->core(), handler = std::move(handler)](local_queue::acquired a) {

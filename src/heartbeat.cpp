@@ -33,7 +33,7 @@ void heartbeat::suspended() {
     due_.cancel();
 }
 
-void heartbeat::demand(const session_user* user, std::string path) {
+void heartbeat::demand(const void* user, std::string path) {
     demands_[user] = std::move(path);
     // Timers are left to run out after a withdrawal, so that short holds do not set them again and
     // again.
@@ -45,7 +45,7 @@ void heartbeat::demand(const session_user* user, std::string path) {
     }
 }
 
-void heartbeat::withdraw(const session_user* user) {
+void heartbeat::withdraw(const void* user) {
     demands_.erase(user);
 }
 

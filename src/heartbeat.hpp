@@ -2,7 +2,6 @@
 
 #include "loop.hpp"
 #include "session.hpp"
-#include "session_user.hpp"
 #include "validity.hpp"
 
 #include <functional>
@@ -37,9 +36,9 @@ public:
     void connected();
     void suspended();
 
-    /// `user` needs validity from now on, and owns the znode at `path`.
-    void demand(const session_user* user, std::string path);
-    void withdraw(const session_user* user);
+    /// `user`, any address that is its own, needs validity from now on, and owns the znode at `path`.
+    void demand(const void* user, std::string path);
+    void withdraw(const void* user);
 
     [[nodiscard]] bool demanded() const noexcept { return !demands_.empty(); }
 
@@ -52,7 +51,7 @@ private:
     timer due_;
     timer lapse_;
     std::shared_ptr<const validity> validity_;
-    std::map<const session_user*, std::string> demands_;
+    std::map<const void*, std::string> demands_;
     bool connected_ = false;
     std::uint64_t beat_ =
         0;  ///< numbers the beats, so that a late answer is not taken for the present one's

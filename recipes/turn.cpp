@@ -1,0 +1,156 @@
+#include "turn.hpp"
+
+#include "path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+turn::turn(std::shared_ptr<client_core> core, const void* demander, settings s, effects e)
+    : core_(std::move(core)),
+      demander_(demander),
+      settings_(std::move(s)),
+      effects_(std::move(e)),
+      retry_(core_->loop()) {}
+
+turn::~turn() = default;
+
+std::string turn::path_of(const std::string& name) const {
+    return join_path(settings_.directory, name);
+}
+
+void turn::list() {
+    ++step_;
+    waiting_ = false;
+    predecessor_.reset();
+    retry_.cancel();
+    if (!core_->connected()) {
+        return;  // the owner calls again with the next connection
+    }
+    core_->submit(request::children(settings_.directory), here([this](const reply& r) {
+                      if (r.ok() || r.code == result_code::no_node) {
+                          judge(r.names);
+                      } else {
+                          retry_list(r.code);
+                      }
+                  }));
+}
+
+void turn::judge(const std::vector<std::string>& names) {
+    using enum queue_verdict::answer;
+    const auto keep = shared_from_this();
+    effects_.listed(names);
+    verdict_ = decide(names, settings_.own, settings_.marker, settings_.ignored);
+    switch (verdict_.what) {
+        case acquired:
+            if (effects_.placed(verdict_)) {
+                confirm();
+            }
+            break;
+        case wait:
+            if (effects_.placed(verdict_)) {
+                watch_predecessor();
+            }
+            break;
+        case gone:
+            effects_.gone();
+            break;
+        case exhausted:
+            fail(errc::sequence_exhausted,
+                 "has a sequence number at the end of what can be ordered; use another path, or "
+                 "let this directory be "
+                 "removed when it is empty");
+            break;
+        case malformed:
+            fail(errc::malformed_participant,
+                 "looks like a participant and cannot be ordered; delete it if it is not one");
+            break;
+    }
+}
+
+void turn::watch_predecessor() {
+    ++step_;
+    waiting_ = false;
+    if (verdict_.ahead == 1) {
+        core_->heartbeat().demand(demander_, path_of(settings_.own));
+    } else {
+        core_->heartbeat().withdraw(demander_);
+    }
+    predecessor_ = std::make_shared<znode_watch>(
+        core_,
+        path_of(verdict_.blocker),
+        znode_watch::effects{
+            .armed =
+                [this](const znode_stat& stat) {
+                    if (stat.ephemeral_owner == 0) {
+                        core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
+                                   "\", which is not ephemeral: no session's end will remove it");
+                    }
+                    check_armed();
+                },
+            .deleted = [this] { on_predecessor_gone(); },
+            .refused = [this](result_code code) { retry_list(code); }});
+    predecessor_->arm();
+    if (znode_watch& own = effects_.own_watch(); !own.armed_here()) {
+        own.arm();
+    }
+}
+
+void turn::check_armed() {
+    waiting_ = predecessor_ && predecessor_->armed_here() && effects_.own_watch().armed_here();
+}
+
+void turn::on_predecessor_gone() {
+    // Only the holder was ahead, and events of this connection come in the order of what happened:
+    // nobody can have come between, and our own znode would have been told gone before. Otherwise
+    // who is next is not known.
+    if (waiting_ && verdict_.ahead == 1 && predecessor_->saw_deletion() &&
+        predecessor_->armed_here()) {
+        confirm();
+    } else {
+        list();
+    }
+}
+
+/// First in the queue; granted once that can be believed. A watch event that was buffered while
+/// this process stood still proves nothing, and neither does a list of a follower that was left
+/// behind: only a quorum write does.
+void turn::confirm() {
+    const auto keep = shared_from_this();
+    ++step_;
+    if (core_->believable()) {
+        effects_.granted();
+        return;
+    }
+    if (!core_->connected()) {
+        return;  // the owner lists again with the next connection
+    }
+    core_->submit(request::multi({request::check(path_of(settings_.own))}),
+                  here([this](const reply& r) {
+                      if (r.ok()) {
+                          confirm();
+                      } else if (r.code == result_code::no_node) {
+                          effects_.gone();
+                      } else {
+                          retry_list(r.code);
+                      }
+                  }));
+}
+
+/// Something was not answered, or refused.
+void turn::retry_list(result_code code) {
+    const auto keep = shared_from_this();
+    if (code == result_code::no_auth) {
+        effects_.refused(failure_of(code, settings_.directory));
+        return;
+    }
+    ++step_;
+    waiting_ = false;
+    retry_.start(backoff_.next(core_->loop().random()), [this] { list(); });
+}
+
+void turn::fail(errc code, const char* problem) {
+    effects_.refused({code, "\"" + escaped(path_of(verdict_.blocker)) + "\" " + problem});
+}
+
+}  // namespace latchkey
