@@ -283,6 +283,16 @@ void client_core::submit(request r,
     }
 }
 
+void client_core::create_directories(const std::string& path,
+                                     const acl& access,
+                                     const session::completion& answered) {
+    for (const std::string& level : prefixes_of(target_.chroot + path)) {
+        if (session_) {
+            session_->submit(request::create(level, {}, create_mode::container, access), answered);
+        }
+    }
+}
+
 void client_core::prepend_chroot(request& r) const {
     if (target_.chroot.empty()) {
         return;

@@ -113,6 +113,12 @@ public:
     void submit(request r, session::completion done);
     void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
 
+    /// Creates every level of `path`, the chroot's included, as containers; `answered` hears of
+    /// each. NODEEXISTS is usual.
+    void create_directories(const std::string& path,
+                            const acl& access,
+                            const session::completion& answered);
+
     /// `user` hears of the session from now on; it is kept alive until it is detached.
     void attach(std::shared_ptr<session_user> user);
     void detach(const session_user* user);
