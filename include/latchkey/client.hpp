@@ -45,9 +45,9 @@ struct client_options {
 
     /// For the znodes this client creates. Empty: creator-only if there are credentials, else open
     /// to everybody who reaches the servers (see open_unsafe_acl()).
-    acl access;
+    acl access = {};
 
-    std::vector<latchkey::credentials> credentials;
+    std::vector<latchkey::credentials> credentials = {};
 
     /// How long close() may take to delete what this client has on the servers.
     std::chrono::milliseconds close_timeout{2'000};
@@ -70,7 +70,7 @@ struct client_options {
 
     /// Diagnostics for people, a line each: failed connects, deletes that are refused. Runs on the
     /// callback thread.
-    std::function<void(std::string_view)> log;
+    std::function<void(std::string_view)> log = {};
 };
 
 /// A listener's registration; ends it when destroyed. After the destructor has returned the

@@ -20,10 +20,10 @@ namespace latchkey {
 
 struct mutex_options {
     /// The znode's data instead of Latchkey's own record of who holds the lock; at most 512 bytes.
-    std::optional<std::string> data;
+    std::optional<std::string> data = {};
 
     /// Instead of the client's.
-    std::optional<acl> access;
+    std::optional<acl> access = {};
 };
 
 /// What a single acquire may be given.
