@@ -1,0 +1,49 @@
+#pragma once
+
+#include "loop.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+
+namespace latchkey::model {
+
+/// One direction of a connection: delivers in the order sent, each message not earlier than its
+/// latency after it was sent. On the loop only.
+///
+/// It is a part of something that both ends share, `whole`, which lives as long as a message is to
+/// arrive. A message must not own it.
+class channel {
+public:
+    /// `receiver` runs the deliveries; it must outlive all calls.
+    explicit channel(loop& receiver) noexcept : receiver_(&receiver) {}
+
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
+
+    void send(std::shared_ptr<void> whole, loop::task deliver, loop::clock::duration latency);
+
+    /// While held, nothing is delivered and nothing is lost, like on a network that is cut and
+    /// whose ends have not noticed.
+    void hold();
+    void release(const std::shared_ptr<void>& whole);
+
+    /// What is on its way is lost, and all that is sent later.
+    void close();
+
+    [[nodiscard]] std::size_t in_flight() const noexcept { return messages_.size(); }
+
+    /// Loses all but the `count` oldest messages on their way.
+    void keep(std::size_t count);
+
+private:
+    void arrive();
+
+    loop* receiver_;
+    std::deque<loop::task> messages_;
+    std::size_t overdue_ = 0;  ///< would have been delivered if the channel were not held
+    bool held_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace latchkey::model

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "connection.hpp"
+#include "virtual_loop.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace latchkey::model {
+
+class ensemble_session;
+
+/// What one client program is to the ensemble: it runs by itself, and its network is its own.
+struct client_process {
+    std::shared_ptr<virtual_loop::process> loop;
+    bool refused = false;      ///< connections break and are not accepted
+    bool black_holed = false;  ///< nothing arrives, in either direction
+    std::set<ensemble_session*> sessions;
+    std::vector<std::weak_ptr<connection>> connections;
+};
+
+}  // namespace latchkey::model

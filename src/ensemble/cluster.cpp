@@ -1,0 +1,218 @@
+#include "cluster.hpp"
+
+#include "ensemble_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey::model {
+
+cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
+    : how_(how),
+      loop_(std::move(l)),
+      random_(loop_->random()),
+      faults_(random_()),
+      isolated_(static_cast<std::size_t>(how.servers), false),
+      lag_(static_cast<std::size_t>(how.servers)),
+      election_(*loop_) {
+    for (int i = 0; i < how.servers; ++i) {
+        servers_.push_back(std::make_unique<server>(*this, i, virtual_loop::make_process(loop_)));
+    }
+    for (const auto& s : servers_) {
+        s->start();
+    }
+    elect();
+}
+
+cluster::~cluster() = default;
+
+cluster::duration cluster::client_latency() {
+    return how_.one_way +
+           duration(random_.below(static_cast<std::uint64_t>(how_.jitter.count()) + 1));
+}
+
+cluster::duration cluster::peer_latency() {
+    return how_.between_servers +
+           (how_.between_servers == duration::zero()
+                ? duration::zero()
+                : duration(random_.below(static_cast<std::uint64_t>(how_.jitter.count()) + 1)));
+}
+
+cluster::duration cluster::lag(int index) const {
+    return lag_[static_cast<std::size_t>(index)];
+}
+
+std::int64_t cluster::new_session_id(int server) {
+    return (static_cast<std::int64_t>(server + 1) << 56U) | ++last_session_;
+}
+
+bool cluster::takes_for_new(std::int64_t session) {
+    return replaced_.erase(session) != 0;
+}
+
+void cluster::replace(std::int64_t session) {
+    replaced_.insert(session);
+}
+
+leader* cluster::leading() const noexcept {
+    const int index = leading_index();
+    return index < 0 ? nullptr : servers_[static_cast<std::size_t>(index)]->leading();
+}
+
+int cluster::leading_index() const noexcept {
+    int newest = -1;
+    std::int64_t epoch = 0;
+    for (const auto& s : servers_) {
+        if (s->leading() != nullptr && s->leading()->epoch() > epoch) {
+            newest = s->index();
+            epoch = s->leading()->epoch();
+        }
+    }
+    return newest;
+}
+
+bool cluster::within_reach(int index) const {
+    const auto i = static_cast<std::size_t>(index);
+    return !isolated_[i] && !servers_[i]->process().paused() &&
+           servers_[i]->now_is() != server::role::stopped;
+}
+
+bool cluster::everywhere(std::int64_t zxid) const {
+    return std::all_of(servers_.begin(), servers_.end(), [&](const auto& s) {
+        return !s->serving() || !within_reach(s->index()) || lag(s->index()) > duration::zero() ||
+               s->applied().zxid() >= zxid;
+    });
+}
+
+// Elections: all at once. Nobody is served meanwhile, so that the steps cannot be told apart from
+// outside.
+
+void cluster::someone_looks() {
+    if (!election_.running() && !shut_down_) {
+        election_.start(how_.election, [this] { elect(); });
+    }
+}
+
+void cluster::elect() {
+    std::vector<server*> candidates;
+    for (const auto& s : servers_) {
+        if (s->now_is() == server::role::looking && within_reach(s->index())) {
+            candidates.push_back(s.get());
+        }
+    }
+    if (candidates.empty()) {
+        return;
+    }
+    const int present = leading_index();
+    if (present >= 0 && within_reach(present)) {
+        for (server* const s : candidates) {
+            join(*s, at(present));
+        }
+        return;
+    }
+    if (static_cast<int>(candidates.size()) < majority()) {
+        return;
+    }
+    server* const winner =
+        *std::max_element(candidates.begin(), candidates.end(), [](server* a, server* b) {
+            return std::make_pair(a->epoch(), a->last_logged()) <
+                   std::make_pair(b->epoch(), b->last_logged());
+        });
+    winner->apply_all();
+    winner->lead(++epoch_);
+    for (server* const s : candidates) {
+        if (s != winner) {
+            join(*s, *winner);
+        }
+    }
+}
+
+void cluster::join(server& follower, server& to) {
+    const auto link = std::make_shared<peer_link>(to, follower);
+    std::erase_if(links_, [](const std::weak_ptr<peer_link>& l) { return l.expired(); });
+    links_.push_back(link);
+    to.leading()->add_follower(link);
+    follower.follow(link);
+}
+
+void cluster::update_link(server& follower) {
+    // Also of links that only one end still has: their last messages are on them.
+    for (const std::weak_ptr<peer_link>& weak : links_) {
+        const link_ptr l = weak.lock();
+        if (l == nullptr || (l->following != &follower && l->leading != &follower)) {
+            continue;
+        }
+        const bool cut_off = isolated_[static_cast<std::size_t>(l->leading->index())] ||
+                             isolated_[static_cast<std::size_t>(l->following->index())];
+        for (channel* const direction : {&l->up, &l->down}) {
+            if (cut_off) {
+                direction->hold();
+            } else {
+                direction->release(l);
+            }
+        }
+    }
+}
+
+// Verbs.
+
+void cluster::start(int index) {
+    if (!shut_down_) {
+        at(index).start();
+    }
+}
+
+void cluster::stop(int index) {
+    at(index).stop();
+}
+
+void cluster::pause(int index) {
+    at(index).process().pause();
+}
+
+void cluster::resume(int index) {
+    at(index).process().resume();
+    someone_looks();
+}
+
+void cluster::isolate(int index, bool cut_off) {
+    isolated_.at(static_cast<std::size_t>(index)) = cut_off;
+    update_link(at(index));
+    if (!cut_off) {
+        someone_looks();
+    }
+}
+
+void cluster::lag(int index, duration by) {
+    lag_.at(static_cast<std::size_t>(index)) = by;
+}
+
+void cluster::shut_down() {
+    shut_down_ = true;
+    for (const auto& s : servers_) {
+        s->process().resume();
+        s->stop();
+    }
+    election_.cancel();
+    for (const std::weak_ptr<peer_link>& weak : links_) {
+        if (const link_ptr l = weak.lock()) {
+            l->up.close();
+            l->down.close();
+        }
+    }
+    // What is still on its way must not arrive at a server that is no more.
+    for (const std::weak_ptr<connection>& weak : connections_) {
+        if (const connection_ptr c = weak.lock()) {
+            c->to_server.close();
+        }
+    }
+    for (const std::weak_ptr<client_process>& weak : processes_) {
+        if (const std::shared_ptr<client_process> p = weak.lock()) {
+            p->refused = true;
+            black_hole(*p, false);
+            p->loop->resume();
+        }
+    }
+}
+
+}  // namespace latchkey::model

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+
+#include "client_process.hpp"
+#include "connection.hpp"
+#include "fault_plan.hpp"
+#include "leader.hpp"
+#include "random_source.hpp"
+#include "server.hpp"
+#include "settings.hpp"
+#include "virtual_loop.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace latchkey::model {
+
+/// The servers, what is between them and their clients, and who leads. On the loop only.
+class cluster {
+public:
+    using duration = settings::duration;
+
+    cluster(const settings& how, std::shared_ptr<virtual_loop> l);
+    ~cluster();
+
+    cluster(const cluster&) = delete;
+    cluster& operator=(const cluster&) = delete;
+
+    [[nodiscard]] const settings& how() const noexcept { return how_; }
+
+    [[nodiscard]] virtual_loop& loop() noexcept { return *loop_; }
+
+    [[nodiscard]] server& at(int index) { return *servers_.at(static_cast<std::size_t>(index)); }
+
+    [[nodiscard]] int size() const noexcept { return how_.servers; }
+
+    [[nodiscard]] int majority() const noexcept { return how_.servers / 2 + 1; }
+
+    /// The newest leader; none if nobody leads.
+    [[nodiscard]] leader* leading() const noexcept;
+    [[nodiscard]] int leading_index() const noexcept;
+
+    /// A transaction of the operator has reached all servers that it can reach.
+    [[nodiscard]] bool everywhere(std::int64_t zxid) const;
+
+    // For servers.
+    [[nodiscard]] duration client_latency();
+    [[nodiscard]] duration peer_latency();
+    [[nodiscard]] duration lag(int index) const;
+
+    [[nodiscard]] std::uint64_t next_ticket() noexcept { return ++last_ticket_; }
+
+    [[nodiscard]] std::int64_t new_session_id(int server);
+    [[nodiscard]] bool takes_for_new(std::int64_t session);
+    void someone_looks();
+    void count_request(std::int64_t session, const packet& p);
+    void count_event(std::int64_t session);
+
+    void mark(std::uint64_t what) noexcept { loop_->mark(what); }
+
+    [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
+
+    // For clients.
+    [[nodiscard]] std::shared_ptr<client_process> make_process();
+    [[nodiscard]] connection_ptr connect(client_process& from, int server);
+    void hang_up(const connection_ptr& c, int server, bool abruptly);
+    void opened(std::int64_t session, const std::shared_ptr<client_process>& by);
+
+    // Verbs.
+    void start(int index);
+    void stop(int index);
+    void pause(int index);
+    void resume(int index);
+    void isolate(int index, bool cut_off);
+    void lag(int index, duration by);
+    void replace(std::int64_t session);
+    void black_hole(client_process& p, bool on);
+
+    /// Who opened a session; none if nobody did.
+    [[nodiscard]] std::shared_ptr<client_process> process_of(std::int64_t session) const;
+    [[nodiscard]] ensemble_session* client_of(std::int64_t session) const;
+    [[nodiscard]] std::vector<testing::ensemble::session_info> sessions() const;
+
+    [[nodiscard]] testing::counters count() const { return total_; }
+
+    [[nodiscard]] testing::counters count(std::int64_t session) const;
+    void reset_counters();
+    [[nodiscard]] std::size_t open_watches() const;
+
+    /// Ends all that could still happen; nobody can connect any more.
+    void shut_down();
+
+private:
+    [[nodiscard]] bool within_reach(int index) const;
+    void elect();
+    void join(server& follower, server& to);
+    void update_link(server& follower);
+
+    settings how_;
+    std::shared_ptr<virtual_loop> loop_;
+    random_source random_;
+    fault_plan faults_;
+    std::vector<std::unique_ptr<server>> servers_;
+    std::vector<bool> isolated_;
+    std::vector<duration> lag_;
+    std::int64_t epoch_ = 0;
+    timer election_;
+    std::uint64_t last_ticket_ = 0;
+    std::int64_t last_session_ = 0;
+    std::set<std::int64_t> replaced_;
+    std::map<std::int64_t, std::shared_ptr<client_process>> opened_;
+    std::vector<std::weak_ptr<client_process>> processes_;
+    std::vector<std::weak_ptr<peer_link>> links_;
+    std::vector<std::weak_ptr<connection>> connections_;
+    testing::counters total_;
+    std::map<std::int64_t, testing::counters> by_session_;
+    bool shut_down_ = false;
+};
+
+}  // namespace latchkey::model

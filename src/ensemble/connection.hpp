@@ -1,0 +1,98 @@
+#pragma once
+
+#include "channel.hpp"
+#include "identity.hpp"
+#include "request.hpp"
+#include "session.hpp"
+#include "tree.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::model {
+
+/// What a client says first on a connection.
+struct hello {
+    std::int64_t session = 0;  ///< 0: a new one
+    std::int64_t seen = 0;     ///< the newest zxid that the client knows of
+    std::chrono::milliseconds timeout{};
+    std::vector<session_options::identity> credentials;
+};
+
+/// What a client says later.
+struct packet {
+    enum class kind : std::uint8_t { request, ping, set_watches, close };
+
+    kind what = kind::ping;
+    request body;
+    bool watch = false;
+    std::int64_t seen = 0;                  ///< set_watches
+    std::vector<std::string> data_watches;  ///< set_watches
+    std::vector<std::string> child_watches;
+};
+
+/// The client's end of a connection.
+class connection_client {
+public:
+    virtual void welcomed(std::int64_t session, std::chrono::milliseconds timeout) = 0;
+    virtual void session_unknown() = 0;
+    virtual void credentials_refused() = 0;
+    virtual void answered(reply r, std::int64_t zxid) = 0;
+    virtual void heard(std::int64_t zxid) = 0;  ///< to a ping, and to watches set again
+    virtual void notified(watch_event e, const std::string& path) = 0;
+    virtual void session_closed() = 0;
+    virtual void dropped(const char* why) = 0;
+
+protected:
+    ~connection_client() = default;
+};
+
+/// What a server has received and not answered.
+struct pending {
+    std::shared_ptr<const packet> what;
+    std::uint64_t ticket = 0;  ///< not 0: the answer comes with the log, or from the leader
+    bool lose_answer = false;  ///< a fault: it is done, and the connection breaks
+    std::shared_ptr<const reply> refusal;  ///< a fault: it is not done, and this is the answer
+};
+
+/// A connection between a client and a server, with the state of both ends.
+struct connection : std::enable_shared_from_this<connection> {
+    connection(loop& client_loop, loop& server_loop)
+        : to_client(client_loop), to_server(server_loop) {}
+
+    /// `tell` is called with the client, unless it has given up by then.
+    template <typename Tell>
+    void send_client(Tell tell, loop::clock::duration latency) {
+        to_client.send(
+            shared_from_this(),
+            [this, tell = std::move(tell)]() mutable {
+                if (client != nullptr) {
+                    tell(*client);
+                }
+            },
+            latency);
+    }
+
+    channel to_client;
+    channel to_server;
+
+    connection_client* client = nullptr;  ///< none once the client has given up
+
+    // The server's end.
+    bool closed = false;
+    std::int64_t session = 0;
+    std::chrono::milliseconds timeout{};
+    std::vector<identity> identities;
+    bool unauthenticated = false;  ///< has shown credentials that were refused
+    std::deque<pending> waiting;
+    text_set data_watches;
+    text_set child_watches;
+};
+
+using connection_ptr = std::shared_ptr<connection>;
+
+}  // namespace latchkey::model

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+
+#include "environment.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace latchkey {
+class virtual_loop;
+}
+
+namespace latchkey::testing {
+
+/// What the library itself needs of an ensemble and users do not.
+struct ensemble_access {
+    /// What a client of the ensemble runs on; each call makes one as for a program of its own, that
+    /// pause(), suspend() and black_hole() concern as a whole.
+    ///
+    /// `callbacks` gives, threaded, a thread of its own; stepped, events of the loop. It may
+    /// outlive the ensemble; then no server can be reached any more, and stepped, nothing happens
+    /// at all.
+    [[nodiscard]] static environment environment_of(ensemble& e);
+
+    [[nodiscard]] static virtual_loop& loop_of(ensemble& e);
+};
+
+[[nodiscard]] inline environment environment_of(ensemble& e) {
+    return ensemble_access::environment_of(e);
+}
+
+}  // namespace latchkey::testing

@@ -1,0 +1,16 @@
+#include <latchkey/ensemble.hpp>
+
+#include "client_core.hpp"
+#include "connect_string.hpp"
+#include "ensemble_access.hpp"
+
+#include <utility>
+
+namespace latchkey::testing {
+
+client ensemble::connect(client_options how, const std::string& chroot) {
+    return client_core::handle(client_core::start(
+        environment_of(*this), parse_connect_string(servers() + chroot), std::move(how)));
+}
+
+}  // namespace latchkey::testing

@@ -1,0 +1,53 @@
+#include "callback_thread.hpp"
+#include "ensemble_access.hpp"
+#include "ensemble_session.hpp"
+#include "ensemble_state.hpp"
+
+#include <utility>
+
+namespace latchkey::testing {
+namespace {
+
+class ensemble_sessions final : public session_factory {
+public:
+    ensemble_sessions(std::shared_ptr<model::cluster> all,
+                      std::shared_ptr<model::client_process> process)
+        : all_(std::move(all)), process_(std::move(process)) {}
+
+    [[nodiscard]] std::unique_ptr<session> open(const session_options& options,
+                                                session::event_handler events) override {
+        return std::make_unique<model::ensemble_session>(
+            all_, process_, options, std::move(events));
+    }
+
+private:
+    std::shared_ptr<model::cluster> all_;
+    std::shared_ptr<model::client_process> process_;
+};
+
+}  // namespace
+
+environment ensemble_access::environment_of(ensemble& e) {
+    const std::shared_ptr<model::cluster> all = e.state_->all;
+    const auto process = e.state_->on_loop([](model::cluster& c) { return c.make_process(); });
+    environment made;
+    made.loop = process->loop;
+    made.sessions = std::make_shared<ensemble_sessions>(all, process);
+    if (e.state_->loop->stepped()) {
+        made.callbacks = [l = process->loop]() -> environment::executor {
+            return [l](std::function<void()> f) { l->post(std::move(f)); };
+        };
+    } else {
+        made.callbacks = []() -> environment::executor {
+            const auto thread = std::make_shared<callback_thread>();
+            return [thread](std::function<void()> f) { thread->run(std::move(f)); };
+        };
+    }
+    return made;
+}
+
+virtual_loop& ensemble_access::loop_of(ensemble& e) {
+    return *e.state_->loop;
+}
+
+}  // namespace latchkey::testing

@@ -1,0 +1,27 @@
+#include "fault_plan.hpp"
+
+#include <algorithm>
+
+namespace latchkey::model {
+
+fault_plan::verdict fault_plan::judge(std::int64_t session, request::kind kind) {
+    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const fault_plan::rule& r) {
+        return (r.any_kind || r.kind == kind) && (r.session == 0 || r.session == session);
+    });
+    if (found != rules_.end()) {
+        const verdict fate = found->fate;
+        if (--found->count == 0) {
+            rules_.erase(found);
+        }
+        return fate;
+    }
+    if (random_.chance(cut_before_)) {
+        return {cut::before, result_code::ok};
+    }
+    if (random_.chance(cut_after_)) {
+        return {cut::after, result_code::ok};
+    }
+    return {};
+}
+
+}  // namespace latchkey::model

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "random_source.hpp"
+#include "request.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace latchkey::model {
+
+/// What is to go wrong with requests, decided when a server receives one.
+class fault_plan {
+public:
+    enum class cut : std::uint8_t { none, before, after };
+
+    struct verdict {
+        fault_plan::cut cut = cut::none;
+        result_code code = result_code::ok;  ///< not ok: refuse with it, and do nothing
+    };
+
+    /// Goes for the next `count` requests of the kind, of one session or (0) of any.
+    struct rule {
+        request::kind kind = request::kind::sync;
+        bool any_kind = false;
+        std::int64_t session = 0;
+        int count = 1;
+        verdict fate;
+    };
+
+    explicit fault_plan(std::uint64_t seed) noexcept : random_(seed) {}
+
+    void add(const rule& r) { rules_.push_back(r); }
+
+    void rates(double cut_before, double cut_after) noexcept {
+        cut_before_ = cut_before;
+        cut_after_ = cut_after;
+    }
+
+    void clear() noexcept {
+        rules_.clear();
+        rates(0, 0);
+    }
+
+    [[nodiscard]] verdict judge(std::int64_t session, request::kind kind);
+
+    [[nodiscard]] random_source& random() noexcept { return random_; }
+
+private:
+    std::vector<rule> rules_;
+    double cut_before_ = 0;
+    double cut_after_ = 0;
+    random_source random_;
+};
+
+}  // namespace latchkey::model

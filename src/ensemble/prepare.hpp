@@ -1,0 +1,26 @@
+#pragma once
+
+#include "identity.hpp"
+#include "transaction.hpp"
+#include "tree.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace latchkey::model {
+
+/// Who asks for a change.
+struct principal {
+    std::int64_t session = 0;
+    std::vector<identity> identities;
+    bool operator_of_servers = false;  ///< no access control list applies
+};
+
+/// Decides a create, remove, set, check or multi against what is proposed so far, and applies what
+/// comes of it there. The answer is in the transaction, also if it is a refusal.
+[[nodiscard]] transaction prepare(tree& proposed,
+                                  const request& r,
+                                  const principal& who,
+                                  std::int64_t zxid);
+
+}  // namespace latchkey::model

@@ -1,0 +1,299 @@
+#include "server.hpp"
+
+#include "cluster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey::model {
+namespace {
+
+std::size_t size_of(const request& r) {
+    std::size_t size = 32 + r.path.size() + r.data.size();
+    for (const acl_entry& e : r.access) {
+        size += 12 + e.scheme.size() + e.id.size();
+    }
+    for (const request& operation : r.operations) {
+        size += size_of(operation);
+    }
+    return size;
+}
+
+bool is_write(const request& r) {
+    switch (r.what) {
+        case request::kind::create:
+        case request::kind::remove:
+        case request::kind::set:
+        case request::kind::check:
+        case request::kind::multi:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+connection_ptr server::connection_of(std::int64_t session) const {
+    const auto found = connections_.find(session);
+    return found == connections_.end() ? nullptr : found->second;
+}
+
+void server::touch(std::int64_t session) {
+    if (leader_ != nullptr) {
+        leader_->sessions().touch(session);
+    } else {
+        touched_.insert(session);
+    }
+}
+
+void server::accept(const connection_ptr& c, const hello& h) {
+    if (!serving()) {
+        return refuse(c, role_ == role::stopped ? "connection refused" : "no leader is known");
+    }
+    if (h.seen > tree_.zxid()) {
+        return refuse(c, "the server is behind what the client has seen");
+    }
+    for (const session_options::identity& credentials : h.credentials) {
+        if (std::optional<identity> known = authenticate(credentials)) {
+            c->identities.push_back(std::move(*known));
+        } else {
+            c->unauthenticated = true;
+        }
+    }
+    c->timeout =
+        std::clamp(h.timeout,
+                   std::chrono::duration_cast<std::chrono::milliseconds>(all_->how().min_timeout),
+                   std::chrono::duration_cast<std::chrono::milliseconds>(all_->how().max_timeout));
+    forwarded f;
+    f.ticket = all_->next_ticket();
+    f.timeout = c->timeout;
+    if (h.session == 0 || all_->takes_for_new(h.session)) {
+        f.what = forwarded::kind::open_session;
+        f.session = all_->new_session_id(index_);
+    } else {
+        f.what = forwarded::kind::revalidate;
+        f.session = h.session;
+        if (const connection_ptr old = connection_of(h.session)) {
+            close(old, "the session came back on another connection");
+        }
+    }
+    c->session = f.session;
+    being_opened_[f.ticket] = c;
+    forward(std::move(f));
+}
+
+void server::validated(std::uint64_t ticket, bool valid) {
+    const auto found = being_opened_.find(ticket);
+    if (found == being_opened_.end()) {
+        return;
+    }
+    const connection_ptr c = found->second;
+    being_opened_.erase(found);
+    if (c->closed) {
+        return;
+    }
+    if (valid) {
+        return establish(c);
+    }
+    c->send_client([](connection_client& client) { client.session_unknown(); },
+                   all_->client_latency());
+    c->closed = true;
+}
+
+void server::establish(const connection_ptr& c) {
+    connections_[c->session] = c;
+    touch(c->session);
+    c->send_client([id = c->session, timeout = c->timeout](
+                       connection_client& client) { client.welcomed(id, timeout); },
+                   all_->client_latency());
+    if (c->unauthenticated) {
+        c->send_client([](connection_client& client) { client.credentials_refused(); },
+                       all_->client_latency());
+        forget(c);
+    }
+}
+
+void server::receive(const connection_ptr& c, const std::shared_ptr<const packet>& p) {
+    if (c->closed || connection_of(c->session) != c) {
+        return;
+    }
+    touch(c->session);
+    pending received;
+    received.what = p;
+    if (p->what == packet::kind::request) {
+        if (size_of(p->body) > all_->how().max_request) {
+            return close(c, "a request was too large");
+        }
+        all_->count_request(c->session, *p);
+        const fault_plan::verdict fault = all_->faults().judge(c->session, p->body.what);
+        if (fault.cut == fault_plan::cut::before) {
+            return close(c, "a fault before the request");
+        }
+        received.lose_answer = fault.cut == fault_plan::cut::after;
+        if (fault.code != result_code::ok) {
+            reply refusal;
+            refusal.code = fault.code;
+            received.refusal = std::make_shared<const reply>(std::move(refusal));
+        }
+    }
+    enqueue(c, std::move(received));
+}
+
+void server::enqueue(const connection_ptr& c, pending p) {
+    const packet& what = *p.what;
+    // A leader answers the syncs of its own clients like reads.
+    const bool with_the_log =
+        what.what == packet::kind::close ||
+        (what.what == packet::kind::request && p.refusal == nullptr &&
+         (is_write(what.body) || (what.body.what == request::kind::sync && leader_ == nullptr)));
+    if (with_the_log) {
+        p.ticket = all_->next_ticket();
+    }
+    const std::uint64_t ticket = p.ticket;
+    c->waiting.push_back(std::move(p));
+    if (ticket != 0) {
+        forward_packet(*c, what, ticket);
+    } else if (c->waiting.size() == 1) {
+        drain(c);
+    }
+}
+
+void server::forward_packet(connection& c, const packet& p, std::uint64_t ticket) {
+    forwarded f;
+    f.session = c.session;
+    f.ticket = ticket;
+    if (p.what == packet::kind::close) {
+        f.what = forwarded::kind::close_session;
+    } else if (p.body.what == request::kind::sync) {
+        f.what = forwarded::kind::sync;
+    } else {
+        f.what = forwarded::kind::write;
+        f.body = p.body;
+        f.identities = c.identities;
+    }
+    forward(std::move(f));
+}
+
+void server::drain(const connection_ptr& c) {
+    while (!c->closed && !c->waiting.empty() && c->waiting.front().ticket == 0) {
+        const pending p = std::move(c->waiting.front());
+        c->waiting.pop_front();
+        serve(c, p);
+    }
+}
+
+void server::serve(const connection_ptr& c, const pending& p) {
+    if (p.what->what == packet::kind::request) {
+        return respond(c, p, p.refusal != nullptr ? *p.refusal : read(*c, *p.what));
+    }
+    if (p.what->what == packet::kind::set_watches) {
+        set_watches(*c, *p.what);
+    }
+    c->send_client([zxid = tree_.zxid()](connection_client& client) { client.heard(zxid); },
+                   all_->client_latency());
+}
+
+reply server::read(connection& c, const packet& p) {
+    const request& r = p.body;
+    reply a;
+    if (r.what == request::kind::sync) {
+        return a;
+    }
+    const znode* const node = tree_.find(r.path);
+    if (node == nullptr) {
+        a.code = result_code::no_node;
+        return a;
+    }
+    if (r.what != request::kind::exists &&
+        !permits(*node->access, permission::read, c.identities)) {
+        a.code = result_code::no_auth;
+        return a;
+    }
+    if (r.what == request::kind::children) {
+        a.names = tree_.children(r.path);
+    } else {
+        a.stat = node->stat();
+    }
+    if (r.what == request::kind::get) {
+        a.data = node->data;
+    }
+    if (p.watch && r.what == request::kind::get) {
+        watches_.watch_data(c, r.path);
+    } else if (p.watch && r.what == request::kind::children) {
+        watches_.watch_children(c, r.path);
+    }
+    return a;
+}
+
+void server::set_watches(connection& c, const packet& p) {
+    for (const std::string& path : p.data_watches) {
+        const znode* const node = tree_.find(path);
+        if (node == nullptr) {
+            notify(c, watch_event::deleted, path);
+        } else if (node->mzxid > p.seen) {
+            notify(c, watch_event::changed, path);
+        } else {
+            watches_.watch_data(c, path);
+        }
+    }
+    for (const std::string& path : p.child_watches) {
+        const znode* const node = tree_.find(path);
+        if (node == nullptr) {
+            notify(c, watch_event::deleted, path);
+        } else if (node->pzxid > p.seen) {
+            notify(c, watch_event::children_changed, path);
+        } else {
+            watches_.watch_children(c, path);
+        }
+    }
+}
+
+void server::notify(connection& c, watch_event e, const std::string& path) {
+    all_->count_event(c.session);
+    c.send_client([e, path](connection_client& client) { client.notified(e, path); },
+                  all_->client_latency());
+}
+
+void server::respond(const connection_ptr& c, const pending& p, reply r) {
+    if (p.lose_answer) {
+        return close(c, "a fault after the request");
+    }
+    // A session that has moved is a matter of the connection, not of the request (ZOOKEEPER-710).
+    if (r.code == result_code::session_moved) {
+        return close(c, "the session moved to another server");
+    }
+    c->send_client([r = std::move(r), zxid = tree_.zxid()](
+                       connection_client& client) mutable { client.answered(std::move(r), zxid); },
+                   all_->client_latency());
+}
+
+void server::refuse(const connection_ptr& c, const char* why) {
+    c->closed = true;
+    c->send_client([why](connection_client& client) { client.dropped(why); },
+                   all_->client_latency());
+}
+
+void server::close(const connection_ptr& c, const char* why) {
+    if (!c->closed) {
+        forget(c);
+        refuse(c, why);
+    }
+}
+
+void server::forget(const connection_ptr& c) {
+    c->closed = true;
+    c->waiting.clear();
+    watches_.forget(*c);
+    const auto found = connections_.find(c->session);
+    if (found != connections_.end() && found->second == c) {
+        connections_.erase(found);
+    }
+}
+
+void server::hung_up(const connection_ptr& c) {
+    forget(c);
+    std::erase_if(being_opened_, [&](const auto& entry) { return entry.second == c; });
+}
+
+}  // namespace latchkey::model

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "connection.hpp"
+#include "leader.hpp"
+#include "transaction.hpp"
+#include "tree.hpp"
+#include "virtual_loop.hpp"
+#include "watch_table.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace latchkey::model {
+
+class cluster;
+
+/// One server: a prefix of the log, applied; the connections and watches of its clients; and, while
+/// it leads, a leader. On the loop only.
+class server {
+public:
+    enum class role : std::uint8_t { stopped, looking, following, leading };
+
+    server(cluster& all, int index, std::shared_ptr<virtual_loop::process> process);
+    ~server();
+
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    [[nodiscard]] int index() const noexcept { return index_; }
+
+    [[nodiscard]] role now_is() const noexcept { return role_; }
+
+    [[nodiscard]] bool serving() const noexcept {
+        return role_ == role::following || role_ == role::leading;
+    }
+
+    [[nodiscard]] virtual_loop::process& process() noexcept { return *process_; }
+
+    [[nodiscard]] const tree& applied() const noexcept { return tree_; }
+
+    [[nodiscard]] const std::deque<transaction_ptr>& log() const noexcept { return log_; }
+
+    /// The newest leader that this server has followed; with last_logged(), who wins an election.
+    [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
+
+    [[nodiscard]] std::int64_t last_logged() const noexcept {
+        return log_.empty() ? tree_.zxid() : log_.back()->zxid;
+    }
+
+    [[nodiscard]] leader* leading() noexcept { return leader_.get(); }
+
+    [[nodiscard]] const link_ptr& link() const noexcept { return link_; }
+
+    [[nodiscard]] std::size_t watches() const noexcept { return watches_.size(); }
+
+    [[nodiscard]] connection_ptr connection_of(std::int64_t session) const;
+
+    // Clients.
+    void accept(const connection_ptr& c, const hello& h);
+    void receive(const connection_ptr& c, const std::shared_ptr<const packet>& p);
+    void hung_up(const connection_ptr& c);
+
+    // The leader, to the follower, or to its own server.
+    void proposed(transaction_ptr t);
+    void committed(std::int64_t zxid);
+    void validated(std::uint64_t ticket, bool valid);
+    void synced(std::int64_t session, std::uint64_t ticket);
+    void pinged();
+    void leader_gone(const peer_link& l);
+
+    // Life.
+    void start();
+    void stop();
+    void look();
+    void lead(std::int64_t epoch);
+    void follow(const link_ptr& l);
+
+    /// All that is logged becomes the state; at the end of an election.
+    void apply_all();
+
+private:
+    void leave(role next);
+    void be_patient();
+    void touch(std::int64_t session);
+    void forward(forwarded f);
+    void acknowledge(std::int64_t zxid);
+    void enqueue(const connection_ptr& c, pending p);
+    void forward_packet(connection& c, const packet& p, std::uint64_t ticket);
+    void drain(const connection_ptr& c);
+    void serve(const connection_ptr& c, const pending& p);
+    void set_watches(connection& c, const packet& p);
+    [[nodiscard]] reply read(connection& c, const packet& p);
+    void respond(const connection_ptr& c, const pending& p, reply r);
+    void notify(connection& c, watch_event e, const std::string& path);
+    void establish(const connection_ptr& c);
+    void refuse(const connection_ptr& c, const char* why);
+    void close(const connection_ptr& c, const char* why);
+    void forget(const connection_ptr& c);
+    void apply(const transaction& t);
+    void complete(const transaction& t, const connection_ptr& c, reply answer);
+
+    cluster* all_;
+    int index_;
+    std::shared_ptr<virtual_loop::process> process_;
+    role role_ = role::stopped;
+    std::int64_t epoch_ = 0;
+    tree tree_;
+    std::deque<transaction_ptr> log_;  ///< accepted and not yet applied
+    watch_table watches_;
+    std::map<std::int64_t, connection_ptr> connections_;    ///< by session
+    std::map<std::uint64_t, connection_ptr> being_opened_;  ///< by ticket
+    std::unique_ptr<leader> leader_;
+
+    // Following.
+    link_ptr link_;
+    std::set<std::int64_t> touched_;
+    loop::clock::time_point heard_leader_{};
+    timer patience_;
+};
+
+}  // namespace latchkey::model

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace latchkey::model {
+
+/// How an ensemble behaves; see latchkey::testing::ensemble::options.
+struct settings {
+    using duration = std::chrono::nanoseconds;
+
+    int servers = 3;
+    duration one_way{};
+    duration jitter{};
+    duration between_servers{};
+    duration tick{};
+    duration min_timeout{};
+    duration max_timeout{};
+    int sync_limit = 5;
+    duration election{};
+    duration container_interval{};
+    std::size_t max_request = 0xfffff;  ///< bytes, as `jute.maxbuffer`
+};
+
+}  // namespace latchkey::model

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "request.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::model {
+
+/// What `ephemeral_owner` says of a container, as in ZooKeeper.
+constexpr std::int64_t container_owner = INT64_MIN;
+
+/// One change of the tree, decided by the leader: applying it needs no decision any more.
+struct change {
+    enum class kind : std::uint8_t { create, remove, set_data, set_acl, set_counter };
+
+    kind what = kind::create;
+    std::string path;
+    std::string data;                   ///< create, set_data
+    std::shared_ptr<const acl> access;  ///< create, set_acl
+    std::int64_t owner = 0;             ///< create
+    std::int32_t number = 0;  ///< create: the parent's new counter; set_data: the new version;
+                              ///< set_counter: the new counter
+    std::size_t result = 0;   ///< which operation of a multi this is
+};
+
+/// One entry of the ensemble's log. A request that was refused is one as well.
+struct transaction {
+    enum class kind : std::uint8_t { request, open_session, close_session };
+
+    kind what = kind::request;
+    request::kind asked = request::kind::sync;  ///< request
+    std::int64_t zxid = 0;
+    std::int64_t session = 0;             ///< 0: the operator
+    std::uint64_t ticket = 0;             ///< which request of a connection this answers
+    std::chrono::milliseconds timeout{};  ///< open_session
+    std::vector<change> changes;
+    reply answer;  ///< without stats, which each server takes from its own tree
+};
+
+using transaction_ptr = std::shared_ptr<const transaction>;
+
+}  // namespace latchkey::model

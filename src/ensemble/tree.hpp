@@ -1,0 +1,111 @@
+#pragma once
+
+#include "transaction.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace latchkey::model {
+
+struct text_hash {
+    using is_transparent = void;
+
+    std::size_t operator()(std::string_view s) const noexcept {
+        return std::hash<std::string_view>()(s);
+    }
+};
+
+template <typename Value>
+using text_map = std::unordered_map<std::string, Value, text_hash, std::equal_to<>>;
+using text_set = std::unordered_set<std::string, text_hash, std::equal_to<>>;
+
+struct znode {
+    std::string data;
+    std::shared_ptr<const acl> access;
+    std::int64_t czxid = 0;
+    std::int64_t mzxid = 0;
+    std::int64_t pzxid = 0;  ///< of the last change of its children
+    std::int64_t owner = 0;
+    std::int32_t version = 0;
+    std::int32_t counter = 0;  ///< children ever created; the next sequential one gets this number
+    text_set children;         ///< names
+
+    [[nodiscard]] bool ephemeral() const noexcept { return owner != 0 && owner != container_owner; }
+
+    [[nodiscard]] znode_stat stat() const noexcept;
+};
+
+struct session_record {
+    std::chrono::milliseconds timeout{};
+    std::set<std::string> ephemerals;  ///< paths
+};
+
+/// The znodes and sessions as they are after some prefix of the log.
+class tree {
+public:
+    /// What it takes to undo one change.
+    struct undo {
+        change what;
+        znode before;  ///< remove, set_data, set_acl: the znode; create: only the parent's numbers
+    };
+
+    /// Of what is proposed, or of what is committed. They differ in one thing: the counter of
+    /// children goes on beyond 2^31 - 1 among proposals, and sticks there once committed
+    /// (ZOOKEEPER-3249).
+    enum class view : std::uint8_t { committed, proposed };
+
+    explicit tree(view v = view::committed);
+
+    [[nodiscard]] const znode* find(std::string_view path) const;
+
+    [[nodiscard]] std::int64_t zxid() const noexcept { return zxid_; }
+
+    /// By id.
+    [[nodiscard]] const std::map<std::int64_t, session_record>& sessions() const noexcept {
+        return sessions_;
+    }
+
+    [[nodiscard]] const text_set& containers() const noexcept { return containers_; }
+
+    [[nodiscard]] std::vector<std::string> children(std::string_view path) const;
+
+    /// Applies one change of the transaction `zxid`.
+    void apply(const change& c, std::int64_t zxid);
+
+    /// The same, and returns what undoes it.
+    [[nodiscard]] undo apply_undoably(const change& c, std::int64_t zxid);
+    void revert(undo u);
+
+    /// What a transaction does beside its changes.
+    void apply_session(const transaction& t);
+
+    /// Takes the committed counter of a znode for the proposed one.
+    void settle_counter(std::string_view path, std::int32_t counter);
+
+    /// A copy that is of the other view.
+    [[nodiscard]] tree as(view v) const;
+
+private:
+    [[nodiscard]] znode* at(std::string_view path);
+    void create(const change& c, std::int64_t zxid);
+    void remove(const std::string& path, std::int64_t zxid);
+    void add_owner(const std::string& path, std::int64_t owner);
+    void remove_owner(const std::string& path, std::int64_t owner);
+
+    view view_;
+    text_map<znode> nodes_;
+    text_set containers_;
+    std::map<std::int64_t, session_record> sessions_;
+    std::int64_t zxid_ = 0;
+};
+
+}  // namespace latchkey::model

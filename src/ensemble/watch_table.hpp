@@ -1,0 +1,47 @@
+#pragma once
+
+#include "connection.hpp"
+#include "session.hpp"
+#include "tree.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey::model {
+
+/// The one-shot watches that the connections of one server have set: at most one a connection, path
+/// and kind.
+class watch_table {
+public:
+    using notify = std::function<void(connection&, watch_event, const std::string& path)>;
+
+    explicit watch_table(notify n) : notify_(std::move(n)) {}
+
+    void watch_data(connection& c, const std::string& path);
+    void watch_children(connection& c, const std::string& path);
+    void forget(connection& c);
+
+    void created(std::string_view path);
+    void changed(const std::string& path);
+    void removed(const std::string& path);
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+private:
+    using watchers = std::vector<connection*>;
+
+    void add(text_map<watchers>& table, text_set& own, connection& c, const std::string& path);
+    void drop(text_map<watchers>& table, const text_set& own, connection& c);
+    watchers take(text_map<watchers>& table, text_set connection::*own, std::string_view path);
+    void children_changed(std::string_view parent);
+
+    notify notify_;
+    text_map<watchers> data_;
+    text_map<watchers> children_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace latchkey::model

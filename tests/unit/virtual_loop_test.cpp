@@ -1,0 +1,228 @@
+#include "ensemble/virtual_loop.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/thread/thread.hpp>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+using latchkey::loop;
+using latchkey::virtual_loop;
+
+using mode = virtual_loop::mode;
+
+std::string order_of_ten_timers_at_once(std::uint64_t seed) {
+    const auto l = virtual_loop::make(mode::stepped, seed);
+    std::string order;
+    for (char c = '0'; c <= '9'; ++c) {
+        l->start_timer(l->now() + 1s, [&order, c] { order += c; });
+    }
+    l->run_for(1s);
+    return order;
+}
+
+TEST(SteppedLoop, TimePassesOnlyToTheNextEvent) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    const auto start = l->now();
+    loop::clock::time_point ran;
+    l->start_timer(start + 90min, [&] { ran = l->now(); });
+    EXPECT_EQ(l->now(), start);
+    EXPECT_TRUE(l->step());
+    EXPECT_EQ(ran, start + 90min);
+    EXPECT_FALSE(l->step());
+}
+
+TEST(SteppedLoop, PostedTasksKeepTheirOrder) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto l = virtual_loop::make(mode::stepped, seed);
+        std::string order;
+        for (char c = 'a'; c <= 'j'; ++c) {
+            l->post([&order, c] { order += c; });
+            l->start_timer(l->now(), [] {});
+        }
+        l->run_for(0s);
+        EXPECT_EQ(order, "abcdefghij");
+    }
+}
+
+TEST(SteppedLoop, PostNeverRunsTheTaskInsideTheCall) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    std::string order;
+    l->post([&] {
+        l->post([&] { order += "inner"; });
+        order += "outer ";
+    });
+    l->run_for(0s);
+    EXPECT_EQ(order, "outer inner");
+}
+
+TEST(SteppedLoop, OneSeedGivesOneOrderAndSeedsDiffer) {
+    EXPECT_EQ(order_of_ten_timers_at_once(1), order_of_ten_timers_at_once(1));
+    EXPECT_NE(order_of_ten_timers_at_once(1), order_of_ten_timers_at_once(2));
+}
+
+TEST(SteppedLoop, EarlierTimersRunFirst) {
+    const auto l = virtual_loop::make(mode::stepped, 3);
+    std::string order;
+    l->start_timer(l->now() + 2s, [&] { order += "2"; });
+    l->start_timer(l->now() + 1s, [&] { order += "1"; });
+    l->start_timer(l->now() + 3s, [&] { order += "3"; });
+    l->run_for(2s);
+    EXPECT_EQ(order, "12");
+}
+
+TEST(SteppedLoop, ACancelledTimerDoesNotRunAndOldIdsAreIgnored) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    int runs = 0;
+    const auto first = l->start_timer(l->now() + 1s, [&] { runs += 1; });
+    l->cancel_timer(first);
+    l->start_timer(l->now() + 1s, [&] { runs += 10; });
+    l->cancel_timer(first);
+    l->cancel_timer(0);
+    l->run_for(2s);
+    EXPECT_EQ(runs, 10);
+}
+
+TEST(SteppedLoop, ATimerMayDestroyItself) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    auto t = std::make_unique<latchkey::timer>(*l);
+    const auto data = std::make_shared<int>(7);
+    int seen = 0;
+    t->start(1s, [&, data] {
+        t = nullptr;
+        seen = *data;
+    });
+    l->run_for(1s);
+    EXPECT_EQ(seen, 7);
+}
+
+TEST(SteppedLoop, IsOnTheLoopInsideTasksOnly) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    bool inside = false;
+    bool elsewhere = true;
+    l->post([&] {
+        inside = l->on_loop();
+        boost::thread([&] { elsewhere = l->on_loop(); }).join();
+    });
+    l->run_for(0s);
+    EXPECT_TRUE(inside);
+    EXPECT_FALSE(elsewhere);
+    EXPECT_FALSE(l->on_loop());
+}
+
+TEST(SteppedLoop, RunUntilStopsAtTheConditionOrTheLimit) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    const auto start = l->now();
+    int count = 0;
+    for (int i = 1; i <= 5; ++i) {
+        l->start_timer(start + std::chrono::seconds(i), [&] { ++count; });
+    }
+    EXPECT_TRUE(l->run_until([&] { return count == 2; }, 1h));
+    EXPECT_EQ(l->now(), start + 2s);
+    EXPECT_FALSE(l->run_until([&] { return count == 9; }, 1h));
+    EXPECT_EQ(count, 5);
+    EXPECT_EQ(l->now(), start + 2s + 1h);
+}
+
+TEST(SteppedLoop, ARandomSequenceBelongsToItsSeed) {
+    const auto a = virtual_loop::make(mode::stepped, 5);
+    const auto b = virtual_loop::make(mode::stepped, 5);
+    const auto c = virtual_loop::make(mode::stepped, 6);
+    const auto first = a->random();
+    EXPECT_EQ(first, b->random());
+    EXPECT_NE(first, c->random());
+}
+
+TEST(ProcessOfALoop, RunsNothingWhileStoppedAndAllOfItLater) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    const auto p = virtual_loop::make_process(l);
+    std::string order;
+    p->post([&] { order += "a"; });
+    p->start_timer(p->now() + 1s, [&] { order += "b"; });
+    const auto cancelled = p->start_timer(p->now() + 2s, [&] { order += "never"; });
+    p->start_timer(p->now() + 3s, [&] { order += "c"; });
+    l->post([&] { order += "other "; });
+    p->pause();
+    l->run_for(1min);
+    EXPECT_EQ(order, "other ");
+    p->cancel_timer(cancelled);
+    p->resume();
+    l->run_for(0s);
+    EXPECT_EQ(order, "other abc");
+}
+
+TEST(ThreadedLoop, RunsPostedTasksOfAnyThreadOnItsOwn) {
+    const auto l = virtual_loop::make(mode::threaded, 1);
+    std::atomic<int> count{0};
+    std::atomic<bool> always_on_loop{true};
+    std::vector<boost::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int k = 0; k < 100; ++k) {
+                l->post([&] {
+                    always_on_loop = always_on_loop && l->on_loop();
+                    ++count;
+                });
+            }
+        });
+    }
+    for (boost::thread& t : threads) {
+        t.join();
+    }
+    l->call([] {});
+    EXPECT_EQ(count, 400);
+    EXPECT_TRUE(always_on_loop);
+    EXPECT_FALSE(l->on_loop());
+}
+
+TEST(ThreadedLoop, AdvancingRunsWhatFallsDueInOrderAtItsTime) {
+    const auto l = virtual_loop::make(mode::threaded, 1);
+    std::string order;
+    loop::clock::time_point start;
+    loop::clock::duration second_after{};
+    l->call([&] {
+        start = l->now();
+        l->start_timer(start + 2h, [&] { order += "2"; });
+        l->start_timer(start + 1h, [&] {
+            order += "1";
+            l->start_timer(l->now() + 30min, [&] {
+                order += "i";
+                second_after = l->now() - start;
+            });
+        });
+    });
+    l->advance(3h);
+    l->call([] {});
+    EXPECT_EQ(order, "1i2");
+    EXPECT_GE(second_after, 90min);
+    EXPECT_LT(second_after, 2h);
+    EXPECT_GE(l->now() - start, 3h);
+}
+
+TEST(ThreadedLoop, TimersRunByThemselves) {
+    const auto l = virtual_loop::make(mode::threaded, 1);
+    std::atomic<bool> ran{false};
+    l->call([&] { l->start_timer(l->now() + 5ms, [&] { ran = true; }); });
+    EXPECT_TRUE(l->run_until([&] { return ran.load(); }, 30s));
+}
+
+TEST(ThreadedLoop, MayEndInsideOneOfItsTasks) {
+    auto l = virtual_loop::make(mode::threaded, 1);
+    const auto process = virtual_loop::make_process(l);
+    const auto witness = std::make_shared<int>(0);
+    virtual_loop* const raw = l.get();
+    raw->post([owned = std::move(l), witness] {});
+    const auto dropped = [&] { return witness.use_count() == 1; };
+    for (int i = 0; i < 30000 && !dropped(); ++i) {
+        boost::this_thread::sleep_for(boost::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(dropped());
+}
+
+}  // namespace
