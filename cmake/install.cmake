@@ -14,8 +14,11 @@ function(latchkey_installed_library target name)
     target_compile_features(${target} INTERFACE cxx_std_20)
     target_link_options(${target} PRIVATE
         "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/latchkey.map"
-        "LINKER:--exclude-libs,libzookeeper_st.a"
-        $<$<NOT:$<BOOL:${LATCHKEY_SANITIZE}>>:LINKER:-z,defs>)
+        "LINKER:--exclude-libs,libzookeeper_st.a")
+    # A sanitizer's own symbols come with the program.
+    if(NOT LATCHKEY_SANITIZE)
+        target_link_options(${target} PRIVATE LINKER:-z,defs)
+    endif()
     set_target_properties(${target} PROPERTIES
         LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/latchkey.map"
         EXPORT_NAME ${name}
