@@ -50,14 +50,9 @@ std::string server_list::connect_string() const {
     if (order_.empty()) {
         return {};
     }
-    // Attempt k of the C client goes to position 2k modulo the length.
-    std::vector<const server_address*> positions(round());
-    for (std::size_t k = 0; k < positions.size(); ++k) {
-        positions[2 * k % positions.size()] = &order_[k % order_.size()];
-    }
     std::string result;
-    for (const auto* a : positions) {
-        result += (result.empty() ? "" : ",") + joined(*a);
+    for (std::size_t k = 0; k < round(); ++k) {
+        result += (k == 0 ? "" : ",") + joined(order_[k % order_.size()]);
     }
     return result;
 }

@@ -22,9 +22,8 @@ struct server_address {
 /// The servers of one handle of the C client, in the order in which they shall be tried.
 ///
 /// The C client is given numeric addresses only, because it resolves names on its event thread,
-/// again for each request. It skips every second address after a failure (ZOOKEEPER-2466): an odd
-/// number of addresses, arranged so that every second one is the next to try, makes it visit all of
-/// them in order.
+/// again for each request. After a connection has failed it skips every second address
+/// (ZOOKEEPER-2466), so it is given an odd number of them: then it comes to all.
 class server_list {
 public:
     server_list() = default;
@@ -44,7 +43,8 @@ public:
     /// In the order in which they shall be tried.
     [[nodiscard]] const std::vector<server_address>& order() const noexcept { return order_; }
 
-    /// What the C client takes: `address:port,...`, an odd number of them.
+    /// What the C client takes: `address:port,...` in order, the first repeated at the end if that
+    /// makes their number odd.
     [[nodiscard]] std::string connect_string() const;
 
     /// For people: the server that the C client calls `endpoint`, which is its own way to write an

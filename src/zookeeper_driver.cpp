@@ -124,6 +124,7 @@ void zookeeper_driver::on_state(state now) noexcept {
         return;
     }
     connected_ = attempting_ = false;
+    left_server_ = server_;
     if (ended(now)) {
         over_ = true;
         session_event e;
@@ -314,22 +315,26 @@ bool zookeeper_driver::began_attempt(int socket) {
         pause_until_ = loop_->now() + connect_pause(1, loop_->random());
         return false;
     }
-    if (std::exchange(stale_, false)) {
-        // One attempt that fails for certain makes it give up the old requests.
+    server_ = handle_->server();
+    const bool again = server_ == left_server_ && servers_.size() > 1;
+    if (std::exchange(stale_, false) || again) {
+        // An attempt that fails for certain makes it give up the old requests, or leads on to
+        // another server than the one that we have just left, which may be named twice.
+        left_server_ = again ? "" : left_server_;
         handle_->fail();
         return false;
     }
+    left_server_.clear();
     attempting_ = true;
     attempt_timed_out_ = false;
     attempt_limit_ = connect_limit(handle_->timeout(), servers_.size(), failed_rounds_);
     attempt_ends_ = loop_->now() + attempt_limit_;
-    attempt_server_ = handle_->server();
     return true;
 }
 
 void zookeeper_driver::attempt_failed() {
     attempting_ = false;
-    tell_trouble(servers_.described(attempt_server_) + ": " +
+    tell_trouble(servers_.described(server_) + ": " +
                  (attempt_timed_out_
                       ? "no answer within " + std::to_string(attempt_limit_.count()) + " ms"
                       : cause_of(handle_->last_failure())));

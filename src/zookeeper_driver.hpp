@@ -91,7 +91,8 @@ private:
     loop::clock::time_point pause_until_{};
     loop::clock::time_point attempt_ends_{};
     std::chrono::milliseconds attempt_limit_{};
-    std::string attempt_server_;
+    std::string server_;       ///< of the present attempt or connection
+    std::string left_server_;  ///< of the connection before, until another one was tried
     std::size_t attempts_ = 0;
     unsigned failed_rounds_ = 0;
 

@@ -1,0 +1,113 @@
+#include "session_probe.hpp"
+
+#include "zookeeper_session.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+
+namespace latchkey::test {
+
+session_options options_for(const std::string& servers, std::chrono::milliseconds timeout) {
+    session_options options;
+    options.timeout = timeout;
+    std::istringstream in(servers);
+    for (std::string one; std::getline(in, one, ',');) {
+        const auto colon = one.rfind(':');
+        options.servers.push_back(
+            {one.substr(0, colon), static_cast<std::uint16_t>(std::stoi(one.substr(colon + 1)))});
+    }
+    return options;
+}
+
+session_probe::session_probe(session_options options, std::optional<kind> destroy_at)
+    : loop_(std::make_shared<asio_loop>()), factory_(std::make_unique<zookeeper_sessions>(loop_)) {
+    on_loop([&] {
+        session_ = factory_->open(options, [this, destroy_at](const session_event& e) {
+            if (e.what == destroy_at) {
+                destroy_here();
+            }
+            const std::lock_guard lock(mutex_);
+            events_.push_back(e);
+            changed_.notify_all();
+        });
+    });
+}
+
+session_probe::session_probe(const std::string& servers,
+                             std::chrono::milliseconds timeout,
+                             std::optional<kind> destroy_at)
+    : session_probe(options_for(servers, timeout), destroy_at) {}
+
+session_probe::~session_probe() {
+    drop();
+}
+
+std::future<reply> session_probe::submit(request r) {
+    auto answer = std::make_shared<std::promise<reply>>();
+    auto result = answer->get_future();
+    loop_->post([this, r = std::move(r), answer] {
+        session_->submit(r, [answer](reply x) { answer->set_value(std::move(x)); });
+    });
+    return result;
+}
+
+std::future<reply> session_probe::submit(request r, const std::shared_ptr<session::watcher>& w) {
+    auto answer = std::make_shared<std::promise<reply>>();
+    auto result = answer->get_future();
+    loop_->post([this, r = std::move(r), w, answer] {
+        session_->submit(r, w, [answer](reply x) { answer->set_value(std::move(x)); });
+    });
+    return result;
+}
+
+reply session_probe::awaited(std::future<reply> answer) {
+    if (answer.wait_for(std::chrono::seconds(30)) != std::future_status::ready) {
+        throw std::runtime_error("no answer within 30 s");
+    }
+    return answer.get();
+}
+
+std::future<void> session_probe::close() {
+    auto done = std::make_shared<std::promise<void>>();
+    auto result = done->get_future();
+    loop_->post([this, done] { session_->close([done] { done->set_value(); }); });
+    return result;
+}
+
+void session_probe::drop() {
+    on_loop([this] { session_.reset(); });
+}
+
+std::vector<session_event> session_probe::events() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+}
+
+std::size_t session_probe::count(kind what) const {
+    const auto all = events();
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [what](const auto& e) { return e.what == what; }));
+}
+
+bool session_probe::wait_for(kind what, std::size_t times) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(30), [&] {
+        return static_cast<std::size_t>(
+                   std::count_if(events_.begin(), events_.end(), [what](const auto& e) {
+                       return e.what == what;
+                   })) >= times;
+    });
+}
+
+session_event session_probe::last(kind what) const {
+    const auto all = events();
+    const auto found =
+        std::find_if(all.rbegin(), all.rend(), [what](const auto& e) { return e.what == what; });
+    if (found == all.rend()) {
+        throw std::runtime_error("no such event");
+    }
+    return *found;
+}
+
+}  // namespace latchkey::test

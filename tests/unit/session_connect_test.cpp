@@ -1,0 +1,257 @@
+#include "eventually.hpp"
+#include "scripted_server.hpp"
+#include "session_probe.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace latchkey {
+namespace {
+
+using std::chrono::milliseconds;
+using test::eventually;
+using test::scripted_server;
+using test::session_probe;
+using greeting = scripted_server::greeting;
+using kind = session_event::kind;
+
+class stopwatch {
+public:
+    [[nodiscard]] milliseconds elapsed() const {
+        return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start_);
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A free port that nobody listens on.
+std::string closed_port() {
+    return scripted_server().address();
+}
+
+// The C client itself gives each silent server two thirds of the session timeout: 12 s here, and
+// the session would be over. Our limits make it 1.2 s.
+constexpr milliseconds much_less_than_the_client_takes{6000};
+
+TEST(SessionConnect, PassesThreeServersThatAcceptAndNeverAnswer) {
+    const scripted_server a(greeting::silence);
+    const scripted_server b(greeting::silence);
+    const scripted_server c(greeting::silence);
+    const scripted_server live;
+    const stopwatch watch;
+    session_probe s(a.address() + "," + b.address() + "," + c.address() + "," + live.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    EXPECT_LT(watch.elapsed(), much_less_than_the_client_takes);
+    EXPECT_LE(s.count(kind::trouble), 3U);
+}
+
+TEST(SessionConnect, PassesThreeServersWhereConnectingNeverEnds) {
+    const test::full_listener a;
+    const test::full_listener b;
+    const test::full_listener c;
+    const scripted_server live;
+    const stopwatch watch;
+    session_probe s(a.address() + "," + b.address() + "," + c.address() + "," + live.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    EXPECT_LT(watch.elapsed(), much_less_than_the_client_takes);
+}
+
+TEST(SessionConnect, TellsWhichServerFailedAndWhy) {
+    const scripted_server silent(greeting::silence);
+    session_probe s(silent.address());
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    EXPECT_THAT(s.last(kind::trouble).detail, testing::HasSubstr(silent.address()));
+    EXPECT_THAT(s.last(kind::trouble).detail, testing::HasSubstr("no answer within"));
+
+    const auto nobody = closed_port();
+    session_probe refused(nobody);
+    ASSERT_TRUE(refused.wait_for(kind::trouble));
+    EXPECT_EQ(refused.last(kind::trouble).detail, nobody + ": Connection refused");
+}
+
+TEST(SessionConnect, TellsTheNameThatWasConfigured) {
+    const auto port = closed_port().substr(std::string("127.0.0.1").size());
+    session_probe s("localhost" + port);
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    EXPECT_THAT(s.last(kind::trouble).detail, testing::StartsWith("localhost ("));
+}
+
+TEST(SessionConnect, TellsThatANameCannotBeResolvedAndStaysUsable) {
+    const scripted_server live;
+    session_probe lost("name.invalid:2181");
+    auto answer = lost.submit(request::get("/a"));
+    ASSERT_TRUE(lost.wait_for(kind::trouble));
+    EXPECT_THAT(lost.last(kind::trouble).detail,
+                testing::HasSubstr("cannot resolve 'name.invalid'"));
+    EXPECT_EQ(session_probe::awaited(std::move(answer)).code, result_code::connection_loss);
+
+    session_probe half("name.invalid:2181," + live.address());
+    EXPECT_TRUE(half.wait_for(kind::connected)) << "one name of two is enough";
+}
+
+TEST(SessionConnect, KeepsTryingUntilAServerAnswers) {
+    scripted_server server(greeting::silence);
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::trouble, 3));
+    server.greet(greeting::welcome);
+    EXPECT_TRUE(s.wait_for(kind::connected));
+}
+
+TEST(SessionConnect, FailsWhatWasSubmittedWithTheAttemptAndTakesMore) {
+    session_probe s(closed_port());
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(s.call(request::get("/a")).code, result_code::connection_loss);
+    }
+    EXPECT_EQ(s.count(kind::suspended), 0U) << "it was never connected";
+}
+
+TEST(SessionConnect, SendsWhatWasSubmittedBefore) {
+    scripted_server live;
+    live.greet(greeting::silence);
+    session_probe s(live.address());
+    live.greet(greeting::welcome);
+    auto answer = s.submit(request::remove("/a"));
+    // The first attempt may have met the silence.
+    const auto code = session_probe::awaited(std::move(answer)).code;
+    EXPECT_TRUE(code == result_code::ok || code == result_code::connection_loss);
+    EXPECT_TRUE(s.wait_for(kind::connected));
+    EXPECT_EQ(s.call(request::remove("/a")).code, result_code::ok);
+}
+
+TEST(SessionConnect, MovesBetweenTwoServersWhicheverFails) {
+    // An even number of servers: the C client alone would try only one of them.
+    std::optional<scripted_server> a(std::in_place);
+    std::optional<scripted_server> b(std::in_place);
+    session_probe s(a->address() + "," + b->address(), milliseconds(30000));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const bool at_a = a->handshakes() == 1;
+    auto& present = at_a ? *a : *b;
+    auto& other = at_a ? *b : *a;
+    const auto id = s.last(kind::connected).id;
+
+    s.on_loop([&] { s.session().reconnect(); });
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(other.handshakes(), 1U);
+    s.on_loop([&] { s.session().reconnect(); });
+    ASSERT_TRUE(s.wait_for(kind::connected, 3));
+    EXPECT_EQ(present.handshakes(), 2U);
+    EXPECT_EQ(s.last(kind::connected).id, id);
+    EXPECT_EQ(s.count(kind::suspended), 2U);
+
+    (at_a ? a : b).reset();
+    ASSERT_TRUE(s.wait_for(kind::connected, 4));
+    EXPECT_EQ(other.handshakes(), 2U);
+}
+
+TEST(SessionConnect, SuspendsBeforeItFailsWhatWasInFlight) {
+    scripted_server server;
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    server.answer(false);
+    std::promise<std::size_t> suspended_before;
+    s.on_loop([&] {
+        s.session().submit(request::remove("/a"), [&](const reply& r) {
+            EXPECT_EQ(r.code, result_code::connection_loss);
+            suspended_before.set_value(s.count(kind::suspended));
+        });
+    });
+    ASSERT_TRUE(eventually([&] { return server.count(scripted_server::type_delete) == 1; }));
+    server.reset_connections();
+    EXPECT_EQ(suspended_before.get_future().get(), 1U);
+    EXPECT_TRUE(s.wait_for(kind::connected, 2));
+}
+
+TEST(SessionConnect, DoesNotMixUpConnectionsWhenASendFails) {
+    scripted_server server;
+    session_probe s(server.address());
+    for (std::size_t round = 1; round <= 10; ++round) {
+        ASSERT_TRUE(s.wait_for(kind::connected, round));
+        server.answer(false);
+        std::vector<std::promise<reply>> answers(3);
+        // The reset arrives while the loop is busy here, so that a send finds it first.
+        s.on_loop([&] {
+            for (auto& a : answers) {
+                s.session().submit(request::remove("/a"),
+                                   [&a](reply r) { a.set_value(std::move(r)); });
+                if (&a == &answers.front()) {
+                    server.reset_connections();
+                }
+            }
+        });
+        for (auto& a : answers) {
+            EXPECT_EQ(session_probe::awaited(a.get_future()).code, result_code::connection_loss);
+        }
+        EXPECT_EQ(s.count(kind::suspended), round);
+        server.answer(true);
+        ASSERT_TRUE(s.wait_for(kind::connected, round + 1));
+        EXPECT_EQ(s.call(request::remove("/b")).code, result_code::ok);
+    }
+    EXPECT_EQ(s.count(kind::trouble), 0U);
+}
+
+TEST(SessionConnect, KeepsAnIdleSessionAlive) {
+    scripted_server server;
+    session_probe s(server.address(), milliseconds(600));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    EXPECT_TRUE(eventually([&] { return server.count(scripted_server::type_ping) >= 5; }));
+    EXPECT_EQ(s.events().size(), 1U);
+}
+
+TEST(SessionConnect, LeavesASilentServer) {
+    scripted_server silent;
+    scripted_server other;
+    session_probe s(silent.address() + "," + other.address(), milliseconds(1500));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    auto& present = silent.handshakes() == 1 ? silent : other;
+    present.answer(false);
+    auto answer = s.submit(request::remove("/a"));
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_TRUE(outcome_unknown(session_probe::awaited(std::move(answer)).code));
+}
+
+TEST(SessionConnect, LetsNoDescriptorBeInherited) {
+    const scripted_server server;
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    int found = 0;
+    for (int fd = 0; fd < 1024; ++fd) {
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+            server.address() == "127.0.0.1:" + std::to_string(ntohs(peer.sin_port))) {
+            ++found;
+            EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0) << fd;
+        }
+    }
+    EXPECT_GE(found, 1);
+}
+
+TEST(SessionConnect, DoesNotDisturbTheProgramsRandomNumbers) {
+    std::srand(42);
+    const int expected[] = {std::rand(), std::rand(), std::rand()};
+    std::srand(42);
+    std::vector<int> got;
+    for (int i = 0; i < 3; ++i) {
+        const scripted_server server;
+        session_probe s(server.address());
+        ASSERT_TRUE(s.wait_for(kind::connected));
+        static_cast<void>(s.call(request::get("/a")));
+        got.push_back(std::rand());
+    }
+    EXPECT_THAT(got, testing::ElementsAreArray(expected));
+}
+
+}  // namespace
+}  // namespace latchkey
