@@ -1,0 +1,259 @@
+#include "recipe_test.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace latchkey::test {
+namespace {
+
+class Client : public RecipeTest {};
+
+/// What a listener was told, readable by the test's thread.
+class diary {
+public:
+    explicit diary(client& c) : listening_(c.listen([this](connection_state s) { note(s); })) {}
+
+    [[nodiscard]] std::vector<connection_state> told() const {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        return told_;
+    }
+
+    [[nodiscard]] bool has(connection_state s) const {
+        const auto all = told();
+        return std::find(all.begin(), all.end(), s) != all.end();
+    }
+
+private:
+    void note(connection_state s) {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        told_.push_back(s);
+    }
+
+    mutable boost::mutex mutex_;
+    std::vector<connection_state> told_;
+    subscription listening_;
+};
+
+TEST_P(Client, ConnectsAndNegotiatesASession) {
+    client c = connect();
+    EXPECT_TRUE(c.wait_connected(30s));
+    EXPECT_EQ(c.state(), connection_state::connected);
+    EXPECT_NE(c.session_id(), 0);
+    EXPECT_GT(c.session_timeout(), 0ms);
+    EXPECT_EQ(c.trouble(), "");
+}
+
+TEST_P(Client, ReplacesALostSession) {
+    client c = connect();
+    const diary d(c);
+    ASSERT_TRUE(c.wait_connected(30s));
+    const std::int64_t first = c.session_id();
+    world_->expire(first);
+    EXPECT_TRUE(eventually([&] { return d.has(connection_state::lost); }));
+    EXPECT_TRUE(eventually([&] { return c.session_id() != 0 && c.session_id() != first; }));
+    EXPECT_TRUE(eventually([&] { return d.told().back() == connection_state::connected; }));
+}
+
+TEST_P(Client, WaiterJoinsAnewAtTheTailAfterALoss) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    hold h = first.acquire();
+    std::atomic<int> reserved{0};
+    std::atomic<bool> granted{false};
+    std::thread waiter([&] {
+        const hold g = second.acquire({.stop = {}, .reserved = [&](const place&) { ++reserved; }});
+        granted = g.valid();
+    });
+    ASSERT_TRUE(eventually([&] { return reserved == 1; }));
+    world_->expire(b.session_id());
+    EXPECT_TRUE(eventually([&] { return reserved == 2; }));
+    EXPECT_FALSE(granted);
+    h.release();
+    waiter.join();
+    EXPECT_TRUE(granted);
+}
+
+TEST_P(Client, CloseEndsHoldsAndWaitersAndDeletesWhatIsThere) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(a, path_);
+    mutex unused(a, path_);
+    hold h = first.acquire();
+    awaited<std::error_code> waited;
+    second.async_acquire({}, [&](std::error_code ec, const hold&) { waited.set(ec); });
+    ASSERT_TRUE(eventually([&] { return first.participants().size() == 2; }));
+    const diary d(a);
+    a.close();
+    EXPECT_EQ(waited.get(), errc::closed);
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_TRUE(h.lost().stop_requested());
+    EXPECT_EQ(d.told(), std::vector{connection_state::closed});
+    EXPECT_TRUE(world_->children(path_).empty());
+    std::error_code ec;
+    EXPECT_FALSE(unused.acquire({}, ec));
+    EXPECT_EQ(ec, errc::closed);
+    EXPECT_THROW(a.wait_connected(1s), error);
+    a.close();
+    h.release();
+}
+
+TEST_P(Client, CloseFailsThreadsThatQueueInsideOneObject) {
+    client c = connect();
+    mutex m(c, path_);
+    const hold h = m.acquire();
+    std::atomic<int> failed{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            std::error_code ec;
+            const hold never = m.acquire({}, ec);
+            failed += ec == errc::closed ? 1 : 0;
+        });
+    }
+    c.close();
+    for (auto& t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(failed, 4);
+}
+
+TEST_P(Client, MayBeDestroyedInAnyOrder) {
+    for (int order = 0; order < 6; ++order) {
+        auto c = std::make_unique<client>(connect());
+        auto m = std::make_unique<mutex>(*c, path_);
+        auto h = std::make_unique<hold>(m->acquire());
+        const auto drop = [&](int which) {
+            if (which == 0) {
+                c.reset();
+            } else if (which == 1) {
+                m.reset();
+            } else {
+                h.reset();
+            }
+        };
+        drop(order % 3);
+        drop((order % 3 + 1 + order / 3) % 3);
+        drop((order % 3 + 2 - order / 3) % 3);
+        EXPECT_TRUE(empties(path_)) << "order " << order;
+    }
+}
+
+TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
+    auto c = std::make_unique<client>(connect());
+    mutex m(*c, path_);
+    awaited<bool> gone;
+    m.async_acquire({}, [&](std::error_code, const hold&) {
+        c.reset();
+        gone.set(true);
+    });
+    EXPECT_TRUE(gone.get_for(30s));
+}
+
+TEST_P(Client, ThrowingCallbacksHarmNobody) {
+    client c = connect();
+    mutex m(c, path_);
+    awaited<bool> called;
+    m.async_acquire({}, [&](std::error_code, const hold&) {
+        called.set(true);
+        throw std::runtime_error("the user's own trouble");
+    });
+    EXPECT_TRUE(called.get());
+    EXPECT_TRUE(m.acquire());
+}
+
+TEST_P(Client, EndedSubscriptionHearsNothing) {
+    client c = connect();
+    ASSERT_TRUE(c.wait_connected(30s));
+    auto d = std::make_unique<diary>(c);
+    d.reset();
+    world_->expire(c.session_id());
+    EXPECT_TRUE(eventually([&] { return c.state() == connection_state::connected; }));
+}
+
+TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
+    client_options identified = patient();
+    identified.credentials = {{.scheme = "digest", .secret = "alice:secret"}};
+    client alice = world_->connect(identified);
+    mutex hers(alice, path_);
+    const hold h = hers.acquire();
+    client anybody = connect();
+    mutex theirs(anybody, path_);
+    try {
+        const hold never = theirs.acquire();
+        ADD_FAILURE() << "granted";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::not_authorized);
+        EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
+    }
+    identified.credentials.front().secret = "alice:secret";
+    client again = world_->connect(identified);
+    mutex also_hers(again, path_);
+    EXPECT_FALSE(also_hers.try_acquire());
+}
+
+TEST_P(Client, RefusedCredentialsEndTheClientWithAClearError) {
+    client_options unknown = patient();
+    unknown.credentials = {{.scheme = "no-such-scheme", .secret = "x"}};
+    client c = world_->connect(unknown);
+    mutex m(c, path_);
+    std::error_code ec;
+    const hold never = m.acquire({}, ec);
+    EXPECT_EQ(ec, errc::authentication_failed);
+    EXPECT_TRUE(eventually([&] { return c.state() == connection_state::closed; }));
+}
+
+TEST_P(Client, OptionsThatCannotWorkAreRefused) {
+    for (const client_options& bad :
+         {client_options{.session_timeout = 0ms},
+          client_options{.session_timeout = -5ms},
+          client_options{.session_timeout = std::chrono::hours(24 * 365)},
+          client_options{.close_timeout = -1ms},
+          client_options{.session_timeout = 1s, .tick = 1s}}) {
+        EXPECT_THROW(static_cast<void>(client::connect("localhost:1", bad)), error);
+    }
+    try {
+        static_cast<void>(
+            client::connect("localhost:1", {.transport = client_options::transport_kind::tls}));
+        ADD_FAILURE() << "clear text instead of TLS";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::unsupported);
+    }
+}
+
+TEST_P(Client, IsInertInAForkedChild) {
+    client c = connect();
+    mutex m(c, path_);
+    auto h = std::make_unique<hold>(m.acquire());
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        bool inert = !h->valid() && h->why_lost() == loss::forked;
+        inert = inert && c.state() == connection_state::closed;
+        std::error_code ec;
+        inert = inert && !m.acquire({}, ec) && ec == errc::forked;
+        h.reset();
+        { const client moved(std::move(c)); }
+        ::_exit(inert ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_TRUE(h->valid());
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+}
+
+LATCHKEY_IN_THIS_WORLD(Client);
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,217 @@
+#include "recipe_test.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+namespace latchkey::test {
+namespace {
+
+class Hold : public RecipeTest {};
+
+TEST_P(Hold, EmptyHoldIsHarmless) {
+    hold h;
+    EXPECT_FALSE(h);
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::none);
+    EXPECT_EQ(h.path(), "");
+    EXPECT_EQ(h.fencing_token(), fencing_token{});
+    EXPECT_FALSE(h.lost().stop_possible());
+    EXPECT_EQ(h.valid_until(), boottime_clock::time_point::min());
+    EXPECT_THROW(h.transact({operation::check("/a")}), error);
+    EXPECT_FALSE(h.release_and_wait());
+    h.release();
+}
+
+TEST_P(Hold, MovesAndReleasesWhatItHadBefore) {
+    client c = connect();
+    mutex m(c, path_);
+    mutex n(c, path_ + "2");
+    hold h = m.acquire();
+    hold g = std::move(h);
+    EXPECT_FALSE(h);  // NOLINT: what moved from means here is part of the contract
+    EXPECT_TRUE(g.valid());
+    g = n.acquire();
+    EXPECT_TRUE(empties(path_));
+    EXPECT_TRUE(g.valid());
+}
+
+TEST_P(Hold, ReleaseIsNotALoss) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::stop_token lost = h.lost();
+    ASSERT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(lost.stop_requested());
+}
+
+TEST_P(Hold, ExpiredSessionLosesIt) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    world_->expire(c.session_id());
+    EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::session_expired);
+    EXPECT_EQ(h.valid_until(), boottime_clock::time_point::min());
+    std::error_code ec;
+    h.transact({operation::create(path_ + "-effect")}, ec);
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_EQ(world_->get(path_ + "-effect"), std::nullopt);
+}
+
+TEST_P(Hold, DeletedZnodeLosesIt) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    world_->remove(h.path());
+    EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+}
+
+TEST_P(Hold, ChangedDataDoesNotLoseItAndIsNotTheLastThingWatched) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    for (int i = 0; i < 3; ++i) {
+        world_->set(h.path(), "__REVOKE__");
+    }
+    EXPECT_TRUE(h.valid());
+    world_->remove(h.path());
+    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss::znode_deleted; }));
+}
+
+TEST_P(Hold, StaysLostInTheNextSession) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::int64_t before = c.session_id();
+    world_->expire(before);
+    EXPECT_TRUE(eventually([&] { return c.session_id() != 0 && c.session_id() != before; }));
+    EXPECT_FALSE(h.valid());
+    mutex other(c, path_);
+    const hold next = other.acquire();
+    EXPECT_TRUE(next.valid());
+    EXPECT_GT(next.fencing_token(), h.fencing_token());
+    EXPECT_FALSE(h.valid());
+    h.release();
+    EXPECT_TRUE(next.valid());
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+}
+
+TEST_P(Hold, UnlockOfALostLockIsANoOp) {
+    client c = connect();
+    mutex m(c, path_);
+    {
+        const std::unique_lock lock(m);
+        world_->expire(c.session_id());
+        EXPECT_TRUE(eventually([&] { return !m.held().valid(); }));
+    }
+    const std::unique_lock again(m);
+    EXPECT_TRUE(m.held().valid());
+}
+
+TEST_P(Hold, LostIsToldWhenAskedForAfterwards) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    world_->expire(c.session_id());
+    ASSERT_TRUE(eventually([&] { return !h.valid(); }));
+    EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
+}
+
+// ---- guarded transactions ----
+
+TEST_P(Hold, TransactionCommitsAllWhileHeld) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string at = world_->fresh_path();
+    const auto paths =
+        h.transact({operation::create(at, "1"),
+                    operation::create(at + "/n-", "", operation::lifetime::persistent_sequential),
+                    operation::set(at, "2", 0),
+                    operation::check(at, 1)});
+    ASSERT_EQ(paths.size(), 4U);
+    EXPECT_EQ(paths[0], at);
+    EXPECT_EQ(paths[1], at + "/n-0000000000");
+    EXPECT_EQ(paths[2], "");
+    EXPECT_EQ(world_->get(at), "2");
+    h.transact({operation::remove(paths[1]), operation::remove(at)});
+    EXPECT_EQ(world_->get(at), std::nullopt);
+}
+
+TEST_P(Hold, RefusedTransactionAppliesNothingAndNamesTheOperation) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string at = world_->fresh_path();
+    const std::string missing = world_->fresh_path();
+    try {
+        h.transact({operation::create(at), operation::set(missing, "x")});
+        ADD_FAILURE() << "committed";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::no_such_znode);
+        EXPECT_NE(std::string(e.what()).find(missing), std::string::npos) << e.what();
+        EXPECT_NE(std::string(e.what()).find("operation 2"), std::string::npos) << e.what();
+    }
+    EXPECT_EQ(world_->get(at), std::nullopt);
+    EXPECT_TRUE(h.valid());
+    world_->create(at, "x");
+    std::error_code ec;
+    h.transact({operation::create(at)}, ec);
+    EXPECT_EQ(ec, errc::znode_exists);
+    h.transact({operation::set(at, "y", 7)}, ec);
+    EXPECT_EQ(ec, errc::version_mismatch);
+    h.transact({operation::check(at)}, ec);
+    EXPECT_FALSE(ec);
+}
+
+TEST_P(Hold, TransactionAfterTheZnodeIsGoneAppliesNothing) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string at = world_->fresh_path();
+    world_->remove(h.path());
+    std::error_code ec;
+    h.transact({operation::create(at)}, ec);  // the event may not have come yet: the servers refuse
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_EQ(world_->get(at), std::nullopt);
+    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+}
+
+TEST_P(Hold, BadTransactionsAreRefusedBeforeTheyAreSent) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    std::error_code ec;
+    h.transact({}, ec);
+    EXPECT_EQ(ec, errc::invalid_argument);
+    h.transact({operation::create("no/slash")}, ec);
+    EXPECT_EQ(ec, errc::invalid_argument);
+    h.transact({operation::create("/big", std::string(2'000'000, 'x'))}, ec);
+    EXPECT_EQ(ec, errc::invalid_argument);
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_P(Hold, AsynchronousTransactionEndsInACallback) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string at = world_->fresh_path();
+    awaited<std::pair<std::error_code, std::vector<std::string>>> result;
+    h.async_transact({operation::create(at)},
+                     [&](std::error_code ec, std::vector<std::string> paths) {
+                         result.set({ec, std::move(paths)});
+                     });
+    const auto [ec, paths] = result.get();
+    EXPECT_FALSE(ec);
+    EXPECT_EQ(paths, std::vector{at});
+}
+
+LATCHKEY_IN_THIS_WORLD(Hold);
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,441 @@
+#include "recipe_test.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <regex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#define BOOST_THREAD_PROVIDES_FUTURE
+#include <boost/thread/thread.hpp>
+
+namespace latchkey::test {
+namespace {
+
+class Mutex : public RecipeTest {};
+
+TEST_P(Mutex, GrantsAtOnceWhenNobodyIsThere) {
+    client c = connect();
+    mutex m(c, path_);
+    const hold h = m.acquire();
+    EXPECT_TRUE(h);
+    EXPECT_TRUE(h.valid());
+    EXPECT_GT(h.fencing_token().zxid, 0);
+    EXPECT_EQ(h.why_lost(), loss::none);
+    EXPECT_FALSE(h.lost().stop_requested());
+    EXPECT_GT(h.valid_until(), boottime_clock::time_point::min());
+}
+
+TEST_P(Mutex, NamesItsZnodesAsCuratorDoes) {
+    client c = connect();
+    mutex m(c, path_);
+    const hold h = m.acquire();
+    const std::regex curators("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}");
+    const auto names = world_->children(path_);
+    ASSERT_EQ(names.size(), 1U);
+    EXPECT_TRUE(std::regex_match(names.front(), curators)) << names.front();
+    EXPECT_EQ(h.path(), path_ + "/" + names.front());
+}
+
+TEST_P(Mutex, ReleaseDeletesTheZnode) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    EXPECT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(h);
+    EXPECT_TRUE(world_->children(path_).empty());
+}
+
+TEST_P(Mutex, SecondParticipantWaitsForTheFirst) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    hold h = first.acquire();
+    const auto token = h.fencing_token();
+    std::atomic<bool> granted{false};
+    std::thread waiter([&] {
+        const hold g = second.acquire();
+        granted = true;
+        EXPECT_GT(g.fencing_token(), token);
+    });
+    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
+    EXPECT_FALSE(granted);
+    h.release();
+    waiter.join();
+    EXPECT_TRUE(granted);
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(Mutex, GrantsInOrderOfArrival) {
+    constexpr int count = 6;
+    client c = connect();
+    std::vector<std::unique_ptr<mutex>> participants;
+    std::vector<int> order;
+    boost::mutex guard;
+    mutex first(c, path_);
+    hold h = first.acquire();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) {
+        participants.push_back(std::make_unique<mutex>(c, path_));
+        std::atomic<bool> queued{false};
+        threads.emplace_back([&, i] {
+            const hold mine = participants[static_cast<std::size_t>(i)]->acquire(
+                {.stop = {}, .reserved = [&queued](const place&) { queued = true; }});
+            const boost::lock_guard<boost::mutex> lock(guard);
+            order.push_back(i);
+        });
+        ASSERT_TRUE(eventually([&] { return queued.load(); }));
+    }
+    h.release();
+    for (auto& t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
+}
+
+TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    const hold h = first.acquire();
+    awaited<place> told;
+    std::stop_source stop;
+    std::thread waiter([&] {
+        EXPECT_FALSE(second.acquire(
+            {.stop = stop.get_token(), .reserved = [&](const place& p) { told.set(p); }}));
+    });
+    const place p = told.get();
+    EXPECT_EQ(p.position, 1U);
+    EXPECT_EQ(path_ + "/" + p.predecessor, h.path());
+    EXPECT_TRUE(p.path.starts_with(path_));
+    stop.request_stop();
+    waiter.join();
+}
+
+TEST_P(Mutex, TimedAcquireEndsEmptyAndLeavesNoZnode) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    const hold h = first.acquire();
+    EXPECT_FALSE(second.try_acquire_for(50ms));
+    EXPECT_FALSE(second.try_acquire_until(std::chrono::steady_clock::now() + 50ms));
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+}
+
+TEST_P(Mutex, StopTokenEndsTheWaitAndLeavesNoZnode) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    const hold h = first.acquire();
+    std::jthread waiter(
+        [&](std::stop_token stop) { EXPECT_FALSE(second.acquire({.stop = stop})); });
+    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
+    waiter.request_stop();
+    waiter.join();
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+}
+
+TEST_P(Mutex, StopThatWasRequestedBeforeEndsAtOnce) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    const hold h = first.acquire();
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(second.acquire({.stop = stop.get_token()}));
+    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+}
+
+TEST_P(Mutex, InterruptedThreadLeavesTheQueue) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    const hold h = first.acquire();
+    std::atomic<bool> interrupted{false};
+    boost::thread waiter([&] {
+        try {
+            const hold never = second.acquire();
+        } catch (const boost::thread_interrupted&) {
+            interrupted = true;
+        }
+    });
+    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
+    waiter.interrupt();
+    waiter.join();
+    EXPECT_TRUE(interrupted);
+    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+}
+
+TEST_P(Mutex, TryAcquireTakesAFreeLockAndNotAHeldOne) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    hold h = first.try_acquire();
+    EXPECT_TRUE(h);
+    EXPECT_FALSE(second.try_acquire());
+    EXPECT_FALSE(second.try_acquire_for(0s));
+    EXPECT_TRUE(h.release_and_wait());
+    EXPECT_TRUE(second.try_acquire());
+}
+
+TEST_P(Mutex, TokensIncreaseFromHolderToHolder) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    fencing_token last;
+    for (int i = 0; i < 5; ++i) {
+        for (mutex* m : {&first, &second}) {
+            const hold h = m->acquire();
+            EXPECT_GT(h.fencing_token(), last);
+            last = h.fencing_token();
+        }
+    }
+}
+
+TEST_P(Mutex, TokensIncreaseWhenTheDirectoryIsMadeAnew) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const auto before = h.fencing_token();
+    ASSERT_TRUE(h.release_and_wait());
+    world_->remove(path_);  // as the servers remove an empty container
+    h = m.acquire();
+    EXPECT_TRUE(h.path().ends_with("0000000000"));
+    EXPECT_GT(h.fencing_token(), before);
+}
+
+TEST_P(Mutex, ThreadsOfOneObjectAreOneParticipant) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    std::vector<std::thread> threads;
+    std::atomic<int> inside{0};
+    std::atomic<int> done{0};
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            const hold mine = m.acquire();
+            EXPECT_EQ(++inside, 1);
+            --inside;
+            ++done;
+        });
+    }
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+    EXPECT_EQ(done, 0);
+    h.release();
+    for (auto& t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(done, 8);
+}
+
+TEST_P(Mutex, LockTwiceByOneThreadIsReported) {
+    client c = connect();
+    mutex m(c, path_);
+    m.lock();
+    try {
+        m.lock();
+        ADD_FAILURE() << "locked twice";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::would_deadlock);
+        EXPECT_NE(std::string(e.what()).find(path_), std::string::npos);
+    }
+    EXPECT_FALSE(m.try_lock());
+    EXPECT_FALSE(m.try_lock_for(1h));
+    m.unlock();
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+}
+
+TEST_P(Mutex, HeldIsTheHoldOfTheGuard) {
+    client c = connect();
+    mutex m(c, path_);
+    EXPECT_THROW(static_cast<void>(m.held()), error);
+    {
+        const std::unique_lock lock(m);
+        EXPECT_TRUE(m.held().valid());
+        EXPECT_TRUE(m.held().path().starts_with(path_));
+    }
+    EXPECT_THROW(static_cast<void>(m.held()), error);
+}
+
+TEST_P(Mutex, ScopedLockTakesSeveral) {
+    client a = connect();
+    client b = connect();
+    mutex a1(a, path_ + "1");
+    mutex a2(a, path_ + "2");
+    mutex b1(b, path_ + "1");
+    mutex b2(b, path_ + "2");
+    std::atomic<int> inside{0};
+    const auto work = [&inside](mutex& x, mutex& y) {
+        for (int i = 0; i < 5; ++i) {
+            const std::scoped_lock lock(x, y);
+            EXPECT_EQ(++inside, 1);
+            --inside;
+        }
+    };
+    std::thread other([&] { work(b2, b1); });
+    work(a1, a2);
+    other.join();
+}
+
+TEST_P(Mutex, ParticipantsAreToldInOrderWithWhoTheyAre) {
+    client c = connect();
+    mutex first(c, path_);
+    mutex second(c, path_);
+    EXPECT_TRUE(first.participants().empty());
+    EXPECT_EQ(first.holder(), std::nullopt);
+    const hold h = first.acquire();
+    std::jthread waiter(
+        [&](std::stop_token stop) { EXPECT_FALSE(second.acquire({.stop = stop})); });
+    ASSERT_TRUE(eventually([&] { return first.participants().size() == 2; }));
+    const auto all = first.participants();
+    EXPECT_LT(all[0].sequence, all[1].sequence);
+    EXPECT_EQ(path_ + "/" + all[0].name, h.path());
+    EXPECT_EQ(all[0].czxid, h.fencing_token().zxid);
+    EXPECT_EQ(all[0].session_id, c.session_id());
+    ASSERT_TRUE(all[0].identified);
+    EXPECT_EQ(all[0].identified->pid, ::getpid());
+    EXPECT_EQ(all[0].identified->mode, "exclusive");
+    EXPECT_LE(all[0].data.size(), 512U);
+    ASSERT_TRUE(first.holder());
+    EXPECT_EQ(first.holder()->name, all[0].name);
+}
+
+TEST_P(Mutex, DataOfTheUserIsTheZnodesData) {
+    client c = connect();
+    mutex m(c, path_, {.data = "backup of disk 7", .access = {}});
+    const hold h = m.acquire();
+    EXPECT_EQ(world_->get(h.path()), "backup of disk 7");
+    ASSERT_TRUE(m.holder());
+    EXPECT_FALSE(m.holder()->identified);
+    EXPECT_THROW(mutex(c, path_, {.data = std::string(513, 'x'), .access = {}}), error);
+}
+
+TEST_P(Mutex, ForeignChildrenTakeNoPart) {
+    client c = connect();
+    world_->create(path_ + "/notes");
+    world_->create(path_ + "/lock-of-somebody");
+    mutex m(c, path_);
+    EXPECT_TRUE(m.try_acquire());
+    EXPECT_TRUE(m.acquire());
+}
+
+TEST_P(Mutex, ParticipantOfAnotherLibraryIsWaitedFor) {
+    client c = connect();
+    const std::string other = path_ + "/_c_0123456789abcdef0123456789abcdef-lock-0000000000";
+    world_->create(other);
+    world_->create(path_ + "/another-child");  // so that our own number comes after it
+    mutex m(c, path_);
+    EXPECT_FALSE(m.try_acquire());
+    EXPECT_FALSE(m.try_acquire_for(100ms));
+    world_->remove(other);
+    EXPECT_TRUE(m.acquire());
+}
+
+TEST_P(Mutex, ParticipantThatCannotBeOrderedIsAnErrorThatNamesIt) {
+    client c = connect();
+    world_->create(path_ + "/x-lock-12345");
+    mutex m(c, path_);
+    try {
+        const hold h = m.acquire();
+        ADD_FAILURE() << "granted";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::malformed_participant);
+        EXPECT_NE(std::string(e.what()).find("x-lock-12345"), std::string::npos) << e.what();
+    }
+    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+}
+
+TEST_P(Mutex, NegativeSequenceIsAnErrorAndNeverAGrant) {
+    client c = connect();
+    world_->create(path_ + "/_c_x-lock--2147483648");
+    mutex m(c, path_);
+    std::error_code ec;
+    EXPECT_FALSE(m.acquire({}, ec));
+    EXPECT_EQ(ec, errc::sequence_exhausted);
+}
+
+TEST_P(Mutex, BadPathsAreRefusedAtOnce) {
+    client c = connect();
+    for (const char* bad :
+         {"", "relative", "/", "/a//b", "/a/", "/a/../b", "/a/\x01", "/zookeeper/x"}) {
+        try {
+            const mutex m(c, bad);
+            ADD_FAILURE() << bad;
+        } catch (const error& e) {
+            EXPECT_EQ(e.code(), errc::invalid_argument) << bad;
+        }
+    }
+}
+
+TEST_P(Mutex, WorksBelowAChrootThatIsNotThere) {
+    const std::string chroot = world_->fresh_path() + "/deep/down";
+    client c = world_->connect(patient(), chroot);
+    mutex m(c, "/lock");
+    const hold h = m.acquire();
+    EXPECT_TRUE(h.path().starts_with("/lock/")) << h.path();
+    EXPECT_EQ(world_->children(chroot + "/lock").size(), 1U);
+    EXPECT_EQ(m.participants().size(), 1U);
+}
+
+TEST_P(Mutex, AsynchronousFormEndsOnceOnTheCallbackThread) {
+    client c = connect();
+    mutex m(c, path_);
+    awaited<std::pair<std::error_code, std::thread::id>> first;
+    hold kept;
+    m.async_acquire({}, [&](std::error_code ec, hold h) {
+        kept = std::move(h);
+        first.set({ec, std::this_thread::get_id()});
+    });
+    const auto [ec, thread] = first.get();
+    EXPECT_FALSE(ec);
+    EXPECT_NE(thread, std::this_thread::get_id());
+    EXPECT_TRUE(kept.valid());
+    mutex other(c, path_);
+    awaited<bool> second;
+    other.async_acquire(100ms, {}, [&](std::error_code e, hold h) { second.set(!e && !h); });
+    EXPECT_TRUE(second.get());
+}
+
+TEST_P(Mutex, BlockingCallInACallbackIsRefused) {
+    client c = connect();
+    mutex m(c, path_);
+    awaited<std::error_code> refused;
+    m.async_acquire({}, [&](std::error_code, const hold&) {
+        std::error_code ec;
+        const hold never = m.acquire({}, ec);
+        refused.set(ec);
+    });
+    EXPECT_EQ(refused.get(), errc::would_deadlock);
+}
+
+TEST_P(Mutex, HoldOutlivesTheMutex) {
+    client c = connect();
+    hold h;
+    {
+        mutex m(c, path_);
+        h = m.acquire();
+    }
+    EXPECT_TRUE(h.valid());
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+    h.release();
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(Mutex, DestroyedWhileLockedItUnlocks) {
+    client c = connect();
+    {
+        mutex m(c, path_);
+        m.lock();
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+LATCHKEY_IN_THIS_WORLD(Mutex);
+
+}  // namespace
+}  // namespace latchkey::test

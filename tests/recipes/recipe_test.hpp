@@ -1,0 +1,40 @@
+#pragma once
+
+#include <latchkey/mutex.hpp>
+
+#include "awaited.hpp"
+#include "eventually.hpp"
+#include "world.hpp"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+
+using namespace std::chrono_literals;
+
+/// The suites of the recipes run in each world; which, the program's instantiation says.
+class RecipeTest : public ::testing::TestWithParam<world_kind> {
+protected:
+    /// Long: nothing here waits for it, and slow machines must not end sessions.
+    static client_options patient() { return {.session_timeout = 10s}; }
+
+    client connect() { return world_->connect(patient()); }
+
+    [[nodiscard]] bool empties(const std::string& path) {
+        return eventually([&] { return world_->children(path).empty(); });
+    }
+
+    std::unique_ptr<world> world_ = make_world(GetParam());
+    std::string path_ = world_->fresh_path() + "/lock";
+};
+
+}  // namespace latchkey::test
+
+/// Instantiates a suite for the world that the program is built for.
+#define LATCHKEY_IN_THIS_WORLD(suite)                                                             \
+    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values(LATCHKEY_TEST_WORLD), [](const auto& p) { \
+        return name_of_world(p.param);                                                            \
+    })
