@@ -4,47 +4,9 @@
 #include "connect_string.hpp"
 #include "environment.hpp"
 
-#include <limits>
 #include <utility>
 
 namespace latchkey {
-namespace {
-
-void refuse(const std::string& what) {
-    throw error(errc::invalid_argument, what);
-}
-
-void check(const client_options& o) {
-    const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
-    if (o.session_timeout.count() <= 0 ||
-        o.session_timeout.count() > std::numeric_limits<int>::max()) {
-        refuse("session timeout " + ms(o.session_timeout) +
-               ": use a positive one of at most 24 days");
-    }
-    if (o.close_timeout.count() < 0 || o.close_timeout > std::chrono::hours(1)) {
-        refuse("close timeout " + ms(o.close_timeout) + ": use zero to one hour");
-    }
-    if (o.tick.count() < 0 || o.tick * 5 / 4 >= o.session_timeout) {
-        refuse("tick " + ms(o.tick) +
-               ": with it nothing could be believed for a session timeout of " +
-               ms(o.session_timeout) + "; ask for a longer session timeout");
-    }
-    for (const credentials& c : o.credentials) {
-        if (c.scheme.empty() || c.secret.empty()) {
-            refuse("credentials of scheme \"" + c.scheme +
-                   "\": neither scheme nor secret may be empty");
-        }
-    }
-    if (o.transport == client_options::transport_kind::tls) {
-        throw error(errc::unsupported,
-                    "TLS: this build's ZooKeeper C client has none (Debian's package is built "
-                    "without); use a tunnel such as "
-                    "stunnel or WireGuard, or clear text on a trusted network");
-    }
-}
-
-}  // namespace
-
 const char* to_string(connection_state s) noexcept {
     switch (s) {
         case connection_state::connecting:
@@ -65,7 +27,6 @@ const char* to_string(connection_state s) noexcept {
 
 client client::connect(std::string_view servers, client_options options) {
     auto target = parse_connect_string(servers);
-    check(options);
     return client(client_core::start(process_environment(), std::move(target), std::move(options)));
 }
 

@@ -88,6 +88,7 @@ client_core::client_core(environment env, connect_target target, client_options 
 std::shared_ptr<client_core> client_core::start(environment env,
                                                 connect_target target,
                                                 client_options options) {
+    check_options(options);
     if (options.access.empty()) {
         options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
     }

@@ -179,6 +179,10 @@ private:
     failure closed_why_;
 };
 
+/// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
+/// names the value.
+void check_options(const client_options& o);
+
 /// Gives up a reference without destroying what it refers to: the only safe thing to do with an
 /// object of the parent process in a forked child, whose loop has no thread.
 template <class T>
