@@ -63,7 +63,7 @@ attempt_result unguarded_attempt(client& c,
                 fmt::format("no server reached within {}{}{}",
                             in_seconds(connect_limit(options)),
                             trouble.empty() ? "" : ": ",
-                            printable(trouble))};
+                            printable_message(trouble))};
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
     auto granted = acquire(m, options, begin, {stop, std::move(reserved)});
@@ -82,9 +82,9 @@ attempt_result attempt(client& c,
     } catch (const usage_error& e) {
         return {hold(), exit_status::usage, e.what()};
     } catch (const error& e) {
-        return {hold(), exit_status::of_error(e.code()), printable(e.what())};
+        return {hold(), exit_status::of_error(e.code()), printable_message(e.what())};
     } catch (const std::exception& e) {
-        return {hold(), exit_status::system_failed, printable(e.what())};
+        return {hold(), exit_status::system_failed, printable_message(e.what())};
     }
 }
 

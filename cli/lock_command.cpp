@@ -40,7 +40,7 @@ int run(const lock_options& options) {
     client_options how;
     how.session_timeout = options.session_timeout;
     how.credentials = read_credentials(options, environment);
-    how.log = [&told](std::string_view line) { told.event("client", printable(line)); };
+    how.log = [&told](std::string_view line) { told.event("client", printable_message(line)); };
     return lock_run(options, how, arriving, command ? &*command : nullptr, told).execute();
 }
 
@@ -63,9 +63,9 @@ int lock_command(const std::vector<std::string>& arguments) {
     } catch (const usage_error& e) {
         return fail(e.what(), exit_status::usage);
     } catch (const error& e) {
-        return fail(printable(e.what()), exit_status::of_error(e.code()));
+        return fail(printable_message(e.what()), exit_status::of_error(e.code()));
     } catch (const std::exception& e) {
-        return fail(printable(e.what()), exit_status::system_failed);
+        return fail(printable_message(e.what()), exit_status::system_failed);
     }
 }
 

@@ -26,10 +26,10 @@ std::string lock_help() {
        latchkey lock [OPTION]... PATH
 
 Runs CMD while holding the lock PATH on a ZooKeeper ensemble; -c runs STRING
-with $SHELL (else /bin/sh). Without a command it prints "PATH NODE TOKEN" when it
-holds the lock, and holds it until INT, TERM, HUP, QUIT, USR1 or USR2; then its
-exit status is 0. Options end at PATH. PATH is a znode, the same lock as Apache
-Curator's InterProcessMutex of that path.
+with $SHELL (else /bin/sh). Without a command it prints "PATH NODE TOKEN" when
+it holds the lock, and holds it until INT, TERM, HUP, QUIT, USR1 or USR2; then
+its exit status is 0. Options end at PATH. PATH is a znode, the same lock as
+Apache Curator's InterProcessMutex of that path.
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (else $LATCHKEY_SERVERS, else $ZK_HOSTS)
@@ -40,7 +40,7 @@ Curator's InterProcessMutex of that path.
   -w, --wait, --timeout SEC  give up after SEC seconds, which may have a
                              fraction, connecting included; 0 is -n
   -E, --conflict-exit-code N exit status if the lock is not acquired (0-255; 1)
-  -t, --session-timeout SEC  a dead holder is replaced after about this time (10)
+  -t, --session-timeout SEC  a dead holder is replaced after about SEC (10)
       --grace SEC            how long CMD may take to end when the lock is about
                              to be lost: TERM so long before the deadline, KILL
                              shortly before it. At most a quarter of the session
@@ -48,20 +48,22 @@ Curator's InterProcessMutex of that path.
       --auth-file FILE       "digest USER:PASSWORD", a line each; FILE must be
                              closed to others (else $LATCHKEY_AUTH, such a line)
       --verbose              tell on stderr what happens
-      --json                 the line on stdout, and diagnostics, as JSON objects
+      --json                 the line on stdout and diagnostics as JSON objects
   -h, --help                 this text
   -V, --version              the version
 
-CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the fencing
-token, a decimal that grows from holder to holder) in its environment, stdin, and
-a process group of its own. INT, TERM, HUP, QUIT, USR1 and USR2 are passed on to
-that group; while latchkey waits for the lock they make it leave the queue.
+CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the
+fencing token, a decimal that grows from holder to holder) in its environment,
+stdin, and a process group of its own. INT, TERM, HUP, QUIT, USR1 and USR2 are
+passed on to that group; while latchkey waits for the lock they make it leave
+the queue.
 
-If the lock is lost, CMD and everything it started is killed before anybody else
-can be granted the lock, also when latchkey itself is stopped or killed. What CMD
-leaves running in the background when it ends by itself goes on without the lock.
+If the lock is lost, CMD and everything it started is killed before anybody
+else can be granted the lock, also when latchkey itself is stopped or killed.
+What CMD leaves running in the background when it ends by itself goes on,
+without the lock.
 
-Exit status: CMD's own; 128+N if signal N ended it, or the wait for the lock; and
+Exit status: CMD's own; 128+N if signal N ended it, or the wait; and
     1  not acquired (see -E)               74  cannot write to stdout
    64  wrong use                           76  the lock was lost; never 0 then
    65  the lock cannot be taken            77  not authorized

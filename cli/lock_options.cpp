@@ -185,7 +185,7 @@ void parse_words(CLI::App& app, const arguments& words) {
     try {
         app.parse(std::move(reversed));
     } catch (const CLI::ParseError& e) {
-        throw usage_error(fmt::format("{}; see latchkey lock --help", printable(e.what())));
+        throw usage_error(fmt::format("{}; see latchkey lock --help", printable_message(e.what())));
     }
 }
 

@@ -130,14 +130,13 @@ void lock_run::on_state(connection_state s) {
 }
 
 void lock_run::on_place(const place& p) {
+    if (p.position == 0) {
+        return;  // "acquired" says it
+    }
     const auto predecessor = printable(p.predecessor);
-    const auto text =
-        p.position == 0
-            ? std::string("first in the queue")
-            : fmt::format("waiting behind {}, next before us is {}", p.position, predecessor);
     journal_.event(
         "waiting",
-        text,
+        fmt::format("waiting behind {}, next before us is {}", p.position, predecessor),
         {{"node", printable(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
 }
 
@@ -300,7 +299,8 @@ void lock_run::tell_trouble() {
     }
     if (const auto trouble = client_.trouble(); !trouble.empty()) {
         told_trouble_ = true;
-        journal_.error(fmt::format("no server reached yet: {}; still trying", printable(trouble)));
+        journal_.error(
+            fmt::format("no server reached yet: {}; still trying", printable_message(trouble)));
     }
 }
 

@@ -68,9 +68,7 @@ std::string escaped(char32_t c) {
     return c < 0x80 ? fmt::format("\\x{:02x}", number) : fmt::format("\\u{{{:x}}}", number);
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string escape(std::string_view text, std::string_view backslash) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
@@ -81,7 +79,7 @@ std::string printable(std::string_view text) {
             continue;
         }
         if (c.code == '\\') {
-            out += "\\\\";
+            out += backslash;
         } else if (acts_on_terminals(c.code)) {
             out += escaped(c.code);
         } else {
@@ -90,6 +88,16 @@ std::string printable(std::string_view text) {
         text.remove_prefix(c.length);
     }
     return out;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    return escape(text, "\\\\");
+}
+
+std::string printable_message(std::string_view text) {
+    return escape(text, "\\");
 }
 
 }  // namespace latchkey::cli

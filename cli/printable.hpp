@@ -10,4 +10,7 @@ namespace latchkey::cli {
 /// backslash as \\. The names and data of znodes are written by others.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// The same for a message that quotes escaped values already: a backslash stays as it is.
+[[nodiscard]] std::string printable_message(std::string_view text);
+
 }  // namespace latchkey::cli

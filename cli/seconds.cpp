@@ -36,7 +36,7 @@ std::chrono::nanoseconds parse_seconds(std::string_view option, std::string_view
     const std::string_view whole = text.substr(0, dot);
     const std::string_view fraction =
         dot == std::string_view::npos ? std::string_view() : text.substr(dot + 1);
-    if (text.size() > 1 && text[0] == '-') {
+    if (text.size() > 1 && text[0] == '-' && digits_only(text.substr(1, 1))) {
         throw usage_error(fmt::format(
             "{}: '{}' is negative; give zero or more seconds", option, printable(text)));
     }

@@ -33,6 +33,10 @@ TEST(Printable, CannotBeConfusedWithWhatItEscapes) {
     EXPECT_EQ(printable("\\x1b"), "\\\\x1b");
 }
 
+TEST(Printable, MessagesAreNotEscapedTwice) {
+    EXPECT_EQ(printable_message("path \\x1b \x1b"), "path \\x1b \\x1b");
+}
+
 }  // namespace
 
 }  // namespace latchkey::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace latchkey::test {
+
+/// How a user would start a program.
+struct program_surroundings {
+    std::map<std::string, std::string> environment = {};  ///< added to the test's own
+    std::string standard_input = {};
+    std::vector<int> ignored_signals = {};
+    bool closed_stdout = false;  ///< a pipe that nobody reads
+};
+
+/// The built `latchkey`, running. Killed, if it still runs, with this object.
+class program {
+public:
+    explicit program(const std::vector<std::string>& arguments,
+                     const program_surroundings& surroundings = {});
+    program(const program&) = delete;
+    program& operator=(const program&) = delete;
+    ~program();
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+    /// What it has written so far.
+    [[nodiscard]] std::string out() const;
+    [[nodiscard]] std::string err() const;
+
+    void send(int signal) const;
+
+    [[nodiscard]] bool running();
+
+    /// Waits for its end: the exit status, 128+n for a signal, -1 if it does not come.
+    int wait(std::chrono::milliseconds limit = std::chrono::seconds(60));
+
+private:
+    std::filesystem::path folder_;
+    pid_t pid_ = 0;
+    int status_ = -1;
+    bool ended_ = false;
+};
+
+/// Neither running nor stopped; whether its parent has noticed does not matter.
+[[nodiscard]] bool dead(pid_t pid);
+
+/// Stopped by a signal, all of it.
+[[nodiscard]] bool stopped(pid_t pid);
+
+[[nodiscard]] std::string content_of(const std::filesystem::path& file);
+
+}  // namespace latchkey::test

@@ -1,0 +1,425 @@
+#include "eventually.hpp"
+#include "exit_status.hpp"
+#include "supervisor.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using kind = supervisor_report::kind;
+using latchkey::test::eventually;
+
+/// Neither running nor stopped; whether its parent has noticed does not matter.
+bool dead(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const auto after_name = text.rfind(')');
+    return after_name == std::string::npos || text[after_name + 2] == 'Z';
+}
+
+bool stopped(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const auto after_name = text.rfind(')');
+    return after_name != std::string::npos && text[after_name + 2] == 'T';
+}
+
+class Supervisor : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = testing::TempDir() + "supervisorXXXXXX";
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        ::setenv("DIR", name.c_str(), 1);
+    }
+
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    static std::vector<std::string> shell(const std::string& script) {
+        return {"/bin/sh", "-c", script};
+    }
+
+    bool exists(const char* name) const { return std::filesystem::exists(folder_ / name); }
+
+    std::string content(const char* name) const {
+        std::ifstream file(folder_ / name);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    /// Waits for a line with a process id in a file.
+    pid_t pid_in(const char* name) const {
+        EXPECT_TRUE(eventually([&] { return content(name).find('\n') != std::string::npos; }))
+            << name;
+        return std::atoi(content(name).c_str());
+    }
+
+    static supervisor_report next(supervisor& s) {
+        pollfd p{s.fd(), POLLIN, 0};
+        EXPECT_EQ(::poll(&p, 1, 30'000), 1) << "no report";
+        return s.read().value_or(supervisor_report{kind::supervisor_died, -1});
+    }
+
+    static void run(supervisor& s,
+                    std::chrono::nanoseconds valid_for = 1h,
+                    std::chrono::nanoseconds grace = 1s) {
+        s.run({{"LATCHKEY_TOKEN", "42"}, {"LATCHKEY_PATH", "/a b"}},
+              boottime_clock::now() + valid_for,
+              grace);
+    }
+
+    /// A process that stands in for latchkey: runs the command, reads reports, exits with 76 if the
+    /// command was ended by loss. Sends no new deadlines.
+    pid_t stand_in(const std::string& script, std::chrono::nanoseconds valid_for) const {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            arriving_.restore();
+            const signals arriving;
+            supervisor s(shell(script), arriving);
+            run(s, valid_for, 300ms);
+            auto what = kind::started;
+            while (what == kind::started || what == kind::terminating) {
+                what = next(s).what;
+            }
+            ::_exit(what == kind::ended_by_loss ? exit_status::lock_lost : 1);
+        }
+        return pid;
+    }
+
+    std::filesystem::path folder_;
+    const signals arriving_;
+};
+
+// Leaves its group and session, and its parent at once; nobody but a subreaper finds it.
+constexpr const char* with_stray_grandchild =
+    "setsid sh -c '(trap \"\" TERM HUP INT; exec sh -c \"echo \\$\\$; exec sleep 1000\" "
+    ">$DIR/stray) &'"
+    "& echo $$ >$DIR/main; exec sleep 1000";
+
+TEST_F(Supervisor, ReportsTheCommandsStatus) {
+    supervisor s(shell("exit 3"), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    const auto last = next(s);
+    EXPECT_EQ(last.what, kind::ended);
+    EXPECT_EQ(exit_status::of_command(last.number), 3);
+    EXPECT_EQ(next(s).what, kind::supervisor_died);
+}
+
+TEST_F(Supervisor, ReportsTheSignalThatEndedTheCommand) {
+    supervisor s(shell("kill -SEGV $$"), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(exit_status::of_command(next(s).number), 139);
+}
+
+TEST_F(Supervisor, ReportsWhyTheCommandCannotRun) {
+    supervisor missing({"/nonexistent/command"}, arriving_);
+    run(missing);
+    const auto not_found = next(missing);
+    EXPECT_EQ(not_found.what, kind::not_started);
+    EXPECT_EQ(not_found.number, ENOENT);
+
+    supervisor folder({folder_.string()}, arriving_);
+    run(folder);
+    EXPECT_EQ(next(folder).number, EACCES);
+}
+
+TEST_F(Supervisor, RunsNothingUntilItIsTold) {
+    { supervisor s(shell("touch $DIR/ran"), arriving_); }
+    EXPECT_FALSE(exists("ran"));
+}
+
+TEST_F(Supervisor, AddsSettingsToTheEnvironment) {
+    ::setenv("LATCHKEY_TOKEN", "old", 1);
+    supervisor s(shell("env >$DIR/env"), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(next(s).what, kind::ended);
+    const auto env = '\n' + content("env");
+    EXPECT_THAT(env, testing::HasSubstr("\nLATCHKEY_TOKEN=42\n"));
+    EXPECT_THAT(env, testing::HasSubstr("\nLATCHKEY_PATH=/a b\n"));
+    EXPECT_THAT(env, testing::Not(testing::HasSubstr("old")));
+    ::unsetenv("LATCHKEY_TOKEN");
+}
+
+TEST_F(Supervisor, LeavesTheCommandTheSignalsThatLatchkeyFound) {
+    const auto status = [this](const char* name) {
+        supervisor s(shell(std::string("grep -E 'Sig(Blk|Ign)' /proc/self/status >$DIR/") + name),
+                     arriving_);
+        run(s);
+        EXPECT_EQ(next(s).what, kind::started);
+        EXPECT_EQ(next(s).what, kind::ended);
+        return content(name);
+    };
+    EXPECT_EQ(status("plain"), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+TEST_F(Supervisor, GivesTheCommandAGroupOfItsOwn) {
+    supervisor s(shell("cut -d' ' -f1,5 /proc/$$/stat >$DIR/stat"), arriving_);
+    run(s);
+    const auto started = next(s);
+    EXPECT_EQ(next(s).what, kind::ended);
+    const auto pid = std::to_string(started.number);
+    EXPECT_EQ(content("stat"), pid + ' ' + pid + '\n');
+}
+
+TEST_F(Supervisor, ForwardsSignalsToTheGroup) {
+    supervisor s(shell("trap 'exit 9' USR1; (trap 'echo got >$DIR/child; exit' USR1; echo 1 "
+                       ">$DIR/ready; while :; do sleep 0.01; done) & while :; do sleep 0.01; done"),
+                 arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    ASSERT_TRUE(eventually([&] { return exists("ready"); }));
+    s.forward(SIGUSR1);
+    EXPECT_EQ(exit_status::of_command(next(s).number), 9);
+    EXPECT_TRUE(eventually([&] { return content("child") == "got\n"; }));
+}
+
+TEST_F(Supervisor, TerminatesThenKillsWhenTheDeadlineComes) {
+    supervisor s(shell("trap 'echo >$DIR/term' TERM; while :; do sleep 0.01; done"), arriving_);
+    const auto deadline = boottime_clock::now() + 3s;
+    run(s, 3s, 2s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(next(s).what, kind::terminating);
+    EXPECT_LT(boottime_clock::now(), deadline);
+    const auto last = next(s);
+    EXPECT_EQ(last.what, kind::ended_by_loss);
+    EXPECT_EQ(exit_status::of_command(last.number), 128 + SIGKILL);
+    EXPECT_TRUE(exists("term"));
+}
+
+TEST_F(Supervisor, CallsAnEndOnTermALossAlsoWhenTheCommandSucceeds) {
+    supervisor s(shell("trap 'exit 0' TERM; while :; do sleep 0.01; done"), arriving_);
+    run(s, 1500ms, 1s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(next(s).what, kind::terminating);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss);
+}
+
+TEST_F(Supervisor, TerminatesAStoppedCommandToo) {
+    supervisor s(shell("trap 'echo >$DIR/term; exit' TERM; kill -STOP $$; sleep 1000"), arriving_);
+    run(s, 4s, 3s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(next(s).what, kind::terminating);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss);
+    EXPECT_TRUE(exists("term"));
+}
+
+TEST_F(Supervisor, LetsTheCommandRunWhileTheDeadlineMoves) {
+    supervisor s(shell("echo $$ >$DIR/main; while ! [ -e $DIR/go ]; do sleep 0.01; done"),
+                 arriving_);
+    const auto first_deadline = boottime_clock::now() + 2s;
+    run(s, 2s, 500ms);
+    EXPECT_EQ(next(s).what, kind::started);
+    while (boottime_clock::now() < first_deadline + 500ms) {
+        s.move_deadline(boottime_clock::now() + 10s);
+        ::poll(nullptr, 0, 20);
+    }
+    EXPECT_FALSE(dead(pid_in("main")));
+    std::ofstream(folder_ / "go").close();
+    EXPECT_EQ(next(s).what, kind::ended);
+}
+
+TEST_F(Supervisor, RunsNothingWhenTheDeadlineHasPassed) {
+    supervisor s(shell("touch $DIR/ran"), arriving_);
+    run(s, -1s);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss);
+    EXPECT_FALSE(exists("ran"));
+}
+
+TEST_F(Supervisor, KillsWhatLeftTheGroupAndItsParent) {
+    supervisor s(shell(with_stray_grandchild), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    const pid_t stray = pid_in("stray");
+    const pid_t main = pid_in("main");
+    ASSERT_NE(::getpgid(stray), ::getpgid(main));
+    ASSERT_FALSE(dead(stray));
+    s.end_now();
+    EXPECT_EQ(next(s).what, kind::terminating);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss);
+    EXPECT_TRUE(dead(stray));
+    EXPECT_TRUE(dead(main));
+}
+
+TEST_F(Supervisor, KillsFasterThanACommandForks) {
+    supervisor s(shell("echo 'sh -c \"$FORKER\" & sh -c \"$FORKER\" & sleep 0.05' >$DIR/f; "
+                       "FORKER=$(cat $DIR/f); export FORKER; trap '' TERM; i=0; "
+                       "while [ $i -lt 4 ]; do (while :; do sleep 0.02 & sleep 0.01; done) & "
+                       "i=$((i+1)); done; echo 1 >$DIR/ready; wait"),
+                 arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    ASSERT_TRUE(eventually([&] { return exists("ready"); }));
+    s.end_now();
+    EXPECT_EQ(next(s).what, kind::terminating);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss);
+}
+
+TEST_F(Supervisor, LeavesTheBackgroundOfACommandThatEndedAlone) {
+    supervisor s(shell("sleep 1000 & echo $! >$DIR/background"), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    EXPECT_EQ(next(s).what, kind::ended);
+    EXPECT_EQ(next(s).what, kind::supervisor_died);
+    const pid_t background = pid_in("background");
+    EXPECT_FALSE(dead(background));
+    ::kill(background, SIGKILL);
+}
+
+TEST_F(Supervisor, KillsEverythingWhenLatchkeyIsKilled) {
+    const pid_t latchkey = stand_in(with_stray_grandchild, 1h);
+    const pid_t stray = pid_in("stray");
+    const pid_t main = pid_in("main");
+    ASSERT_FALSE(dead(stray));
+    ::kill(latchkey, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
+    ::waitpid(latchkey, nullptr, 0);
+}
+
+TEST_F(Supervisor, KillsEverythingWhenLatchkeyIsStopped) {
+    const pid_t latchkey = stand_in(with_stray_grandchild, 3s);
+    const pid_t stray = pid_in("stray");
+    const pid_t main = pid_in("main");
+    ::kill(latchkey, SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return stopped(latchkey); }));
+    ASSERT_FALSE(dead(main));
+    EXPECT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
+    ::kill(latchkey, SIGCONT);
+    int status = 0;
+    ::waitpid(latchkey, &status, 0);
+    EXPECT_EQ(exit_status::of_command(status), exit_status::lock_lost);
+}
+
+TEST_F(Supervisor, OutlivesSignalsThatWouldEndIt) {
+    supervisor s(shell("echo $$ >$DIR/main; while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 5"),
+                 arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    pid_in("main");
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) {
+        ::kill(s.pid(), signal);
+    }
+    std::ofstream(folder_ / "go").close();
+    EXPECT_EQ(exit_status::of_command(next(s).number), 5);
+}
+
+TEST_F(Supervisor, TakesTheCommandWithItWhenItIsKilled) {
+    supervisor s(shell("echo $$ >$DIR/main; exec sleep 1000"), arriving_);
+    run(s);
+    EXPECT_EQ(next(s).what, kind::started);
+    const pid_t main = pid_in("main");
+    ::kill(s.pid(), SIGKILL);
+    EXPECT_EQ(next(s).what, kind::supervisor_died);
+    EXPECT_TRUE(eventually([&] { return dead(main); }));
+}
+
+TEST_F(Supervisor, EndsTheCommandWhenItIsDestroyed) {
+    pid_t main = 0;
+    {
+        supervisor s(shell("echo $$ >$DIR/main; exec sleep 1000"), arriving_);
+        run(s);
+        main = pid_in("main");
+    }
+    EXPECT_TRUE(dead(main));
+}
+
+/// Runs `body` in a process whose stdin, stdout and stderr are a terminal of its own, in the
+/// foreground; the answer is its exit status. `typed` is written to the terminal when `ready`
+/// exists.
+class SupervisorOnATerminal : public Supervisor {
+protected:
+    int on_terminal(const std::function<int()>& body, const std::function<void(int)>& user) const {
+        int terminal = -1;
+        const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+        if (pid == 0) {
+            arriving_.restore();
+            ::_exit(body());
+        }
+        user(terminal);
+        int status = 0;
+        EXPECT_TRUE(eventually([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
+        ::close(terminal);
+        return exit_status::of_command(status);
+    }
+
+    static int run_to_end(const std::string& script) {
+        const signals arriving;
+        supervisor s(shell(script), arriving);
+        run(s);
+        auto report = next(s);
+        bool refused_to_suspend = false;
+        while (report.what == kind::started || report.what == kind::not_suspended) {
+            refused_to_suspend |= report.what == kind::not_suspended;
+            report = next(s);
+        }
+        const bool mine_again = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+        return !mine_again
+                   ? 200
+                   : exit_status::of_command(report.number) + (refused_to_suspend ? 100 : 0);
+    }
+
+    // Fields 5 and 8: the process group, and the terminal's foreground group.
+    static constexpr const char* exit_0_in_foreground = "set -- $(cat /proc/$$/stat); test $5 = $8";
+};
+
+TEST_F(SupervisorOnATerminal, CommandIsInTheForegroundAndLatchkeyAfterIt) {
+    EXPECT_EQ(on_terminal([] { return run_to_end(exit_0_in_foreground); }, [](int) {}), 0);
+}
+
+TEST_F(SupervisorOnATerminal, CommandReadsWhatIsTyped) {
+    const auto user = [](int terminal) { EXPECT_EQ(::write(terminal, "hello\n", 6), 6); };
+    EXPECT_EQ(on_terminal([] { return run_to_end("read line; test \"$line\" = hello"); }, user), 0);
+}
+
+TEST_F(SupervisorOnATerminal, InterruptKeyEndsTheCommand) {
+    const auto user = [this](int terminal) {
+        ASSERT_TRUE(eventually([&] { return exists("ready"); }));
+        EXPECT_EQ(::write(terminal, "\x03", 1), 1);
+    };
+    const auto script = "echo >$DIR/ready; exec sleep 1000";
+    EXPECT_EQ(on_terminal([&] { return run_to_end(script); }, user), 128 + SIGINT);
+}
+
+TEST_F(SupervisorOnATerminal, SuspendKeyDoesNotSuspendTheCommand) {
+    const auto user = [this](int terminal) {
+        ASSERT_TRUE(eventually([&] { return exists("ready"); }));
+        EXPECT_EQ(::write(terminal, "\x1a", 1), 1);
+    };
+    const auto script = "trap 'exit 7' CONT; echo >$DIR/ready; while :; do sleep 0.01; done";
+    EXPECT_EQ(on_terminal([&] { return run_to_end(script); }, user), 107);
+}
+
+TEST_F(SupervisorOnATerminal, InAPipelineTheCommandGetsTheTerminalWhenItAsks) {
+    const auto user = [](int terminal) { EXPECT_EQ(::write(terminal, "hello\n", 6), 6); };
+    const auto body = [] {
+        int ends[2];
+        EXPECT_EQ(::pipe(ends), 0);
+        ::dup2(ends[1], STDOUT_FILENO);
+        return run_to_end(std::string("if ") + exit_0_in_foreground +
+                          "; then exit 1; fi; read line; " + exit_0_in_foreground +
+                          " && test \"$1\" = $$");
+    };
+    EXPECT_EQ(on_terminal(body, user), 0);
+}
+
+}  // namespace
+
+}  // namespace latchkey::cli
