@@ -1,110 +1,16 @@
-#include "eventually.hpp"
-#include "exit_status.hpp"
-#include "supervisor.hpp"
+#include "cli_supervisor_fixture.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
+#include <cerrno>
+#include <csignal>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <poll.h>
-#include <pty.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace latchkey::cli {
 
 namespace {
 
-using namespace std::chrono_literals;
-using kind = supervisor_report::kind;
-using latchkey::test::eventually;
-
-/// Neither running nor stopped; whether its parent has noticed does not matter.
-bool dead(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(stat, text);
-    const auto after_name = text.rfind(')');
-    return after_name == std::string::npos || text[after_name + 2] == 'Z';
-}
-
-bool stopped(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(stat, text);
-    const auto after_name = text.rfind(')');
-    return after_name != std::string::npos && text[after_name + 2] == 'T';
-}
-
-class Supervisor : public testing::Test {
-protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "supervisorXXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name;
-        ::setenv("DIR", name.c_str(), 1);
-    }
-
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
-    static std::vector<std::string> shell(const std::string& script) {
-        return {"/bin/sh", "-c", script};
-    }
-
-    bool exists(const char* name) const { return std::filesystem::exists(folder_ / name); }
-
-    std::string content(const char* name) const {
-        std::ifstream file(folder_ / name);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-
-    /// Waits for a line with a process id in a file.
-    pid_t pid_in(const char* name) const {
-        EXPECT_TRUE(eventually([&] { return content(name).find('\n') != std::string::npos; }))
-            << name;
-        return std::atoi(content(name).c_str());
-    }
-
-    static supervisor_report next(supervisor& s) {
-        pollfd p{s.fd(), POLLIN, 0};
-        EXPECT_EQ(::poll(&p, 1, 30'000), 1) << "no report";
-        return s.read().value_or(supervisor_report{kind::supervisor_died, -1});
-    }
-
-    static void run(supervisor& s,
-                    std::chrono::nanoseconds valid_for = 1h,
-                    std::chrono::nanoseconds grace = 1s) {
-        s.run({{"LATCHKEY_TOKEN", "42"}, {"LATCHKEY_PATH", "/a b"}},
-              boottime_clock::now() + valid_for,
-              grace);
-    }
-
-    /// A process that stands in for latchkey: runs the command, reads reports, exits with 76 if the
-    /// command was ended by loss. Sends no new deadlines.
-    pid_t stand_in(const std::string& script, std::chrono::nanoseconds valid_for) const {
-        const pid_t pid = ::fork();
-        if (pid == 0) {
-            arriving_.restore();
-            const signals arriving;
-            supervisor s(shell(script), arriving);
-            run(s, valid_for, 300ms);
-            auto what = kind::started;
-            while (what == kind::started || what == kind::terminating) {
-                what = next(s).what;
-            }
-            ::_exit(what == kind::ended_by_loss ? exit_status::lock_lost : 1);
-        }
-        return pid;
-    }
-
-    std::filesystem::path folder_;
-    const signals arriving_;
-};
+class Supervisor : public supervisor_fixture {};
 
 // Leaves its group and session, and its parent at once; nobody but a subreaper finds it.
 constexpr const char* with_stray_grandchild =
@@ -339,85 +245,6 @@ TEST_F(Supervisor, EndsTheCommandWhenItIsDestroyed) {
         main = pid_in("main");
     }
     EXPECT_TRUE(dead(main));
-}
-
-/// Runs `body` in a process whose stdin, stdout and stderr are a terminal of its own, in the
-/// foreground; the answer is its exit status. `typed` is written to the terminal when `ready`
-/// exists.
-class SupervisorOnATerminal : public Supervisor {
-protected:
-    int on_terminal(const std::function<int()>& body, const std::function<void(int)>& user) const {
-        int terminal = -1;
-        const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-        if (pid == 0) {
-            arriving_.restore();
-            ::_exit(body());
-        }
-        user(terminal);
-        int status = 0;
-        EXPECT_TRUE(eventually([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
-        ::close(terminal);
-        return exit_status::of_command(status);
-    }
-
-    static int run_to_end(const std::string& script) {
-        const signals arriving;
-        supervisor s(shell(script), arriving);
-        run(s);
-        auto report = next(s);
-        bool refused_to_suspend = false;
-        while (report.what == kind::started || report.what == kind::not_suspended) {
-            refused_to_suspend |= report.what == kind::not_suspended;
-            report = next(s);
-        }
-        const bool mine_again = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
-        return !mine_again
-                   ? 200
-                   : exit_status::of_command(report.number) + (refused_to_suspend ? 100 : 0);
-    }
-
-    // Fields 5 and 8: the process group, and the terminal's foreground group.
-    static constexpr const char* exit_0_in_foreground = "set -- $(cat /proc/$$/stat); test $5 = $8";
-};
-
-TEST_F(SupervisorOnATerminal, CommandIsInTheForegroundAndLatchkeyAfterIt) {
-    EXPECT_EQ(on_terminal([] { return run_to_end(exit_0_in_foreground); }, [](int) {}), 0);
-}
-
-TEST_F(SupervisorOnATerminal, CommandReadsWhatIsTyped) {
-    const auto user = [](int terminal) { EXPECT_EQ(::write(terminal, "hello\n", 6), 6); };
-    EXPECT_EQ(on_terminal([] { return run_to_end("read line; test \"$line\" = hello"); }, user), 0);
-}
-
-TEST_F(SupervisorOnATerminal, InterruptKeyEndsTheCommand) {
-    const auto user = [this](int terminal) {
-        ASSERT_TRUE(eventually([&] { return exists("ready"); }));
-        EXPECT_EQ(::write(terminal, "\x03", 1), 1);
-    };
-    const auto script = "echo >$DIR/ready; exec sleep 1000";
-    EXPECT_EQ(on_terminal([&] { return run_to_end(script); }, user), 128 + SIGINT);
-}
-
-TEST_F(SupervisorOnATerminal, SuspendKeyDoesNotSuspendTheCommand) {
-    const auto user = [this](int terminal) {
-        ASSERT_TRUE(eventually([&] { return exists("ready"); }));
-        EXPECT_EQ(::write(terminal, "\x1a", 1), 1);
-    };
-    const auto script = "trap 'exit 7' CONT; echo >$DIR/ready; while :; do sleep 0.01; done";
-    EXPECT_EQ(on_terminal([&] { return run_to_end(script); }, user), 107);
-}
-
-TEST_F(SupervisorOnATerminal, InAPipelineTheCommandGetsTheTerminalWhenItAsks) {
-    const auto user = [](int terminal) { EXPECT_EQ(::write(terminal, "hello\n", 6), 6); };
-    const auto body = [] {
-        int ends[2];
-        EXPECT_EQ(::pipe(ends), 0);
-        ::dup2(ends[1], STDOUT_FILENO);
-        return run_to_end(std::string("if ") + exit_0_in_foreground +
-                          "; then exit 1; fi; read line; " + exit_0_in_foreground +
-                          " && test \"$1\" = $$");
-    };
-    EXPECT_EQ(on_terminal(body, user), 0);
 }
 
 }  // namespace
