@@ -45,7 +45,7 @@ public:
     [[nodiscard]] std::uint64_t random() override;
     [[nodiscard]] bool on_loop() const noexcept override;
 
-    [[nodiscard]] bool stepped() const noexcept { return mode_ == mode::stepped; }
+    [[nodiscard]] bool stepped() const noexcept override { return mode_ == mode::stepped; }
 
     /// Runs the next event, moving the clock to it; false if there is none. Stepped only.
     bool step();
