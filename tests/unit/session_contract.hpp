@@ -1,0 +1,157 @@
+#pragma once
+
+#include "environment.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+// What every implementation of `session` promises, stated once (session_contract_*_test.cpp) and
+// held against each: a program links the statements and instantiates `SessionContract` with its
+// ensemble.
+
+namespace latchkey::test {
+
+/// An ensemble that the contract is held against.
+class contract_ensemble {
+public:
+    contract_ensemble() = default;
+    contract_ensemble(const contract_ensemble&) = delete;
+    contract_ensemble& operator=(const contract_ensemble&) = delete;
+    virtual ~contract_ensemble() = default;
+
+    /// What one more client runs on.
+    [[nodiscard]] virtual environment make_environment() = 0;
+    [[nodiscard]] virtual std::vector<session_options::endpoint> servers() = 0;
+
+    /// A session timeout that no delay of the test machine exceeds.
+    [[nodiscard]] virtual std::chrono::milliseconds timeout() = 0;
+
+    /// A path that no other test uses; its parent exists, it does not.
+    [[nodiscard]] virtual std::string fresh_path() = 0;
+
+    /// Lets the ensemble and its clients run until `done()`; false if that takes far too long.
+    [[nodiscard]] virtual bool wait(const std::function<bool()>& done) = 0;
+
+    /// Breaks a session's connection and keeps it from coming back until let_back().
+    virtual void cut_off(std::int64_t session) = 0;
+    virtual void let_back(std::int64_t session) = 0;
+
+    /// The servers end the session; its client learns it at its next connection, which comes soon.
+    virtual void expire(std::int64_t session) = 0;
+};
+
+/// A session under test, and a journal of all that it told.
+class subject {
+public:
+    explicit subject(contract_ensemble& e, std::vector<session_options::identity> identities = {});
+    ~subject();
+    subject(const subject&) = delete;
+    subject& operator=(const subject&) = delete;
+
+    [[nodiscard]] bool wait_connected();
+    [[nodiscard]] std::int64_t id() const;
+
+    /// Submits and waits for the answer. A request whose connection broke is not repeated.
+    reply ask(request r, const std::shared_ptr<session::watcher>& w = nullptr);
+
+    /// Runs `f` on the loop; what it sends goes out together.
+    void on_loop(const std::function<void()>& f);
+
+    /// On the loop: submits; the answer is written down as "label:code".
+    void send(const std::string& label,
+              request r,
+              const std::shared_ptr<session::watcher>& w = nullptr);
+
+    /// A watcher that writes down "label:event".
+    [[nodiscard]] std::shared_ptr<session::watcher> watcher(const std::string& label);
+
+    /// On the loop. `closed` is written down when it is done.
+    void close();
+    void reconnect();
+
+    /// The session object goes; nothing may be told any more.
+    void destroy();
+    /// The same, on the loop.
+    void destroy_here();
+    [[nodiscard]] bool destroyed() const;
+
+    [[nodiscard]] std::vector<std::string> journal() const;
+    [[nodiscard]] std::size_t count(const std::string& entry) const;
+    /// The entries that begin so, e.g. with "label:".
+    [[nodiscard]] std::vector<std::string> entries(const std::string& prefix) const;
+    [[nodiscard]] bool wait_for(const std::string& entry, std::size_t times = 1);
+    [[nodiscard]] std::optional<reply> answer(const std::string& label) const;
+
+private:
+    void note(const std::string& entry);
+    void told(const session_event& e);
+
+    contract_ensemble& ensemble_;
+    environment environment_;
+    std::unique_ptr<session> session_;
+    mutable std::mutex mutex_;  // guards what follows
+    std::vector<std::string> journal_;
+    std::map<std::string, reply> answers_;
+    std::int64_t id_ = 0;
+    bool destroyed_ = false;
+};
+
+struct contract_parameter {
+    std::string name;
+    std::function<std::unique_ptr<contract_ensemble>()> make;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const contract_parameter& p) {
+    return out << p.name;
+}
+
+class SessionContract : public ::testing::TestWithParam<contract_parameter> {
+protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    /// A path below the test's own directory, which exists.
+    [[nodiscard]] std::string at(const std::string& name) const { return base_ + "/" + name; }
+
+    [[nodiscard]] const std::string& base() const { return base_; }
+
+    /// One more session, connected.
+    [[nodiscard]] std::unique_ptr<subject> another(
+        std::vector<session_options::identity> identities = {});
+
+    [[nodiscard]] static request create(const std::string& path,
+                                        create_mode mode = create_mode::persistent,
+                                        const std::string& data = {},
+                                        acl access = open_unsafe_acl());
+
+    /// Requests whose sessions see all that was answered before, whatever server they talk to.
+    [[nodiscard]] bool gone(subject& s, const std::string& path);
+
+    [[nodiscard]] bool wait(const std::function<bool()>& done) { return ensemble_->wait(done); }
+
+    std::unique_ptr<contract_ensemble> ensemble_;
+    std::unique_ptr<subject> main_;
+    std::string base_;
+};
+
+[[nodiscard]] std::string text_of(result_code c);
+
+}  // namespace latchkey::test
+
+namespace latchkey {
+
+inline void PrintTo(result_code c, std::ostream* out) {
+    *out << test::text_of(c);
+}
+
+}  // namespace latchkey

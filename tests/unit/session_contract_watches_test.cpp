@@ -1,0 +1,206 @@
+#include "session_contract.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+TEST_P(SessionContract, ADataWatchSeesAChange) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    another()->ask(request::set(at("a"), "new"));
+    EXPECT_TRUE(main_->wait_for("w:changed"));
+}
+
+TEST_P(SessionContract, ADataWatchSeesTheDeletion) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    another()->ask(request::remove(at("a")));
+    EXPECT_TRUE(main_->wait_for("w:deleted"));
+}
+
+TEST_P(SessionContract, ADataWatchDoesNotSeeChildren) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    main_->ask(create(at("a/b")));
+    main_->ask(request::remove(at("a/b")));
+    EXPECT_THAT(main_->entries("w:"), IsEmpty());
+    main_->ask(request::remove(at("a")));
+    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:deleted"));
+}
+
+TEST_P(SessionContract, AChildWatchSeesCreationsRemovalsAndTheEnd) {
+    main_->ask(create(at("d")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::children(at("d")), w);
+    main_->ask(create(at("d/a")));
+    EXPECT_EQ(main_->count("w:children"), 1U);
+    main_->ask(request::children(at("d")), w);
+    main_->ask(request::remove(at("d/a")));
+    EXPECT_EQ(main_->count("w:children"), 2U);
+    main_->ask(request::children(at("d")), w);
+    main_->ask(request::remove(at("d")));
+    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:children", "w:children", "w:deleted"));
+}
+
+TEST_P(SessionContract, AChildWatchSeesNeitherDataNorGrandchildren) {
+    main_->ask(create(at("d")));
+    main_->ask(create(at("d/a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::children(at("d")), w);
+    main_->ask(request::set(at("d"), "new"));
+    main_->ask(request::set(at("d/a"), "new"));
+    main_->ask(create(at("d/a/b")));
+    EXPECT_THAT(main_->entries("w:"), IsEmpty());
+}
+
+TEST_P(SessionContract, AWatchIsCalledOnce) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    main_->ask(request::set(at("a"), "1"));
+    main_->ask(request::set(at("a"), "2"));
+    main_->ask(request::remove(at("a")));
+    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:changed"));
+}
+
+TEST_P(SessionContract, AllWatchersOfOneZnodeAreCalled) {
+    main_->ask(create(at("a")));
+    const auto first = main_->watcher("w1");
+    const auto second = main_->watcher("w2");
+    main_->ask(request::get(at("a")), first);
+    main_->ask(request::get(at("a")), second);
+    main_->ask(request::set(at("a"), "new"));
+    EXPECT_THAT(main_->entries("w"), UnorderedElementsAre("w1:changed", "w2:changed"));
+}
+
+TEST_P(SessionContract, DataAndChildWatchersOfOneZnodeBothLearnItsEnd) {
+    main_->ask(create(at("a")));
+    const auto data = main_->watcher("w1");
+    const auto children = main_->watcher("w2");
+    main_->ask(request::get(at("a")), data);
+    main_->ask(request::children(at("a")), children);
+    main_->ask(request::remove(at("a")));
+    EXPECT_THAT(main_->entries("w"), UnorderedElementsAre("w1:deleted", "w2:deleted"));
+}
+
+TEST_P(SessionContract, OneWatcherMayWatchManyZnodes) {
+    const auto w = main_->watcher("w");
+    for (const char* const name : {"a", "b"}) {
+        main_->ask(create(at(name)));
+        main_->ask(request::get(at(name)), w);
+    }
+    main_->ask(request::remove(at("a")));
+    main_->ask(request::set(at("b"), ""));
+    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:deleted", "w:changed"));
+}
+
+TEST_P(SessionContract, AWatcherThatIsGoneIsNotCalled) {
+    main_->ask(create(at("a")));
+    auto dropped = main_->watcher("w1");
+    const auto kept = main_->watcher("w2");
+    main_->ask(request::get(at("a")), dropped);
+    main_->ask(request::get(at("a")), kept);
+    main_->on_loop([&] { dropped = nullptr; });
+    main_->ask(request::set(at("a"), "new"));
+    EXPECT_THAT(main_->entries("w"), ElementsAre("w2:changed"));
+}
+
+TEST_P(SessionContract, AFailedRequestSetsNoWatch) {
+    const auto w = main_->watcher("w");
+    EXPECT_EQ(main_->ask(request::get(at("a")), w).code, result_code::no_node);
+    EXPECT_EQ(main_->ask(request::children(at("a")), w).code, result_code::no_node);
+    main_->ask(create(at("a")));
+    main_->ask(create(at("a/b")));
+    main_->ask(request::remove(at("a/b")));
+    main_->ask(request::remove(at("a")));
+    EXPECT_THAT(main_->entries("w:"), IsEmpty());
+}
+
+TEST_P(SessionContract, AnEventComesBeforeTheAnswerOfTheOwnChangeThatCausedIt) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    main_->on_loop([&] {
+        main_->send("set", request::set(at("a"), "new"));
+        main_->send("get", request::get(at("a")));
+    });
+    ASSERT_TRUE(main_->wait_for("get:ok"));
+    const std::vector<std::string> all = main_->journal();
+    EXPECT_THAT(std::vector<std::string>(all.end() - 3, all.end()),
+                ElementsAre("w:changed", "set:ok", "get:ok"));
+}
+
+TEST_P(SessionContract, AnEventComesBeforeAnyAnswerThatShowsTheChange) {
+    main_->ask(create(at("a")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("a")), w);
+    const auto other = another();
+    other->on_loop([&] { other->send("remove", request::remove(at("a"))); });
+    // Ask until the change shows; by then the event must have been told.
+    for (int i = 0; main_->ask(request::exists(at("a"))).ok(); ++i) {
+        ASSERT_LT(i, 100'000);
+    }
+    EXPECT_EQ(main_->count("w:deleted"), 1U);
+}
+
+TEST_P(SessionContract, WatchesTellWhatTheyMissedAfterAReconnect) {
+    const auto removed = main_->watcher("w-removed");
+    const auto changed = main_->watcher("w-changed");
+    const auto children = main_->watcher("w-children");
+    const auto untouched = main_->watcher("w-untouched");
+    for (const char* const name : {"removed", "changed", "children", "untouched"}) {
+        main_->ask(create(at(name)));
+    }
+    main_->ask(request::get(at("removed")), removed);
+    main_->ask(request::get(at("changed")), changed);
+    main_->ask(request::children(at("children")), children);
+    main_->ask(request::get(at("untouched")), untouched);
+    const auto other = another();
+    ensemble_->cut_off(main_->id());
+    ASSERT_TRUE(main_->wait_for("suspended"));
+    other->ask(request::remove(at("removed")));
+    other->ask(request::set(at("changed"), "new"));
+    other->ask(create(at("children/c")));
+    ensemble_->let_back(main_->id());
+    ASSERT_TRUE(main_->wait_for("connected", 2));
+    ASSERT_TRUE(main_->wait_for("w-removed:deleted"));
+    ASSERT_TRUE(main_->wait_for("w-changed:changed"));
+    ASSERT_TRUE(main_->wait_for("w-children:children"));
+    const std::vector<std::string> all = main_->journal();
+    const auto connected = std::find(all.rbegin(), all.rend(), "connected");
+    EXPECT_EQ(std::count(all.rbegin(), connected, "w-removed:deleted"), 1)
+        << "what was missed comes after `connected`";
+    EXPECT_THAT(main_->entries("w-untouched"), IsEmpty());
+    other->ask(request::remove(at("untouched")));
+    EXPECT_TRUE(main_->wait_for("w-untouched:deleted"));
+    EXPECT_EQ(main_->entries("w-").size(), 4U) << "each was called once";
+}
+
+TEST_P(SessionContract, WatchersThatAreGoneAreNotSetAgain) {
+    main_->ask(create(at("a")));
+    auto dropped = main_->watcher("w");
+    main_->ask(request::get(at("a")), dropped);
+    main_->on_loop([&] { dropped = nullptr; });
+    ensemble_->cut_off(main_->id());
+    ASSERT_TRUE(main_->wait_for("suspended"));
+    ensemble_->let_back(main_->id());
+    ASSERT_TRUE(main_->wait_for("connected", 2));
+    main_->ask(request::remove(at("a")));
+    EXPECT_THAT(main_->entries("w:"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace latchkey::test

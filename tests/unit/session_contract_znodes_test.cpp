@@ -1,0 +1,319 @@
+#include "session_contract.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr auto plain = create_mode::persistent;
+constexpr auto ephemeral = create_mode::ephemeral;
+constexpr auto numbered = create_mode::persistent_sequential;
+
+TEST_P(SessionContract, ACreatedZnodeHoldsItsData) {
+    const reply made = main_->ask(create(at("a"), plain, "data"));
+    EXPECT_EQ(made.code, result_code::ok);
+    EXPECT_EQ(made.path, at("a"));
+    const reply got = main_->ask(request::get(at("a")));
+    EXPECT_EQ(got.code, result_code::ok);
+    EXPECT_EQ(got.data, "data");
+}
+
+TEST_P(SessionContract, DataMayBeEmptyOrAnyBytes) {
+    const std::string bytes("a\0b\xff\x01", 5);
+    main_->ask(create(at("bytes"), plain, bytes));
+    main_->ask(create(at("empty")));
+    EXPECT_EQ(main_->ask(request::get(at("bytes"))).data, bytes);
+    const reply empty = main_->ask(request::get(at("empty")));
+    EXPECT_TRUE(empty.ok());
+    EXPECT_EQ(empty.data, "");
+    EXPECT_EQ(empty.stat.data_length, 0);
+}
+
+TEST_P(SessionContract, SequenceNumbersHaveTenDigitsAndBeginAtZero) {
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000000"));
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
+}
+
+TEST_P(SessionContract, ASequentialPathMayEndInASlash) {
+    EXPECT_EQ(main_->ask(create(base() + "/", numbered)).path, at("0000000000"));
+}
+
+TEST_P(SessionContract, TheSequenceCountsPlainCreatesToo) {
+    main_->ask(create(at("n-"), numbered));
+    main_->ask(create(at("x")));
+    main_->ask(create(at("y"), ephemeral));
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000003"));
+}
+
+TEST_P(SessionContract, TheSequenceDoesNotCountFailedCreates) {
+    main_->ask(create(at("x")));
+    EXPECT_EQ(main_->ask(create(at("x"))).code, result_code::node_exists);
+    EXPECT_EQ(main_->ask(create(at("y/z"))).code, result_code::no_node);
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
+}
+
+TEST_P(SessionContract, RemovalsDoNotTurnTheSequenceBack) {
+    const std::string first = main_->ask(create(at("n-"), numbered)).path;
+    EXPECT_TRUE(main_->ask(request::remove(first)).ok());
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
+}
+
+TEST_P(SessionContract, EveryDirectoryHasItsOwnSequence) {
+    main_->ask(create(at("d")));
+    main_->ask(create(at("e")));
+    EXPECT_EQ(main_->ask(create(at("d/n"), numbered)).path, at("d/n0000000000"));
+    EXPECT_EQ(main_->ask(create(at("e/n"), numbered)).path, at("e/n0000000000"));
+}
+
+TEST_P(SessionContract, ACreateBringsTheStat) {
+    const reply made = main_->ask(create(at("a"), ephemeral, "12345"));
+    EXPECT_NE(made.stat.czxid, 0);
+    EXPECT_EQ(made.stat.mzxid, made.stat.czxid);
+    EXPECT_EQ(made.stat.ephemeral_owner, main_->id());
+    EXPECT_EQ(made.stat.version, 0);
+    EXPECT_EQ(made.stat.cversion, 0);
+    EXPECT_EQ(made.stat.data_length, 5);
+    EXPECT_EQ(made.stat.num_children, 0);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).stat.czxid, made.stat.czxid);
+}
+
+TEST_P(SessionContract, ALaterCreateOfAnySessionHasAGreaterCzxid) {
+    const auto other = another();
+    std::int64_t last = 0;
+    for (int i = 0; i < 5; ++i) {
+        for (subject* const s : {main_.get(), other.get()}) {
+            const std::int64_t czxid = s->ask(create(at("n"), numbered)).stat.czxid;
+            EXPECT_GT(czxid, last);
+            last = czxid;
+        }
+    }
+}
+
+TEST_P(SessionContract, CreateRefusesWhatIsThereAndWhatHasNoParent) {
+    main_->ask(create(at("a")));
+    EXPECT_EQ(main_->ask(create(at("a"))).code, result_code::node_exists);
+    EXPECT_EQ(main_->ask(create(at("b/c"))).code, result_code::no_node);
+}
+
+TEST_P(SessionContract, AnEphemeralZnodeHasNoChildren) {
+    main_->ask(create(at("e"), ephemeral));
+    EXPECT_EQ(main_->ask(create(at("e/c"))).code, result_code::no_children_for_ephemerals);
+    EXPECT_EQ(main_->ask(create(at("e/n"), numbered)).code,
+              result_code::no_children_for_ephemerals);
+}
+
+TEST_P(SessionContract, AContainerIsADirectoryWithAMark) {
+    const reply made = main_->ask(create(at("c"), create_mode::container));
+    EXPECT_EQ(made.code, result_code::ok);
+    EXPECT_EQ(made.stat.ephemeral_owner, INT64_MIN);
+    EXPECT_EQ(main_->ask(create(at("c/x"), ephemeral)).code, result_code::ok);
+    EXPECT_EQ(main_->ask(create(at("c"), create_mode::container)).code, result_code::node_exists);
+}
+
+TEST_P(SessionContract, SetRaisesTheVersionAndMzxidOnly) {
+    const znode_stat before = main_->ask(create(at("a"), plain, "old")).stat;
+    const reply set = main_->ask(request::set(at("a"), "newer"));
+    EXPECT_EQ(set.code, result_code::ok);
+    EXPECT_EQ(set.stat.version, 1);
+    EXPECT_EQ(set.stat.czxid, before.czxid);
+    EXPECT_GT(set.stat.mzxid, before.mzxid);
+    EXPECT_EQ(set.stat.data_length, 5);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).data, "newer");
+}
+
+TEST_P(SessionContract, SetWithAnotherVersionChangesNothing) {
+    main_->ask(create(at("a"), plain, "old"));
+    EXPECT_EQ(main_->ask(request::set(at("a"), "new", 1)).code, result_code::bad_version);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).data, "old");
+    EXPECT_EQ(main_->ask(request::set(at("a"), "new", 0)).code, result_code::ok);
+}
+
+TEST_P(SessionContract, WhatIsNotThereCannotBeReadOrChanged) {
+    for (const request& r : {request::get(at("no")),
+                             request::exists(at("no")),
+                             request::children(at("no")),
+                             request::set(at("no"), ""),
+                             request::remove(at("no")),
+                             request::remove(at("no/child"))}) {
+        EXPECT_EQ(main_->ask(r).code, result_code::no_node);
+    }
+}
+
+TEST_P(SessionContract, ChildrenAreNames) {
+    EXPECT_THAT(main_->ask(request::children(base())).names, IsEmpty());
+    main_->ask(create(at("a")));
+    main_->ask(create(at("b")));
+    main_->ask(create(at("b/c")));
+    EXPECT_THAT(main_->ask(request::children(base())).names, UnorderedElementsAre("a", "b"));
+}
+
+TEST_P(SessionContract, ChangesOfChildrenAreCounted) {
+    main_->ask(create(at("a")));
+    main_->ask(create(at("b")));
+    main_->ask(request::remove(at("a")));
+    const znode_stat stat = main_->ask(request::exists(base())).stat;
+    EXPECT_EQ(stat.cversion, 3);
+    EXPECT_EQ(stat.num_children, 1);
+    EXPECT_EQ(stat.version, 0);
+}
+
+TEST_P(SessionContract, RemoveTakesTheZnodeAway) {
+    main_->ask(create(at("a")));
+    EXPECT_EQ(main_->ask(request::remove(at("a"))).code, result_code::ok);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).code, result_code::no_node);
+    EXPECT_THAT(main_->ask(request::children(base())).names, IsEmpty());
+}
+
+TEST_P(SessionContract, RemoveRefusesAnotherVersionAndParents) {
+    main_->ask(create(at("a")));
+    main_->ask(create(at("a/b")));
+    EXPECT_EQ(main_->ask(request::remove(at("a"), 7)).code, result_code::bad_version);
+    EXPECT_EQ(main_->ask(request::remove(at("a"))).code, result_code::not_empty);
+    EXPECT_EQ(main_->ask(request::remove(at("a/b"), 0)).code, result_code::ok);
+    EXPECT_EQ(main_->ask(request::remove(at("a"), 0)).code, result_code::ok);
+}
+
+TEST_P(SessionContract, BadPathsAreRefusedAndCostNothingElse) {
+    const std::vector<std::string> bad{"",
+                                       "relative",
+                                       base() + "/",
+                                       base() + "//a",
+                                       base() + "/./a",
+                                       base() + "/..",
+                                       base() + "/a\x01",
+                                       base() + std::string("/a\0b", 4)};
+    for (const std::string& path : bad) {
+        EXPECT_EQ(main_->ask(create(path)).code, result_code::bad_arguments) << path;
+        EXPECT_EQ(main_->ask(request::get(path)).code, result_code::bad_arguments) << path;
+        EXPECT_EQ(main_->ask(request::multi({request::remove(path)})).code,
+                  result_code::bad_arguments)
+            << path;
+    }
+    EXPECT_EQ(main_->count("suspended"), 0U);
+    EXPECT_THAT(main_->ask(request::children(base())).names, IsEmpty());
+}
+
+TEST_P(SessionContract, CharactersThatTheServersRefuseAreRefused) {
+    for (const char* const name : {"\xc2\x80", "\xee\x80\x80", "\xef\xbf\xbf", "\x7f"}) {
+        EXPECT_EQ(main_->ask(create(at(name))).code, result_code::bad_arguments)
+            << ::testing::PrintToString(name);
+    }
+    EXPECT_EQ(main_->ask(create(at("\xc3\xa4\xe2\x82\xac"))).code, result_code::ok);
+}
+
+TEST_P(SessionContract, AnOversizedRequestIsRefusedAndCostsNothingElse) {
+    EXPECT_EQ(main_->ask(create(at("a"), plain, std::string(2'000'000, 'x'))).code,
+              result_code::bad_arguments);
+    EXPECT_EQ(main_->count("suspended"), 0U);
+    EXPECT_EQ(main_->ask(create(at("b"), plain, std::string(900'000, 'x'))).code, result_code::ok);
+    EXPECT_EQ(main_->ask(request::exists(at("b"))).stat.data_length, 900'000);
+}
+
+// Multi.
+
+std::vector<result_code> codes(const reply& r) {
+    std::vector<result_code> all;
+    for (const reply& result : r.results) {
+        all.push_back(result.code);
+    }
+    return all;
+}
+
+TEST_P(SessionContract, AMultiIsOneTransaction) {
+    main_->ask(create(at("old")));
+    const reply done = main_->ask(request::multi({create(at("a")),
+                                                  create(at("b"), ephemeral, "data"),
+                                                  request::set(at("a"), "set"),
+                                                  request::remove(at("old")),
+                                                  request::check(at("b"))}));
+    ASSERT_EQ(done.code, result_code::ok);
+    EXPECT_THAT(codes(done), ::testing::Each(result_code::ok));
+    EXPECT_EQ(done.results.size(), 5U);
+    const reply a = main_->ask(request::get(at("a")));
+    const reply b = main_->ask(request::get(at("b")));
+    EXPECT_EQ(a.data, "set");
+    EXPECT_EQ(b.data, "data");
+    EXPECT_EQ(a.stat.czxid, b.stat.czxid);
+    EXPECT_EQ(a.stat.mzxid, a.stat.czxid);
+    EXPECT_THAT(main_->ask(request::children(base())).names, UnorderedElementsAre("a", "b"));
+}
+
+TEST_P(SessionContract, ACreateInAMultiTellsItsNameAndASetItsStat) {
+    main_->ask(create(at("s")));
+    const reply done =
+        main_->ask(request::multi({create(at("n-"), numbered), request::set(at("s"), "abc")}));
+    ASSERT_EQ(done.results.size(), 2U);
+    EXPECT_EQ(done.results[0].path, at("n-0000000001"));
+    EXPECT_EQ(done.results[0].stat.czxid, 0);
+    EXPECT_EQ(done.results[1].stat.version, 1);
+    EXPECT_EQ(done.results[1].stat.data_length, 3);
+}
+
+TEST_P(SessionContract, AMultiDoesAllOrNothingAndTellsWhichRefused) {
+    main_->ask(create(at("a"), plain, "old"));
+    const reply refused = main_->ask(request::multi({request::set(at("a"), "new"),
+                                                     create(at("b")),
+                                                     request::check(at("a"), 7),
+                                                     request::remove(at("a")),
+                                                     create(at("c"))}));
+    EXPECT_EQ(refused.code, result_code::bad_version);
+    EXPECT_THAT(codes(refused),
+                ElementsAre(result_code::ok,
+                            result_code::ok,
+                            result_code::bad_version,
+                            result_code::runtime_inconsistency,
+                            result_code::runtime_inconsistency));
+    const reply a = main_->ask(request::get(at("a")));
+    EXPECT_EQ(a.data, "old");
+    EXPECT_EQ(a.stat.version, 0);
+    EXPECT_THAT(main_->ask(request::children(base())).names, ElementsAre("a"));
+}
+
+TEST_P(SessionContract, AFailedMultiLeavesNoTrace) {
+    main_->ask(create(at("full")));
+    main_->ask(create(at("full/child")));
+    const znode_stat before = main_->ask(request::exists(base())).stat;
+    const reply refused = main_->ask(request::multi({create(at("n-"), numbered),
+                                                     create(at("e"), ephemeral),
+                                                     create(at("x")),
+                                                     request::remove(at("x")),
+                                                     request::remove(at("full"))}));
+    EXPECT_EQ(refused.code, result_code::not_empty);
+    const znode_stat after = main_->ask(request::exists(base())).stat;
+    EXPECT_EQ(after.cversion, before.cversion);
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
+}
+
+TEST_P(SessionContract, ALaterOperationOfAMultiSeesTheEarlierOnes) {
+    EXPECT_EQ(main_
+                  ->ask(request::multi({create(at("a")),
+                                        create(at("a/b")),
+                                        request::set(at("a"), "x", 0),
+                                        request::check(at("a"), 1),
+                                        request::remove(at("a/b")),
+                                        request::remove(at("a"), 1)}))
+                  .code,
+              result_code::ok);
+    EXPECT_TRUE(gone(*main_, at("a")));
+}
+
+TEST_P(SessionContract, AMultiOfOneCheckChangesNothingAndProvesTheZnode) {
+    main_->ask(create(at("own"), ephemeral));
+    const znode_stat before = main_->ask(request::exists(at("own"))).stat;
+    EXPECT_EQ(main_->ask(request::multi({request::check(at("own"))})).code, result_code::ok);
+    EXPECT_EQ(main_->ask(request::exists(at("own"))).stat.mzxid, before.mzxid);
+    main_->ask(request::remove(at("own")));
+    EXPECT_EQ(main_->ask(request::multi({request::check(at("own"))})).code, result_code::no_node);
+}
+
+}  // namespace
+}  // namespace latchkey::test
