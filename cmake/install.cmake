@@ -33,14 +33,13 @@ endfunction()
 
 latchkey_installed_library(latchkey_library latchkey OBJECTS latchkey_objects)
 set_target_properties(latchkey_library PROPERTIES OUTPUT_NAME latchkey)
-if(TARGET latchkey_testing_objects)
-    latchkey_installed_library(latchkey_testing testing OBJECTS latchkey_testing_objects LIBRARIES latchkey_library)
-endif()
+latchkey_installed_library(latchkey_testing testing OBJECTS latchkey_testing_objects LIBRARIES latchkey_library)
+set_target_properties(latchkey_testing PROPERTIES INSTALL_RPATH "\$ORIGIN")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/latchkey" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.hpp")
-if(TARGET latchkey_program)
-    install(TARGETS latchkey_program DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(LATCHKEY_BUILD_CLI)
+    install(TARGETS latchkey DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/latchkey)
