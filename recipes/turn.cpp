@@ -107,9 +107,15 @@ void turn::on_predecessor_gone() {
     if (waiting_ && verdict_.ahead == 1 && predecessor_->saw_deletion() &&
         predecessor_->armed_here()) {
         confirm();
-    } else {
-        list();
+        return;
     }
+    if (core_->connected() && !core_->believable()) {
+        // Probably our turn. The proof that a grant needs travels with the list instead of after
+        // it.
+        core_->submit(request::multi({request::check(path_of(settings_.own))}),
+                      [](const reply&) {});
+    }
+    list();
 }
 
 /// First in the queue; granted once that can be believed. A watch event that was buffered while

@@ -88,8 +88,9 @@ public:
     [[nodiscard]] hold acquire(acquire_options options, std::error_code& ec);
 
     /// Acquires if nobody is ahead, else returns an empty hold. Reads first: on a held lock 1
-    /// request, 0 writes. Errors as acquire(), and errc::unreachable if no server answers within
-    /// the session timeout.
+    /// request, 0 writes. The server asked may be a moment behind and still show a holder that has
+    /// left. Errors as acquire(), and errc::unreachable if no server answers within the session
+    /// timeout.
     [[nodiscard]] hold try_acquire();
     [[nodiscard]] hold try_acquire(std::error_code& ec);
 

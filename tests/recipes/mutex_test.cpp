@@ -178,7 +178,8 @@ TEST_P(Mutex, TryAcquireTakesAFreeLockAndNotAHeldOne) {
     EXPECT_FALSE(second.try_acquire());
     EXPECT_FALSE(second.try_acquire_for(0s));
     EXPECT_TRUE(h.release_and_wait());
-    EXPECT_TRUE(second.try_acquire());
+    // Another server may show the old state for a moment.
+    EXPECT_TRUE(eventually([&] { return static_cast<bool>(second.try_acquire()); }));
 }
 
 TEST_P(Mutex, TokensIncreaseFromHolderToHolder) {

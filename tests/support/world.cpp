@@ -4,6 +4,7 @@
 
 #include "ask.hpp"
 #include "client_core.hpp"
+#include "eventually.hpp"
 #include "real_ensemble.hpp"
 
 #include <algorithm>
@@ -173,34 +174,53 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-void receive(boost::asio::ip::tcp::socket& s) {
+std::vector<std::uint8_t> receive(boost::asio::ip::tcp::socket& s) {
     std::array<std::uint8_t, 4> length{};
     boost::asio::read(s, boost::asio::buffer(length));
     std::vector<std::uint8_t> body((static_cast<std::size_t>(length[2]) << 8U) | length[3]);
     boost::asio::read(s, boost::asio::buffer(body));
+    return body;
+}
+
+/// True if the session is gone. Its client may take it back at any moment, and our request with it.
+bool try_to_end(const std::string& host, const std::string& port, std::int64_t session) {
+    constexpr std::int32_t close_session = -11;
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::socket s(io);
+    boost::asio::connect(s, boost::asio::ip::tcp::resolver(io).resolve(host, port));
+    try {
+        frame()
+            .add(std::int32_t{0})
+            .add(std::int64_t{0})
+            .add(std::int32_t{10'000})
+            .add(session)
+            .add(password_of(session))
+            .add(std::uint8_t{0})
+            .send(s);
+        const auto answer = receive(s);
+        const bool granted =
+            std::any_of(answer.begin() + 4, answer.begin() + 8, [](auto b) { return b != 0; });
+        if (!granted) {
+            return true;  // a timeout of zero: no such session
+        }
+        frame().add(std::int32_t{1}).add(close_session).send(s);
+        receive(s);
+    } catch (const boost::system::system_error&) {
+        // The server closed the connection: somebody else has the session.
+    }
+    return false;
 }
 
 }  // namespace
 
 void end_session(const std::string& host_and_port, std::int64_t session) {
-    constexpr std::int32_t close_session = -11;
     const std::size_t colon = host_and_port.rfind(':');
-    boost::asio::io_context io;
-    boost::asio::ip::tcp::socket s(io);
-    boost::asio::connect(s,
-                         boost::asio::ip::tcp::resolver(io).resolve(
-                             host_and_port.substr(0, colon), host_and_port.substr(colon + 1)));
-    frame()
-        .add(std::int32_t{0})
-        .add(std::int64_t{0})
-        .add(std::int32_t{10'000})
-        .add(session)
-        .add(password_of(session))
-        .add(std::uint8_t{0})
-        .send(s);
-    receive(s);
-    frame().add(std::int32_t{1}).add(close_session).send(s);
-    receive(s);
+    const auto ended = [&] {
+        return try_to_end(host_and_port.substr(0, colon), host_and_port.substr(colon + 1), session);
+    };
+    if (!eventually(ended)) {
+        throw std::runtime_error("cannot end the session " + std::to_string(session));
+    }
 }
 
 }  // namespace latchkey::test

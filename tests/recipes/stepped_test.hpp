@@ -1,0 +1,82 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+#include <latchkey/mutex.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+
+using namespace std::chrono_literals;
+using testing::ensemble;
+
+/// What an asynchronous acquire of a stepped ensemble came to, and when.
+struct attempt {
+    bool done = false;
+    std::error_code ec;
+    hold granted;
+    ensemble::duration at{};
+};
+
+/// On a stepped in-process ensemble: nothing happens but what a test lets happen, and time is
+/// exact.
+class SteppedTest : public ::testing::Test {
+protected:
+    static constexpr auto one_way = 1ms;
+    static constexpr auto round_trip = 2 * one_way;
+
+    static ensemble::options exact() {
+        ensemble::options o;
+        o.mode = ensemble::mode::stepped;
+        o.one_way = one_way;
+        return o;
+    }
+
+    explicit SteppedTest(const ensemble::options& o = exact()) : ensemble_(o) {}
+
+    /// A client that is connected.
+    client connected(client_options o = {.session_timeout = 12s}) {
+        client c = ensemble_.connect(std::move(o));
+        EXPECT_TRUE(ensemble_.run_until([&] { return c.session_id() != 0; }, 10s));
+        return c;
+    }
+
+    std::shared_ptr<attempt> acquire(
+        mutex& m,
+        std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
+        acquire_options o = {}) {
+        auto a = std::make_shared<attempt>();
+        m.async_acquire(limit, std::move(o), [this, a](std::error_code ec, hold h) {
+            a->done = true;
+            a->ec = ec;
+            a->granted = std::move(h);
+            a->at = ensemble_.now();
+        });
+        return a;
+    }
+
+    /// Acquires and waits for it.
+    hold held(mutex& m) {
+        const auto a = acquire(m);
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_FALSE(a->ec) << a->ec.message();
+        EXPECT_TRUE(a->granted);
+        return std::move(a->granted);
+    }
+
+    /// Lets everything that is on its way arrive, and forgets what was counted.
+    void settle() {
+        ensemble_.run_for(100ms);
+        ensemble_.reset_counters();
+    }
+
+    ensemble ensemble_;
+};
+
+}  // namespace latchkey::test
