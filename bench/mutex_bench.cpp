@@ -1,0 +1,202 @@
+// latchkey::mutex beside the same lock written plainly over the C client, on real servers.
+#include <latchkey/mutex.hpp>
+
+#include "side_by_side.hpp"
+#include "stage.hpp"
+#include "table_reporter.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <future>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+namespace latchkey::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr int runs = 5;
+
+double since(clock::time_point start, clock::time_point end = clock::now()) {
+    return std::chrono::duration<double, std::micro>(end - start).count();
+}
+
+// ---- an uncontended lock, taken and given back ----
+
+void acquire_and_release(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    latchkey::mutex lock(s.one(), s.latchkey_path());
+    sequential_client& plain = s.plain_one();
+    const side ours{.cycle =
+                        [&] {
+                            const auto start = clock::now();
+                            hold h = lock.acquire();
+                            h.release();
+                            return since(start);
+                        },
+                    .settle =
+                        [&] {
+                            if (hold h = lock.acquire(); !h.release_and_wait()) {
+                                throw std::runtime_error("a release was not confirmed");
+                            }
+                        }};
+    const side theirs{.cycle = [&] {
+        const auto start = clock::now();
+        const std::string own = plain.create_participant(s.plain_path());
+        if (!own.ends_with(plain.participants(s.plain_path()).front())) {
+            throw std::runtime_error("somebody is ahead");
+        }
+        plain.remove(own);
+        return since(start);
+    }};
+    compare(state, ours, theirs, {.blocks = where.distant ? 5 : 20, .cycles = 100});
+}
+
+// ---- from a release to the grant of who waits ----
+
+/// Time for a waiter to set its watches, in which nothing is measured.
+void let_it_wait() {
+    std::this_thread::sleep_for(10ms);
+}
+
+double hand_over(latchkey::mutex& from, latchkey::mutex& to) {
+    hold first = from.acquire();
+    std::promise<void> queued;
+    std::promise<std::pair<clock::time_point, hold>> granted;
+    to.async_acquire({.reserved = [&](const place&) { queued.set_value(); }},
+                     [&](std::error_code ec, hold h) {
+                         const auto now = clock::now();
+                         if (ec) {
+                             std::fprintf(stderr, "%s\n", ec.message().c_str());
+                         }
+                         granted.set_value({now, std::move(h)});
+                     });
+    queued.get_future().get();
+    let_it_wait();
+    const auto start = clock::now();
+    first.release();
+    auto [end, second] = granted.get_future().get();
+    second.release_and_wait();
+    return since(start, end);
+}
+
+double hand_over(sequential_client& from, sequential_client& to, const std::string& directory) {
+    const std::string first = from.create_participant(directory);
+    const std::string second = to.create_participant(directory);
+    to.watch(first);
+    let_it_wait();
+    const auto start = clock::now();
+    from.start_removing(first);
+    sequential_client::work_until_woken(from, to);
+    if (!second.ends_with(to.participants(directory).front())) {
+        throw std::runtime_error("somebody is ahead");
+    }
+    const double took = since(start);
+    from.finish_removing();
+    to.remove(second);
+    return took;
+}
+
+void release_to_grant(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    latchkey::mutex one(s.one(), s.latchkey_path());
+    latchkey::mutex other(s.other(), s.latchkey_path());
+    compare(state,
+            {.cycle = [&] { return hand_over(one, other); }},
+            {.cycle = [&] { return hand_over(s.plain_one(), s.plain_other(), s.plain_path()); }},
+            {.blocks = 10, .cycles = 10});
+}
+
+// ---- a lock that somebody else holds ----
+
+void try_acquire_when_held(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    latchkey::mutex holder(s.other(), s.latchkey_path());
+    latchkey::mutex lock(s.one(), s.latchkey_path());
+    const hold held = holder.acquire();
+    sequential_client& plain = s.plain_one();
+    const std::string first = s.plain_other().create_participant(s.plain_path());
+    const side ours{.cycle = [&] {
+        const auto start = clock::now();
+        if (lock.try_acquire()) {
+            throw std::runtime_error("acquired what is held");
+        }
+        return since(start);
+    }};
+    const side theirs{.cycle = [&] {
+        const auto start = clock::now();
+        const std::string own = plain.create_participant(s.plain_path());
+        if (own.ends_with(plain.participants(s.plain_path()).front())) {
+            throw std::runtime_error("nobody is ahead");
+        }
+        plain.remove(own);
+        return since(start);
+    }};
+    compare(state, ours, theirs, {.blocks = where.distant ? 5 : 20, .cycles = 50});
+    s.plain_other().remove(first);
+}
+
+using measurement = void (*)(benchmark::State&, const setting&);
+
+/// A refusal ends the measurement and fails the program.
+bool failed = false;
+
+void measure(benchmark::State& state, measurement what, const setting& where) {
+    try {
+        what(state, where);
+    } catch (const std::exception& e) {
+        failed = true;
+        state.SkipWithError(e.what());
+    }
+}
+
+void add(const char* name, measurement what, const setting& where) {
+    benchmark::RegisterBenchmark(
+        (std::string(name) + '/' + where.name()).c_str(),
+        [what, where](benchmark::State& state) { measure(state, what, where); })
+        ->Iterations(1)
+        ->Repetitions(runs)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+}
+
+void add_all() {
+    using role = setting::role;
+    const std::vector<setting> settings{
+        {.server = role::standalone},
+        {.server = role::follower},
+        {.server = role::leader},
+        {.server = role::standalone, .distant = true},
+        {.server = role::follower, .distant = true},
+    };
+    // By setting, so that each ensemble is started once.
+    for (const setting& where : settings) {
+        add("acquire+release", &acquire_and_release, where);
+        add("release to grant", &release_to_grant, where);
+        add("try_acquire, held", &try_acquire_when_held, where);
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::bench
+
+int main(int argc, char** argv) {
+    using namespace latchkey::bench;
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+        return 64;
+    }
+    add_all();
+    table_reporter table;
+    benchmark::RunSpecifiedBenchmarks(&table);
+    stage::clear();
+    benchmark::Shutdown();
+    return failed ? 1 : 0;
+}
