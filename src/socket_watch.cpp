@@ -5,11 +5,22 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace latchkey {
 
 using boost::asio::posix::stream_descriptor;
+
+namespace {
+
+void set_tcp_option(int socket, int option, int value) noexcept {
+    // Where it is not known it is not needed: then everything is sent at once.
+    ::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value);
+}
+
+}  // namespace
 
 struct socket_watch::watched {
     stream_descriptor socket;
@@ -31,9 +42,12 @@ void socket_watch::watch(int socket) {
         throw std::system_error(errno, std::generic_category(), "fcntl");
     }
     watched_ = std::make_shared<watched>(watched{stream_descriptor(*io_, duplicate)});
+    set_tcp_option(duplicate, TCP_CORK, 1);
 }
 
 void socket_watch::await(bool write) {
+    // Pushes what the cork has held back, and leaves it in place.
+    set_tcp_option(watched_->socket.native_handle(), TCP_NODELAY, 1);
     if (!watched_->awaits_read) {
         watched_->awaits_read = true;
         arm(false);
@@ -76,6 +90,7 @@ std::optional<stream_descriptor> socket_watch::take() {
     }
     boost::system::error_code ignored;
     watched_->socket.cancel(ignored);
+    set_tcp_option(watched_->socket.native_handle(), TCP_CORK, 0);
     return std::move(std::exchange(watched_, nullptr)->socket);
 }
 

@@ -15,6 +15,10 @@ namespace latchkey {
 /// one. So a duplicate is watched: it is closed when we say so, never under the feet of the epoll
 /// set, and shut down when we drop it, so that the connection ends even if a forked child holds
 /// another duplicate.
+///
+/// The C client writes each request in two pieces, length and body, and each would be a packet and
+/// two wake-ups of the server. So what is written waits in the kernel until await(), and the
+/// requests of one turn of the loop travel together.
 class socket_watch {
 public:
     using handler = std::function<void(bool readable, bool writable)>;
@@ -31,7 +35,7 @@ public:
     /// std::system_error when there are no more descriptors.
     void watch(int socket);
 
-    /// Arms: always for reading, for writing if asked.
+    /// Lets go what was written, and arms: always for reading, for writing if asked.
     void await(bool write);
 
     /// Both directions end; what has arrived can still be read. Makes the socket ready.
