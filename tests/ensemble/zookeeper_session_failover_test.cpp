@@ -1,0 +1,115 @@
+#include "eventually.hpp"
+#include "real_ensemble.hpp"
+#include "session_probe.hpp"
+#include "tcp_proxy.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <future>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace latchkey {
+namespace {
+
+using std::chrono::milliseconds;
+using test::eventually;
+using test::real_ensemble;
+using test::session_probe;
+using kind = session_event::kind;
+
+request create(std::string path, create_mode mode) {
+    return request::create(std::move(path), "", mode, open_unsafe_acl());
+}
+
+/// The server that has the session's only connection among the tests', or 0.
+int server_of(const real_ensemble& servers, std::int64_t id) {
+    char hex[32];
+    std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(id));
+    for (int i = 1; i <= servers.size(); ++i) {
+        if (servers.four_letter_word(i, "cons").find(hex) != std::string::npos) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+TEST(ZooKeeperSessionFailover, KeepsItsSessionWhenItsServerIsKilledOrHangs) {
+    real_ensemble servers;
+    session_probe s(servers.connect_string(), milliseconds(6000));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const auto id = s.last(kind::connected).id;
+    const auto path = real_ensemble::fresh_path();
+    ASSERT_TRUE(s.call(create(path, create_mode::ephemeral)).ok());
+
+    const int first = server_of(servers, id);
+    ASSERT_NE(first, 0);
+    servers.kill(first);
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(s.last(kind::connected).id, id);
+    ASSERT_TRUE(eventually([&] { return s.call(request::exists(path)).ok(); }));
+    servers.restart(first);
+
+    const int second = server_of(servers, id);
+    ASSERT_NE(second, 0);
+    ASSERT_NE(second, first);
+    servers.pause(second);
+    auto unanswered = s.submit(request::exists(path));
+    ASSERT_TRUE(s.wait_for(kind::connected, 3));
+    EXPECT_TRUE(outcome_unknown(session_probe::awaited(std::move(unanswered)).code));
+    EXPECT_EQ(s.last(kind::connected).id, id);
+    EXPECT_NE(server_of(servers, id), second);
+    EXPECT_TRUE(eventually([&] { return s.call(request::exists(path)).ok(); }));
+    servers.resume(second);
+    EXPECT_EQ(s.count(kind::expired), 0U);
+}
+
+TEST(ZooKeeperSessionFailover, LearnsOfItsExpiryWhenItReachesAServerAgain) {
+    const real_ensemble servers({.servers = 1});
+    test::tcp_proxy proxy(servers.address(1));
+    session_probe watching(servers.connect_string());
+    session_probe s(proxy.address(), milliseconds(1000));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const auto path = real_ensemble::fresh_path();
+    ASSERT_TRUE(s.call(create(path, create_mode::ephemeral)).ok());
+    proxy.black_hole();
+    auto lost = s.submit(request::exists(path));
+    ASSERT_TRUE(s.wait_for(kind::suspended));
+    EXPECT_TRUE(outcome_unknown(session_probe::awaited(std::move(lost)).code));
+    ASSERT_TRUE(eventually(
+        [&] { return watching.call(request::exists(path)).code == result_code::no_node; }));
+    EXPECT_EQ(s.count(kind::expired), 0U) << "nobody can have told it";
+    proxy.pass();
+    ASSERT_TRUE(s.wait_for(kind::expired));
+    EXPECT_EQ(s.call(request::exists(path)).code, result_code::session_expired);
+    EXPECT_EQ(s.count(kind::expired), 1U);
+}
+
+TEST(ZooKeeperSessionFailover, ConnectsWhileTheServersStart) {
+    real_ensemble servers({.servers = 1});
+    servers.kill(1);
+    session_probe s(servers.connect_string(), milliseconds(6000));
+    ASSERT_TRUE(s.wait_for(kind::trouble, 2));
+    servers.restart(1);
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    EXPECT_TRUE(s.call(request::exists("/")).ok());
+}
+
+TEST(ZooKeeperSessionFailover, ClosesWithinABoundWhenItsServerHangs) {
+    real_ensemble servers({.servers = 1});
+    session_probe s(servers.connect_string(), milliseconds(6000));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    servers.pause(1);
+    auto unanswered = s.submit(request::exists("/"));
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_EQ(s.close().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+    EXPECT_EQ(session_probe::awaited(std::move(unanswered)).code, result_code::closing);
+    servers.resume(1);
+}
+
+}  // namespace
+}  // namespace latchkey
