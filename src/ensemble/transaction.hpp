@@ -11,7 +11,7 @@
 
 namespace latchkey::model {
 
-/// What `ephemeral_owner` says of a container, as in ZooKeeper.
+/// Owns the containers; clients see them owned by nobody.
 constexpr std::int64_t container_owner = INT64_MIN;
 
 /// One change of the tree, decided by the leader: applying it needs no decision any more.

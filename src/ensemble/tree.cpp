@@ -10,7 +10,7 @@ znode_stat znode::stat() const noexcept {
     znode_stat s;
     s.czxid = czxid;
     s.mzxid = mzxid;
-    s.ephemeral_owner = owner;
+    s.ephemeral_owner = ephemeral() ? owner : 0;
     s.version = version;
     // Every removal counts as a change of the children too, and wraps with the counter.
     s.cversion = static_cast<std::int32_t>(2U * static_cast<std::uint32_t>(counter) -

@@ -30,9 +30,9 @@ std::string text_of(result_code c) {
 }
 
 subject::subject(contract_ensemble& e, std::vector<session_options::identity> identities)
-    : ensemble_(e), environment_(e.make_environment()) {
+    : ensemble_(e), client_(e.make_client()), environment_(client_->surroundings()) {
     session_options options;
-    options.servers = e.servers();
+    options.servers = client_->servers();
     options.timeout = e.timeout();
     options.identities = std::move(identities);
     on_loop([&] {

@@ -21,6 +21,25 @@
 
 namespace latchkey::test {
 
+/// One client program, as far as its session's surroundings go.
+class contract_client {
+public:
+    contract_client() = default;
+    contract_client(const contract_client&) = delete;
+    contract_client& operator=(const contract_client&) = delete;
+    virtual ~contract_client() = default;
+
+    [[nodiscard]] virtual environment surroundings() = 0;
+    [[nodiscard]] virtual std::vector<session_options::endpoint> servers() = 0;
+
+    /// Breaks its connection and keeps it from coming back until let_back().
+    virtual void cut_off(std::int64_t session) = 0;
+    virtual void let_back(std::int64_t session) = 0;
+
+    /// The servers end the session; the client learns it at its next connection, which comes soon.
+    virtual void expire(std::int64_t session) = 0;
+};
+
 /// An ensemble that the contract is held against.
 class contract_ensemble {
 public:
@@ -29,9 +48,7 @@ public:
     contract_ensemble& operator=(const contract_ensemble&) = delete;
     virtual ~contract_ensemble() = default;
 
-    /// What one more client runs on.
-    [[nodiscard]] virtual environment make_environment() = 0;
-    [[nodiscard]] virtual std::vector<session_options::endpoint> servers() = 0;
+    [[nodiscard]] virtual std::unique_ptr<contract_client> make_client() = 0;
 
     /// A session timeout that no delay of the test machine exceeds.
     [[nodiscard]] virtual std::chrono::milliseconds timeout() = 0;
@@ -41,13 +58,6 @@ public:
 
     /// Lets the ensemble and its clients run until `done()`; false if that takes far too long.
     [[nodiscard]] virtual bool wait(const std::function<bool()>& done) = 0;
-
-    /// Breaks a session's connection and keeps it from coming back until let_back().
-    virtual void cut_off(std::int64_t session) = 0;
-    virtual void let_back(std::int64_t session) = 0;
-
-    /// The servers end the session; its client learns it at its next connection, which comes soon.
-    virtual void expire(std::int64_t session) = 0;
 };
 
 /// A session under test, and a journal of all that it told.
@@ -60,6 +70,12 @@ public:
 
     [[nodiscard]] bool wait_connected();
     [[nodiscard]] std::int64_t id() const;
+
+    void cut_off() { client_->cut_off(id()); }
+
+    void let_back() { client_->let_back(id()); }
+
+    void expire() { client_->expire(id()); }
 
     /// Submits and waits for the answer. A request whose connection broke is not repeated.
     reply ask(request r, const std::shared_ptr<session::watcher>& w = nullptr);
@@ -97,6 +113,7 @@ private:
     void told(const session_event& e);
 
     contract_ensemble& ensemble_;
+    std::unique_ptr<contract_client> client_;
     environment environment_;
     std::unique_ptr<session> session_;
     mutable std::mutex mutex_;  // guards what follows

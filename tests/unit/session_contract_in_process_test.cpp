@@ -1,6 +1,4 @@
-#include <latchkey/ensemble.hpp>
-
-#include "ensemble/ensemble_access.hpp"
+#include "in_process_contract.hpp"
 #include "session_contract.hpp"
 
 #include <chrono>
@@ -9,38 +7,8 @@
 namespace latchkey::test {
 namespace {
 
-using ensemble = latchkey::testing::ensemble;
+using ensemble = in_process::ensemble;
 using namespace std::chrono_literals;
-
-class in_process final : public contract_ensemble {
-public:
-    explicit in_process(const ensemble::options& how) : ensemble_(how) {}
-
-    [[nodiscard]] environment make_environment() override {
-        return latchkey::testing::environment_of(ensemble_);
-    }
-
-    [[nodiscard]] std::vector<session_options::endpoint> servers() override {
-        return {{"server-0"}, {"server-1"}, {"server-2"}};
-    }
-
-    [[nodiscard]] std::chrono::milliseconds timeout() override { return 6s; }
-
-    [[nodiscard]] std::string fresh_path() override { return "/test"; }
-
-    [[nodiscard]] bool wait(const std::function<bool()>& done) override {
-        return ensemble_.run_until(done, 60s);
-    }
-
-    void cut_off(std::int64_t session) override { ensemble_.suspend(session); }
-
-    void let_back(std::int64_t session) override { ensemble_.resume(session); }
-
-    void expire(std::int64_t session) override { ensemble_.expire(session); }
-
-private:
-    ensemble ensemble_;
-};
 
 contract_parameter stepped(std::uint64_t seed, ensemble::duration between_servers) {
     return {"Stepped" + std::to_string(seed), [seed, between_servers] {

@@ -133,19 +133,19 @@ TEST_P(SessionContract, AReconnectKeepsTheSessionAndItsEphemerals) {
 
 TEST_P(SessionContract, ABrokenConnectionIsToldAndReplaced) {
     const std::int64_t id = main_->id();
-    ensemble_->cut_off(id);
+    main_->cut_off();
     ASSERT_TRUE(main_->wait_for("suspended"));
-    ensemble_->let_back(id);
+    main_->let_back();
     ASSERT_TRUE(main_->wait_for("connected", 2));
     EXPECT_EQ(main_->id(), id);
     EXPECT_EQ(main_->count("expired"), 0U);
 }
 
 TEST_P(SessionContract, ARequestWithoutAConnectionIsSentLaterOrFails) {
-    ensemble_->cut_off(main_->id());
+    main_->cut_off();
     ASSERT_TRUE(main_->wait_for("suspended"));
     main_->on_loop([&] { main_->send("r", request::get(base())); });
-    ensemble_->let_back(main_->id());
+    main_->let_back();
     ASSERT_TRUE(main_->wait_for("connected", 2));
     ASSERT_TRUE(wait([&] { return main_->answer("r").has_value(); }));
     const result_code code = main_->answer("r")->code;
@@ -176,14 +176,14 @@ TEST_P(SessionContract, ExpiryTakesTheEphemeralsTogether) {
     main_->ask(create(at("d/p")));
     main_->ask(create(at("d/e1"), ephemeral));
     main_->ask(create(at("d/e2"), ephemeral));
-    ensemble_->expire(main_->id());
+    main_->expire();
     ASSERT_TRUE(wait([&] { return gone(*other, at("d/e1")); }));
     EXPECT_THAT(other->ask(request::children(at("d"))).names, ElementsAre("p"));
     EXPECT_TRUE(main_->wait_for("expired"));
 }
 
 TEST_P(SessionContract, AfterExpiryEverythingCompletesWithThat) {
-    ensemble_->expire(main_->id());
+    main_->expire();
     ASSERT_TRUE(main_->wait_for("expired"));
     EXPECT_EQ(main_->ask(request::get(base())).code, result_code::session_expired);
     EXPECT_EQ(main_->ask(create(at("a"))).code, result_code::session_expired);
@@ -194,7 +194,7 @@ TEST_P(SessionContract, AfterExpiryEverythingCompletesWithThat) {
 
 TEST_P(SessionContract, ANewSessionAfterExpiryIsAnotherOne) {
     const std::int64_t id = main_->id();
-    ensemble_->expire(id);
+    main_->expire();
     ASSERT_TRUE(main_->wait_for("expired"));
     const auto next = another();
     EXPECT_NE(next->id(), id);
@@ -234,7 +234,7 @@ TEST_P(SessionContract, CloseCompletesWhatIsInFlightAndTellsItsEndLast) {
 
 TEST_P(SessionContract, CloseWithoutAConnectionDoesNotWaitForOne) {
     auto s = another();
-    ensemble_->cut_off(s->id());
+    s->cut_off();
     ASSERT_TRUE(s->wait_for("suspended"));
     s->on_loop([&] {
         s->send("r", request::get(base()));
@@ -243,7 +243,7 @@ TEST_P(SessionContract, CloseWithoutAConnectionDoesNotWaitForOne) {
     EXPECT_TRUE(s->wait_for("closed"));
     EXPECT_EQ(s->entries("r:").size(), 1U);
     s->destroy();
-    ensemble_->let_back(s->id());
+    s->let_back();
 }
 
 TEST_P(SessionContract, ADestroyedSessionTellsNothingAndLeavesItsEphemerals) {

@@ -169,12 +169,12 @@ TEST_P(SessionContract, WatchesTellWhatTheyMissedAfterAReconnect) {
     main_->ask(request::children(at("children")), children);
     main_->ask(request::get(at("untouched")), untouched);
     const auto other = another();
-    ensemble_->cut_off(main_->id());
+    main_->cut_off();
     ASSERT_TRUE(main_->wait_for("suspended"));
     other->ask(request::remove(at("removed")));
     other->ask(request::set(at("changed"), "new"));
     other->ask(create(at("children/c")));
-    ensemble_->let_back(main_->id());
+    main_->let_back();
     ASSERT_TRUE(main_->wait_for("connected", 2));
     ASSERT_TRUE(main_->wait_for("w-removed:deleted"));
     ASSERT_TRUE(main_->wait_for("w-changed:changed"));
@@ -194,9 +194,9 @@ TEST_P(SessionContract, WatchersThatAreGoneAreNotSetAgain) {
     auto dropped = main_->watcher("w");
     main_->ask(request::get(at("a")), dropped);
     main_->on_loop([&] { dropped = nullptr; });
-    ensemble_->cut_off(main_->id());
+    main_->cut_off();
     ASSERT_TRUE(main_->wait_for("suspended"));
-    ensemble_->let_back(main_->id());
+    main_->let_back();
     ASSERT_TRUE(main_->wait_for("connected", 2));
     main_->ask(request::remove(at("a")));
     EXPECT_THAT(main_->entries("w:"), IsEmpty());

@@ -111,10 +111,11 @@ TEST_P(SessionContract, AnEphemeralZnodeHasNoChildren) {
               result_code::no_children_for_ephemerals);
 }
 
-TEST_P(SessionContract, AContainerIsADirectoryWithAMark) {
+TEST_P(SessionContract, AContainerIsADirectory) {
     const reply made = main_->ask(create(at("c"), create_mode::container));
     EXPECT_EQ(made.code, result_code::ok);
-    EXPECT_EQ(made.stat.ephemeral_owner, INT64_MIN);
+    EXPECT_EQ(made.stat.ephemeral_owner, 0);
+    EXPECT_EQ(main_->ask(request::exists(at("c"))).stat.ephemeral_owner, 0);
     EXPECT_EQ(main_->ask(create(at("c/x"), ephemeral)).code, result_code::ok);
     EXPECT_EQ(main_->ask(create(at("c"), create_mode::container)).code, result_code::node_exists);
 }
