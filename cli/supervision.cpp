@@ -63,9 +63,9 @@ public:
             read_orders();
             read_start_error();
             reap();
+            continue_stopped();
             advance();
         }
-        terminal_.take_back_from(process_.pid);
     }
 
 private:
@@ -73,6 +73,7 @@ private:
     using order = supervisor_order;
     using report = supervisor_report;
 
+    [[nodiscard]] int poll_limit() const;
     void wait();
     void read_orders();
     void obey(const order& o, std::string_view settings);
@@ -82,6 +83,7 @@ private:
     void read_start_error();
     void reap();
     void stopped_by(int signal);
+    void continue_stopped();
     void advance();
     void terminate();
     void kill_all();
@@ -101,21 +103,29 @@ private:
     std::optional<int> wait_status_;  // from the end of the command on
     stage stage_ = stage::running;
     std::optional<boottime_clock::time_point> killing_since_;
+    std::optional<boottime_clock::time_point> continue_at_;
     bool no_child_left_ = true;
     bool told_cannot_kill_ = false;
     bool done_ = false;
 };
+
+int supervision::poll_limit() const {
+    if (continue_at_) {
+        return 10;
+    }
+    if (!killing_since_) {
+        return -1;
+    }
+    // Processes that were just being forked are looked for again and again.
+    return boottime_clock::now() - *killing_since_ < milliseconds(200) ? 2 : 50;
+}
 
 void supervision::wait() {
     std::array<pollfd, 4> fds{{{socket_, POLLIN, 0},
                                {children_, POLLIN, 0},
                                {timer_, POLLIN, 0},
                                {process_.start_error, POLLIN, 0}}};
-    // While killing, processes that were just being forked are looked for again and again.
-    const bool just_begun =
-        killing_since_ && boottime_clock::now() - *killing_since_ < milliseconds(200);
-    const int limit = !killing_since_ ? -1 : just_begun ? 2 : 50;
-    ::poll(fds.data(), fds.size(), limit);
+    ::poll(fds.data(), fds.size(), poll_limit());
     signalfd_siginfo ignored{};
     static_cast<void>(::read(children_, &ignored, sizeof ignored));
     std::uint64_t expirations = 0;
@@ -247,11 +257,21 @@ void supervision::reap() {
 
 void supervision::stopped_by(int signal) {
     const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-    if (wants_terminal && terminal_.give_to(process_.pid)) {
-        ::kill(-process_.pid, SIGCONT);
-    } else if (signal == SIGTSTP && terminal_.belongs_to(process_.pid)) {
-        ::kill(-process_.pid, SIGCONT);
-        tell(report::kind::not_suspended, 0);
+    if (wants_terminal ? terminal_.give_to(process_.pid)
+                       : signal == SIGTSTP && terminal_.belongs_to(process_.pid)) {
+        // Not at once: the terminal signals one process of the group after the other, and SIGCONT
+        // must not overtake it.
+        continue_at_ = boottime_clock::now() + milliseconds(50);
+        if (!wants_terminal) {
+            tell(report::kind::not_suspended, 0);
+        }
+    }
+}
+
+void supervision::continue_stopped() {
+    if (continue_at_ && boottime_clock::now() >= *continue_at_) {
+        continue_at_.reset();
+        forward(SIGCONT);
     }
 }
 
@@ -303,6 +323,7 @@ void supervision::kill_all() {
 }
 
 void supervision::finish(report::kind what, int number) {
+    terminal_.take_back_from(process_.pid);
     tell(what, number);
     done_ = true;
 }

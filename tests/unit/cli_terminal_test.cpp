@@ -11,8 +11,7 @@ namespace latchkey::cli {
 namespace {
 
 /// Runs `body` in a process whose stdin, stdout and stderr are a terminal of its own, in the
-/// foreground; the answer is its exit status. `typed` is written to the terminal when `ready`
-/// exists.
+/// foreground, while `user` sits at the other end; the answer is its exit status.
 class SupervisorOnATerminal : public supervisor_fixture {
 protected:
     int on_terminal(const std::function<int()>& body, const std::function<void(int)>& user) const {
@@ -72,7 +71,7 @@ TEST_F(SupervisorOnATerminal, SuspendKeyDoesNotSuspendTheCommand) {
         ASSERT_TRUE(eventually([&] { return exists("ready"); }));
         EXPECT_EQ(::write(terminal, "\x1a", 1), 1);
     };
-    const auto script = "trap 'exit 7' CONT; echo >$DIR/ready; while :; do sleep 0.01; done";
+    const auto script = "trap 'exit 7' CONT; echo >$DIR/ready; read line";
     EXPECT_EQ(on_terminal([&] { return run_to_end(script); }, user), 107);
 }
 
