@@ -166,7 +166,8 @@ void server::look() {
 void server::leave(role next) {
     role_ = next;
     while (!connections_.empty()) {
-        close(connections_.begin()->second, "the server went away");
+        const connection_ptr c = connections_.begin()->second;  // closing takes it out of there
+        close(c, "the server went away");
     }
     for (const auto& [ticket, c] : std::exchange(being_opened_, {})) {
         refuse(c, "the server went away");

@@ -1,0 +1,198 @@
+#include "stepped_test.hpp"
+
+#include <string>
+
+namespace latchkey::test {
+namespace {
+
+/// A hold is invalid before the servers can grant the lock to anybody else, whatever breaks.
+class Validity : public SteppedTest {
+protected:
+    static constexpr auto timeout = 12s;
+
+    /// Runs until the second participant is granted, and checks at every event that the first one
+    /// does not believe any more by then.
+    void expect_no_overlap(const hold& first, const attempt& second) {
+        const bool granted = ensemble_.run_until([&] { return second.done; }, 120s);
+        ASSERT_TRUE(granted);
+        EXPECT_TRUE(second.granted.valid());
+        EXPECT_FALSE(first.valid());
+    }
+
+    client a_ = connected({.session_timeout = timeout});
+    client b_ = connected({.session_timeout = timeout});
+    mutex first_{a_, "/lock"};
+    mutex second_{b_, "/lock"};
+};
+
+TEST_F(Validity, LastsAsLongAsServersAnswer) {
+    const hold h = held(first_);
+    for (int i = 0; i < 60; ++i) {
+        ensemble_.run_for(1s);
+        ASSERT_TRUE(h.valid()) << i;
+        ASSERT_GE(h.valid_until() - boottime_clock::time_point(), 0s);
+    }
+}
+
+TEST_F(Validity, EndsThreeFifthsOfTheTimeoutAfterTheLastProof) {
+    const hold h = held(first_);
+    ensemble_.run_for(1s);
+    const auto until = h.valid_until();
+    ensemble_.black_hole(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 30s));
+    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_LE(h.valid_until(), until);
+}
+
+TEST_F(Validity, BlackHoledHolderIsInvalidBeforeAnotherIsGranted) {
+    const hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(3s);
+    ensemble_.black_hole(a_.session_id());
+    expect_no_overlap(h, *w);
+    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+}
+
+TEST_F(Validity, HolderOnAnIsolatedFollowerMovesAndKeepsTheHold) {
+    const int follower = (ensemble_.leader() + 1) % 3;
+    ensemble_.move(a_.session_id(), follower);
+    ensemble_.run_for(1s);
+    const hold h = held(first_);
+    ensemble_.isolate(follower);
+    for (int i = 0; i < 300; ++i) {
+        ensemble_.run_for(100ms);
+        ASSERT_TRUE(h.valid()) << i;
+    }
+}
+
+TEST_F(Validity, HolderThatOnlySeesAnIsolatedFollowerIsInvalidBeforeAnotherIsGranted) {
+    const int follower = (ensemble_.leader() + 1) % 3;
+    ensemble_.move(b_.session_id(), ensemble_.leader());
+    ensemble_.move(a_.session_id(), follower);
+    ensemble_.run_for(1s);
+    const hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(1s);
+    ensemble_.isolate(follower);
+    // Nobody else takes the holder in: it can only talk to the server that was left behind.
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    expect_no_overlap(h, *w);
+}
+
+TEST_F(Validity, HolderOnADeposedLeaderIsInvalidBeforeAnotherIsGranted) {
+    const int old_leader = ensemble_.leader();
+    ensemble_.move(a_.session_id(), old_leader);
+    ensemble_.move(b_.session_id(), (old_leader + 1) % 3);
+    ensemble_.run_for(1s);
+    const hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(1s);
+    ensemble_.isolate(old_leader);
+    ensemble_.run_for(2s);
+    ensemble_.suspend(a_.session_id());
+    expect_no_overlap(h, *w);
+}
+
+TEST_F(Validity, PausedHolderWakesUpInvalid) {
+    const hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(1s);
+    const std::int64_t session = a_.session_id();
+    ensemble_.pause(session);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    EXPECT_TRUE(w->granted.valid());
+    // The first thing it sees is that it lost: no event was delivered to it yet.
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    ensemble_.resume(session);
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(h.lost().stop_requested());
+    EXPECT_GT(w->granted.fencing_token(), h.fencing_token());
+}
+
+TEST_F(Validity, PausedHolderThatWakesUpCommitsNothing) {
+    hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(1s);
+    const std::int64_t session = a_.session_id();
+    ensemble_.pause(session);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    ensemble_.resume(session);
+    std::error_code ec;
+    h.async_transact({operation::create("/effect")},
+                     [&](std::error_code e, const auto&) { ec = e; });
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 30s));
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_FALSE(ensemble_.exists("/effect"));
+}
+
+TEST_F(Validity, LostByTheDeadlineStaysLostWhenTheSessionTurnsOutToLive) {
+    hold h = held(first_);
+    ensemble_.run_for(1s);
+    // Without a quorum nobody can end the session either.
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.pause_server(i);
+    }
+    ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 60s));
+    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    const std::string path = h.path();
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.resume_server(i);
+    }
+    ensemble_.run_for(10s);
+    EXPECT_FALSE(h.valid());
+    // The znode goes when the work has drained, or with the session.
+    h.release();
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(ensemble_.exists(path));
+    EXPECT_TRUE(held(second_).valid());
+}
+
+TEST_F(Validity, RestartOfEachServerInTurnKeepsTheHold) {
+    const hold h = held(first_);
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.stop_server(i);
+        ensemble_.run_for(2s);
+        ensemble_.start_server(i);
+        ensemble_.run_for(6s);
+        ASSERT_TRUE(h.valid()) << i;
+    }
+}
+
+TEST_F(Validity, WatchEventThatWasBufferedThroughAPauseIsNoGrant) {
+    hold h = held(first_);
+    const auto w = acquire(second_);
+    ensemble_.run_for(1s);
+    const std::int64_t session = b_.session_id();
+    h.release();
+    ensemble_.run_for(1ms);  // the event is on its way
+    ensemble_.pause(session);
+    client c = connected();
+    mutex third(c, "/lock");
+    const auto w3 = acquire(third);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w3->done; }, 60s));
+    ensemble_.resume(session);
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(w3->granted.valid());
+    EXPECT_FALSE(w->done && w->granted.valid());
+    w3->granted.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    EXPECT_TRUE(w->granted.valid());
+}
+
+TEST_F(Validity, SuspendedShortlyKeepsTheHold) {
+    const hold h = held(first_);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.run_for(4s);
+    EXPECT_EQ(a_.state(), connection_state::suspended);
+    EXPECT_TRUE(h.valid());
+    ensemble_.resume(a_.session_id());
+    ensemble_.run_for(10s);
+    EXPECT_TRUE(h.valid());
+    EXPECT_EQ(a_.state(), connection_state::reconnected);
+}
+
+}  // namespace
+}  // namespace latchkey::test
