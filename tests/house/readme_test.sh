@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# readme_test.sh RULE [TREE]: what README.md and the other pages say of the tree is so.
+set -u
+cd -- "${2:-$(dirname -- "${BASH_SOURCE[0]}")/../..}" || exit 1
+
+fail() {
+    printf '%s\n' "$@"
+    exit 1
+}
+
+# The first block of C++ in README.md is the marked part of examples/readme.cpp, which the tests compile and run.
+readme_shows_its_example() {
+    local shown marked
+    shown=$(awk '/^```cpp$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md)
+    marked=$(awk '/^\/\/ README ends$/ { exit } inside; /^\/\/ README begins$/ { inside = 1 }' examples/readme.cpp)
+    [[ -n $shown && $shown == "$marked" ]] ||
+        fail "README.md and examples/readme.cpp differ:" "$(diff <(echo "$shown") <(echo "$marked"))"
+}
+
+readme_fits_on_a_few_screens() {
+    local lines
+    lines=$(wc -l <README.md)
+    ((lines <= 150)) || fail "README.md: $lines lines of 150"
+}
+
+# GitHub's name for a heading.
+anchors_of() {
+    sed -nE 's/^#+ +//p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed -E 's/[^a-z0-9_-]//g'
+}
+
+pages() { find . -maxdepth 1 -name '*.md'; find docs examples -name '*.md'; }
+
+links_lead_somewhere() {
+    local page target file bad=()
+    while read -r page; do
+        while read -r target; do
+            [[ $target != *://* ]] || continue
+            file=${target%%#*}
+            file=${file:+$(dirname "$page")/$file}
+            file=${file:-$page}
+            if [[ ! -e $file ]]; then
+                bad+=("$page: $target")
+            elif [[ $target == *'#'* ]] && ! anchors_of "$file" | grep -qxF -- "${target#*#}"; then
+                bad+=("$page: $target has no such heading")
+            fi
+        done < <(grep -oE '\]\([^) ]+\)' "$page" | sed -E 's/^\]\(|\)$//g')
+    done < <(pages)
+    ((${#bad[@]} == 0)) || fail "${bad[@]}"
+}
+
+# `src/...` and the like in backquotes, without a wildcard: a file or folder; a C++ file may be named without its ending.
+# shellcheck disable=SC2016
+named_files_exist() {
+    local page name bad=()
+    while read -r page; do
+        while read -r name; do
+            compgen -G "$name" >/dev/null || compgen -G "$name.[ch]pp" >/dev/null || bad+=("$page: $name")
+        done < <(grep -oE '`(include|src|recipes|cli|tests|bench|examples|docs|cmake|scripts)/[^` ]*' "$page" | tr -d '`')
+    done < <(pages)
+    ((${#bad[@]} == 0)) || fail "${bad[@]}"
+}
+
+# Long options that pages give to `latchkey lock` are in its help, and the help's exit statuses are in README.md.
+command_is_described_as_it_is() {
+    local option status bad=()
+    while read -r option; do
+        grep -qE -- "(^| )$option([, ]|\$)" cli/lock_help.cpp || bad+=("cli/lock_help.cpp has no $option")
+    done < <(grep -hoE 'latchkey lock [^|`]*' README.md docs/*.md | sed -E 's, (/[a-z]|-- ).*,,' | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ')
+    while read -r status; do
+        grep -qE "\| $status(, [0-9]+)? \|" README.md || bad+=("README.md does not explain exit status $status")
+    done < <(sed -n '/^Exit status:/,/^)/p' cli/lock_help.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
+    ((${#bad[@]} == 0)) || fail "${bad[@]}"
+}
+
+# A rule that cannot fail holds nothing: a tree that offends each, and what the complaint must name.
+rules_find_offenders() {
+    local self tree said bad=0
+    self=$PWD/tests/house/readme_test.sh
+    tree=$(mktemp -d -t latchkey.XXXXXX) || exit 1
+    # shellcheck disable=SC2064
+    trap "rm -rf '$tree'" EXIT
+    mkdir -p "$tree"/{docs,examples,cli}
+    # shellcheck disable=SC2016
+    {
+        printf '```cpp\nint a;\n```\n[gone](docs/gone.md) [no](docs/page.md#lost)\nlatchkey lock --unknown /x -- y\n'
+        yes 'many lines' | head -n 151
+    } >"$tree/README.md"
+    printf '// README begins\nint b;\n// README ends\n' >"$tree/examples/readme.cpp"
+    # shellcheck disable=SC2016
+    printf '# Found\n`src/nowhere.cpp`\n' >"$tree/docs/page.md"
+    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_help.cpp"
+    expect() {
+        said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; bad=1; }
+        [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; bad=1; }
+    }
+    expect readme_shows_its_example 'int b;'
+    expect readme_fits_on_a_few_screens 150
+    expect links_lead_somewhere docs/gone.md
+    expect links_lead_somewhere 'docs/page.md#lost'
+    expect named_files_exist src/nowhere.cpp
+    expect command_is_described_as_it_is --unknown
+    expect command_is_described_as_it_is 'exit status 64'
+    ((bad == 0))
+}
+
+[[ $(type -t "$1") == function ]] || fail "no rule $1"
+"$1"
