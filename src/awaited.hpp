@@ -35,8 +35,7 @@ public:
 
     /// Waits for at most `limit`; an interruption point of Boost.Thread.
     std::optional<Result> get_for(std::chrono::nanoseconds limit) {
-        const auto deadline =
-            boost::chrono::steady_clock::now() + boost::chrono::nanoseconds(limit.count());
+        const auto deadline = deadline_after(limit);
         monitor_lock lock(mutex_);
         while (!result_) {
             if (!lock.wait_until(changed_, deadline) && !result_) {

@@ -1,6 +1,8 @@
 #include "client_core.hpp"
 
+#include "chroot.hpp"
 #include "path.hpp"
+#include "user_code.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +11,6 @@
 
 namespace latchkey {
 namespace {
-
-/// Set while code of the user runs for any client: a blocking call made there could wait for
-/// itself.
-thread_local bool in_callback = false;
 
 /// A definite answer to a write was given by a leader with its quorum: refusals are transactions as
 /// well.
@@ -36,27 +34,13 @@ bool is_write(request::kind k) noexcept {
 
 }  // namespace
 
-/// What threads outside the loop wait for and read; shared, so that a waiter may outlive the core.
-struct client_core::status {
-    boost::mutex mutex;
-    boost::condition_variable changed;
-    std::string trouble LATCHKEY_GUARDED_BY(mutex);
-    failure closed_why LATCHKEY_GUARDED_BY(mutex);
-    awaited<bool> closed;
-
-    void notify() {
-        { const monitor_lock lock(mutex); }
-        changed.notify_all();
-    }
-};
-
 client_core::client_core(environment env, connect_target target, client_options options)
     : env_(std::move(env)),
       target_(std::move(target)),
       options_(std::move(options)),
       callbacks_(env_.callbacks()),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
-      status_(std::make_shared<status>()),
+      status_(std::make_shared<client_status>()),
       heartbeat_(
           *env_.loop,
           {.beat =
@@ -235,8 +219,7 @@ void client_core::on_proof(loop::clock::time_point sent) {
     if (!validity_) {
         return;
     }
-    if (heartbeat_.demanded() && validity_->deadline() != loop::clock::time_point::min() &&
-        env_.loop->now() >= validity_->deadline()) {
+    if (heartbeat_.relied_upon() && env_.loop->now() >= validity_->deadline()) {
         // The deadline passed before this proof arrived: what was held then is lost, before the
         // deadline moves on.
         on_deadline_passed();
@@ -267,14 +250,14 @@ void client_core::submit(request r,
         return;
     }
     const bool write = is_write(r.what);
-    prepend_chroot(r);
+    prepend_chroot(target_.chroot, r);
     auto completed =
         [this, write, generation = generation_, sent = env_.loop->now(), done = std::move(done)](
             reply answer) {
             if (write && generation == generation_ && proves_quorum(answer.code)) {
                 on_proof(sent);
             }
-            strip_chroot(answer);
+            strip_chroot(target_.chroot, answer);
             done(std::move(answer));
         };
     if (w) {
@@ -291,31 +274,6 @@ void client_core::create_directories(const std::string& path,
         if (session_) {
             session_->submit(request::create(level, {}, create_mode::container, access), answered);
         }
-    }
-}
-
-void client_core::prepend_chroot(request& r) const {
-    if (target_.chroot.empty()) {
-        return;
-    }
-    if (r.what == request::kind::multi) {
-        for (request& operation : r.operations) {
-            prepend_chroot(operation);
-        }
-    } else {
-        r.path = r.path == "/" ? target_.chroot : target_.chroot + r.path;
-    }
-}
-
-void client_core::strip_chroot(reply& r) const {
-    if (target_.chroot.empty()) {
-        return;
-    }
-    if (r.path.size() > target_.chroot.size()) {
-        r.path.erase(0, target_.chroot.size());
-    }
-    for (reply& result : r.results) {
-        strip_chroot(result);
     }
 }
 
@@ -368,13 +326,10 @@ void client_core::finish_close() {
         }
         self->session_id_.store(0, std::memory_order_release);
         self->deletes_.session_ended();
-        {
-            const monitor_lock lock(self->status_->mutex);
-            self->status_->closed_why = self->closed_why_;
-        }
-        self->set_state(connection_state::closed);
+        self->status_->set_closed(self->closed_why_);
+        self->listeners_.tell(connection_state::closed);
         // The last thing that the callback thread runs for this client.
-        self->call([self] { self->status_->closed.set(true); });
+        self->call([self] { self->status_->ended.set(true); });
     });
 }
 
@@ -385,31 +340,23 @@ void client_core::close() noexcept {
     if (may_block()) {
         const boost::this_thread::disable_interruption uninterrupted;
         // Twice the limit and a second each for the servers and for callbacks that are slow.
-        status_->closed.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
+        status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
     }
 }
 
 // ---- for threads outside ----
 
 void client_core::set_state(connection_state s) {
-    if (state_.exchange(s, std::memory_order_acq_rel) == s) {
-        return;
+    if (status_->set_state(s)) {
+        listeners_.tell(s);
     }
-    status_->notify();
-    listeners_.tell(s);
 }
 
 void client_core::set_trouble(std::string text) {
     if (!text.empty()) {
         log(text);
     }
-    const monitor_lock lock(status_->mutex);
-    status_->trouble = std::move(text);
-}
-
-std::string client_core::trouble() const {
-    const monitor_lock lock(status_->mutex);
-    return status_->trouble;
+    status_->set_trouble(std::move(text));
 }
 
 std::chrono::milliseconds client_core::session_timeout() const noexcept {
@@ -418,27 +365,11 @@ std::chrono::milliseconds client_core::session_timeout() const noexcept {
 
 bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop) {
     check_may_block();
-    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-    const auto deadline = boost::chrono::steady_clock::now() +
-                          boost::chrono::nanoseconds(std::min(limit, longest).count());
-    const std::stop_callback wake(stop, [this] { status_->notify(); });
-    monitor_lock lock(status_->mutex);
-    while (true) {
-        const connection_state s = state();
-        if (s == connection_state::connected || s == connection_state::reconnected) {
-            return true;
-        }
-        if (s == connection_state::closed) {
-            status_->closed_why.raise();
-        }
-        if (stop.stop_requested() || !lock.wait_until(status_->changed, deadline)) {
-            return false;
-        }
-    }
+    return status_->wait_connected(limit, stop);
 }
 
 bool client_core::may_block() const noexcept {
-    return !in_callback && !env_.loop->on_loop() && !env_.loop->stepped();
+    return !in_user_code() && !env_.loop->on_loop() && !env_.loop->stepped();
 }
 
 void client_core::check_may_block() const {
@@ -453,14 +384,7 @@ void client_core::check_may_block() const {
 }
 
 void client_core::call(std::function<void()> user_code) {
-    callbacks_([user_code = std::move(user_code)] {
-        struct marker {
-            bool before = std::exchange(in_callback, true);
-            ~marker() { in_callback = before; }
-        };
-        const marker mark{};
-        user_code();
-    });
+    callbacks_([user_code = std::move(user_code)] { run_user_code(user_code); });
 }
 
 void client_core::log(std::string line) {

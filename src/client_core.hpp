@@ -4,6 +4,7 @@
 
 #include "awaited.hpp"
 #include "backoff.hpp"
+#include "client_status.hpp"
 #include "connect_string.hpp"
 #include "environment.hpp"
 #include "fork_guard.hpp"
@@ -44,16 +45,16 @@ public:
 
     // ---- any thread ----
 
-    [[nodiscard]] connection_state state() const noexcept {
-        return state_.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] connection_state state() const noexcept { return status_->state(); }
 
     [[nodiscard]] std::int64_t session_id() const noexcept {
         return session_id_.load(std::memory_order_acquire);
     }
 
     [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept;
-    [[nodiscard]] std::string trouble() const;
+
+    [[nodiscard]] std::string trouble() const { return status_->trouble(); }
+
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
     void close() noexcept;
 
@@ -124,8 +125,6 @@ public:
     void detach(const session_user* user);
 
 private:
-    struct status;
-
     client_core(environment env, connect_target target, client_options options);
 
     void open_session();
@@ -146,9 +145,6 @@ private:
     void finish_close();
     void drained_if_closing();
 
-    void prepend_chroot(request& r) const;
-    void strip_chroot(reply& r) const;
-
     const environment env_;
     const connect_target target_;
     const client_options options_;
@@ -157,10 +153,9 @@ private:
 
     // Any thread.
     state_listeners listeners_;
-    std::atomic<connection_state> state_{connection_state::connecting};
     std::atomic<std::int64_t> session_id_{0};
     std::atomic<std::int64_t> timeout_ms_{0};
-    const std::shared_ptr<status> status_;
+    const std::shared_ptr<client_status> status_;  ///< shared: who waits may outlive the core
 
     // On the loop only.
     std::unique_ptr<session> session_;

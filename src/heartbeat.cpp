@@ -16,6 +16,7 @@ void heartbeat::session_begins(std::shared_ptr<const validity> v) {
 
 void heartbeat::session_ends() {
     demands_.clear();
+    relied_upon_ = false;
     suspended();
     lapse_.cancel();
     validity_.reset();
@@ -24,6 +25,7 @@ void heartbeat::session_ends() {
 void heartbeat::connected() {
     connected_ = true;
     outstanding_since_ = never;
+    beaten_at_ = loop::clock::time_point::min();
     check_due();
 }
 
@@ -40,13 +42,12 @@ void heartbeat::demand(const void* user, std::string path) {
     if (!due_.running()) {
         check_due();
     }
-    if (!lapse_.running()) {
-        check_lapse();
-    }
+    rely();
 }
 
 void heartbeat::withdraw(const void* user) {
     demands_.erase(user);
+    relied_upon_ = relied_upon_ && !demands_.empty();
 }
 
 void heartbeat::check_due() {
@@ -64,35 +65,45 @@ void heartbeat::check_due() {
         due_.start(outstanding_since_ + timeout / 4, [this] { check_due(); });
         return;
     }
-    const auto proof = validity_->proof();
-    const auto next = proof == loop::clock::time_point::min() ? now : proof + timeout / 6;
+    const auto last = std::max(validity_->proof(), beaten_at_);
+    const auto next = last == loop::clock::time_point::min() ? now : last + timeout / 6;
     if (now < next) {
         due_.start(next, [this] { check_due(); });
         return;
     }
-    outstanding_since_ = now;
+    outstanding_since_ = beaten_at_ = now;
     due_.start(now + timeout / 4, [this] { check_due(); });
     effects_.beat(demands_.begin()->second, [this, beat = ++beat_] {
         if (beat == beat_) {
             outstanding_since_ = never;
             due_.cancel();
+            rely();
             check_due();
         }
     });
 }
 
+/// From now on the deadline counts, if there is one ahead: who finds only an old proof, or none,
+/// was granted nothing that could lapse.
+void heartbeat::rely() {
+    if (demands_.empty() || !validity_ || loop_.now() >= validity_->deadline()) {
+        return;
+    }
+    relied_upon_ = true;
+    if (!lapse_.running()) {
+        check_lapse();
+    }
+}
+
 void heartbeat::check_lapse() {
-    if (demands_.empty() || !validity_) {
+    if (!relied_upon_) {
         return;
     }
-    const auto deadline = validity_->deadline();
-    if (deadline == loop::clock::time_point::min()) {
-        return;  // nothing can have been granted yet
-    }
-    if (loop_.now() < deadline) {
-        lapse_.start(deadline, [this] { check_lapse(); });
+    if (loop_.now() < validity_->deadline()) {
+        lapse_.start(validity_->deadline(), [this] { check_lapse(); });
         return;
     }
+    relied_upon_ = false;
     effects_.deadline_passed();
 }
 

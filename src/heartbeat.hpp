@@ -21,7 +21,8 @@ namespace latchkey {
 class heartbeat {
 public:
     struct effects {
-        /// Sends a request whose answer proves a quorum; calls back with whether it was answered.
+        /// Sends a request whose answer proves a quorum; calls back when it is answered, after what
+        /// it proves is known.
         std::function<void(const std::string& path, std::function<void()> answered)> beat;
         std::function<void()> give_up_connection;
         std::function<void()> deadline_passed;
@@ -36,14 +37,20 @@ public:
     void connected();
     void suspended();
 
-    /// `user`, any address that is its own, needs validity from now on, and owns the znode at `path`.
+    /// `user`, any address that is its own, needs validity from now on, and owns the znode at
+    /// `path`.
     void demand(const void* user, std::string path);
     void withdraw(const void* user);
 
     [[nodiscard]] bool demanded() const noexcept { return !demands_.empty(); }
 
+    /// Whether somebody has demanded validity since it was proven last, so that a passing deadline
+    /// takes something away.
+    [[nodiscard]] bool relied_upon() const noexcept { return relied_upon_; }
+
 private:
     void check_due();
+    void rely();
     void check_lapse();
 
     loop& loop_;
@@ -53,8 +60,12 @@ private:
     std::shared_ptr<const validity> validity_;
     std::map<const void*, std::string> demands_;
     bool connected_ = false;
+    bool relied_upon_ = false;
     std::uint64_t beat_ =
         0;  ///< numbers the beats, so that a late answer is not taken for the present one's
+    /// When the last one was sent on this connection: one that proves nothing is not repeated at
+    /// once.
+    loop::clock::time_point beaten_at_ = loop::clock::time_point::min();
     loop::clock::time_point outstanding_since_ = loop::clock::time_point::max();
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+
+#include <boost/chrono/system_clocks.hpp>
 #include <boost/thread/condition_variable.hpp>
 #include <boost/thread/lock_guard.hpp>
 #include <boost/thread/lock_types.hpp>
@@ -18,6 +21,15 @@
 #endif
 
 namespace latchkey {
+
+/// When `limit` from now is over; one beyond what the clock can count is for ever.
+[[nodiscard]] inline boost::chrono::steady_clock::time_point deadline_after(
+    std::chrono::nanoseconds limit) {
+    const auto now = boost::chrono::steady_clock::now();
+    const boost::chrono::nanoseconds wanted(limit.count());
+    const auto last = boost::chrono::steady_clock::time_point::max();
+    return wanted > last - now ? last : now + wanted;
+}
 
 /// Locks a boost::mutex for a scope in which conditions can be waited for, and lets Clang's
 /// thread-safety analysis see it (boost::unique_lock is not annotated). A wait is an interruption
