@@ -74,7 +74,7 @@ command_is_described_as_it_is() {
 
 # A rule that cannot fail holds nothing: a tree that offends each, and what the complaint must name.
 rules_find_offenders() {
-    local self tree said bad=0
+    local self tree said missed=0
     self=$PWD/tests/house/readme_test.sh
     tree=$(mktemp -d -t latchkey.XXXXXX) || exit 1
     # shellcheck disable=SC2064
@@ -90,8 +90,8 @@ rules_find_offenders() {
     printf '# Found\n`src/nowhere.cpp`\n' >"$tree/docs/page.md"
     printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_help.cpp"
     expect() {
-        said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; bad=1; }
-        [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; bad=1; }
+        said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; missed=1; }
+        [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; missed=1; }
     }
     expect readme_shows_its_example 'int b;'
     expect readme_fits_on_a_few_screens 150
@@ -100,7 +100,7 @@ rules_find_offenders() {
     expect named_files_exist src/nowhere.cpp
     expect command_is_described_as_it_is --unknown
     expect command_is_described_as_it_is 'exit status 64'
-    ((bad == 0))
+    ((missed == 0))
 }
 
 [[ $(type -t "$1") == function ]] || fail "no rule $1"
