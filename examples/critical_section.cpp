@@ -12,21 +12,22 @@ using namespace std::chrono_literals;
 
 bool send_invoices(latchkey::hold& h);
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     const auto report = [](std::string_view line) { std::cerr << line << '\n'; };
-    auto zk = latchkey::client::connect(argc > 1 ? argv[1] : "127.0.0.1:2181",
-                                        {.session_timeout = 6s, .log = report});
-    latchkey::mutex active(zk, "/billing/active");
-    for (int times = argc > 2 ? std::stoi(argv[2]) : 1; times > 0; --times) {
-        latchkey::hold h = active.acquire();  // however long it takes, through lost sessions too
-        if (!send_invoices(h)) {
-            std::cerr << "stopped: " << to_string(h.why_lost()) << '\n';
-        }
-    }  // only here, when the work has ended, does the znode of a hold go, lost or not
-
-} catch (const std::exception& e) {
-    std::cerr << e.what() << '\n';
-    return 1;
+    try {
+        auto zk = latchkey::client::connect(argc > 1 ? argv[1] : "127.0.0.1:2181",
+                                            {.session_timeout = 10s, .log = report});
+        latchkey::mutex active(zk, "/billing/active");
+        for (int times = argc > 2 ? std::stoi(argv[2]) : 1; times > 0; --times) {
+            latchkey::hold h = active.acquire();  // through lost sessions, too
+            if (!send_invoices(h)) {
+                report(std::string("stopped: ") + to_string(h.why_lost()));
+            }
+        }  // only here, when the work has ended, does the znode go, lost or not
+    } catch (const std::exception& e) {
+        report(e.what());
+        return 1;
+    }
 }
 
 /// Stands for something outside ZooKeeper that must not be written by two at once. It takes part in
