@@ -17,11 +17,6 @@ void nemesis::inject(const testing::faults& rates) {
     }
 }
 
-void nemesis::stop() {
-    next_.cancel();
-    endings_.clear();
-}
-
 void nemesis::strike() {
     next_.start(rates_.interval, [this] { strike(); });
     std::erase_if(endings_, [](const auto& t) { return !t->running(); });

@@ -17,9 +17,6 @@ public:
 
     void inject(const testing::faults& rates);
 
-    /// Every trouble that has not ended ends now.
-    void stop();
-
 private:
     void strike();
     void trouble_a_client();

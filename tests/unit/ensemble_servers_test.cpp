@@ -1,0 +1,236 @@
+#include <latchkey/error.hpp>
+
+#include "ensemble_fixture.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+TEST_F(Ensemble, AnIsolatedFollowerAnswersFromItsPastAndItsWritesHang) {
+    start();
+    const int cut_off = follower();
+    const auto behind = connect(cut_off);
+    const auto other = connect(servers().leader());
+    other->ask(create("/a"));
+    servers().run_for(1s);
+    servers().isolate(cut_off);
+    EXPECT_TRUE(other->ask(request::remove("/a")).ok());
+    EXPECT_TRUE(behind->ask(request::get("/a")).ok()) << "it cannot know";
+    behind->on_loop([&] {
+        behind->send("sync", request::sync("/"));
+        behind->send("write", create("/b"));
+    });
+    servers().run_for(3s);
+    EXPECT_THAT(behind->entries("sync"), IsEmpty());
+    EXPECT_THAT(behind->entries("write"), IsEmpty());
+    // After the sync limit it gives up, and its clients go elsewhere.
+    EXPECT_TRUE(behind->wait_for("suspended"));
+    EXPECT_TRUE(behind->wait_for("connected", behind->count("connected") + 1));
+    EXPECT_NE(server_of(*behind), cut_off);
+    EXPECT_EQ(behind->ask(request::get("/a")).code, result_code::no_node);
+}
+
+TEST_F(Ensemble, TheQuorumEndsASessionWhoseFollowerIsCutOffWhileItsClientIsAtEase) {
+    start();
+    const int cut_off = follower();
+    const auto behind = connect(cut_off);
+    behind->ask(create("/e", ephemeral));
+    servers().run_for(5s);
+    servers().isolate(cut_off);
+    EXPECT_LE(time_until([&] { return !servers().exists("/e"); }), 9s);
+    EXPECT_EQ(behind->count("suspended"), behind->count("connected") - 1);
+    EXPECT_TRUE(behind->ask(request::exists("/e")).ok());
+    EXPECT_TRUE(behind->wait_for("expired"));
+}
+
+TEST_F(Ensemble, HealingInTimeDeliversWhatWasHeldBack) {
+    start();
+    const int cut_off = follower();
+    const auto behind = connect(cut_off);
+    servers().isolate(cut_off);
+    behind->on_loop([&] { behind->send("write", create("/b")); });
+    servers().run_for(2s);
+    servers().heal(cut_off);
+    EXPECT_TRUE(behind->wait_for("write:ok"));
+    EXPECT_EQ(behind->count("suspended"), behind->count("connected") - 1);
+}
+
+TEST_F(Ensemble, ADeposedLeaderAnswersReadsForAWhileAndNoWrites) {
+    start();
+    const int deposed = servers().leader();
+    const auto behind = connect(deposed);
+    behind->ask(create("/a"));
+    servers().isolate(deposed);
+    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min))
+        << "the others elect another";
+    const auto other = std::make_unique<subject>(*all_);
+    ASSERT_TRUE(other->wait_connected()) << "at the others: nobody is new at the deposed one";
+    EXPECT_TRUE(other->ask(request::remove("/a")).ok());
+    EXPECT_TRUE(behind->ask(request::get("/a")).ok()) << "removed, and still there";
+    behind->on_loop([&] { behind->send("write", create("/b")); });
+    EXPECT_TRUE(behind->wait_for("write:lost")) << "it finds out";
+    ASSERT_TRUE(behind->wait_for("connected", behind->count("suspended") + 1));
+    EXPECT_NE(server_of(*behind), deposed);
+    EXPECT_EQ(behind->ask(request::get("/a")).code, result_code::no_node);
+    EXPECT_FALSE(servers().exists("/b"));
+}
+
+TEST_F(Ensemble, ADeposedLeaderTellsClientsThatTheirSessionIsOver) {
+    start();
+    const int deposed = servers().leader();
+    const auto s = connect(follower());
+    s->ask(create("/e", ephemeral));
+    servers().run_for(3s);
+    servers().isolate(deposed);
+    // It has not heard of the session for longer than its timeout, and cannot end it either.
+    servers().run_for(9s);
+    servers().move(s->id(), deposed);
+    EXPECT_TRUE(s->wait_for("expired"));
+    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min));
+    EXPECT_TRUE(servers().exists("/e")) << "to the others it is alive";
+}
+
+TEST_F(Ensemble, ASyncProvesNoQuorum) {
+    start();
+    const int deposed = servers().leader();
+    const auto behind = connect(deposed);
+    behind->ask(create("/a"));
+    servers().isolate(deposed);
+    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min));
+    servers().remove("/a");
+    behind->on_loop([&] {
+        behind->send("sync", request::sync("/a"));
+        behind->send("get", request::get("/a"));
+    });
+    EXPECT_TRUE(behind->wait_for("sync:ok"));
+    EXPECT_TRUE(behind->wait_for("get:ok")) << "removed by the quorum, and still there";
+}
+
+TEST_F(Ensemble, WithoutAMajorityNoWriteIsAnsweredAndClientsAreDropped) {
+    start();
+    const auto s = connect(servers().leader());
+    servers().stop_server(follower());
+    EXPECT_TRUE(s->ask(create("/two-are-enough")).ok());
+    servers().stop_server(follower(1));
+    servers().stop_server(follower(0));
+    s->on_loop([&] { s->send("write", create("/a")); });
+    EXPECT_TRUE(s->wait_for("write:lost"));
+    servers().run_for(20s);
+    EXPECT_EQ(servers().leader(), -1);
+    EXPECT_THROW(servers().create("/b"), latchkey::error);
+    for (int i = 0; i < 3; ++i) {
+        servers().start_server(i);
+    }
+    ASSERT_TRUE(s->wait_for("connected", s->count("connected") + 1));
+    EXPECT_EQ(s->ask(request::exists("/two-are-enough")).code, result_code::ok);
+}
+
+TEST_F(Ensemble, AFollowerThatIsBehindRefusesAClientThatHasSeenMore) {
+    start();
+    const int late = follower();
+    servers().lag(late, 3s);
+    const auto s = connect(servers().leader());
+    s->ask(create("/a"));
+    servers().move(s->id(), late);
+    ASSERT_TRUE(s->wait_for("suspended", s->count("suspended") + 1));
+    ASSERT_TRUE(s->wait_for("connected", s->count("connected") + 1));
+    EXPECT_NE(server_of(*s), late);
+    EXPECT_TRUE(s->ask(request::exists("/a")).ok());
+}
+
+TEST_F(Ensemble, ALaggingFollowerShowsThePastUntilASync) {
+    start();
+    const int late = follower();
+    const auto behind = connect(late);
+    const auto other = connect(servers().leader());
+    servers().lag(late, 500ms);
+    other->ask(create("/a"));
+    EXPECT_EQ(behind->ask(request::get("/a")).code, result_code::no_node);
+    behind->on_loop([&] {
+        behind->send("sync", request::sync("/a"));
+        behind->send("get", request::get("/a"));
+    });
+    EXPECT_TRUE(behind->wait_for("get:ok"));
+}
+
+TEST_F(Ensemble, ALateRequestOfASessionThatMovedIsRefused) {
+    start();
+    const int late = follower(0);
+    const auto s = connect(late);
+    // The request waits between the servers while its session comes back elsewhere.
+    servers().isolate(late);
+    s->on_loop([&] { s->send("write", create("/late")); });
+    servers().run_for(10ms);
+    const std::size_t before = s->count("connected");
+    servers().move(s->id(), servers().leader());
+    ASSERT_TRUE(s->wait_for("connected", before + 1));
+    EXPECT_EQ(s->answer("write")->code, result_code::connection_loss);
+    servers().heal(late);
+    servers().run_for(1s);
+    EXPECT_FALSE(servers().exists("/late"));
+    EXPECT_TRUE(s->ask(create("/in-time")).ok());
+}
+
+TEST_F(Ensemble, ALateRequestIsDoneWhenItsSessionComesBackThroughTheSameServer) {
+    start();
+    const int late = follower(0);
+    const auto s = connect(late);
+    servers().isolate(late);
+    s->on_loop([&] { s->send("write", create("/late")); });
+    servers().run_for(10ms);
+    const std::size_t before = s->count("connected");
+    servers().move(s->id(), late);  // its revalidation queues up behind the request
+    servers().run_for(50ms);
+    servers().heal(late);
+    ASSERT_TRUE(s->wait_for("connected", before + 1));
+    EXPECT_TRUE(s->ask(request::get("/late")).ok());
+}
+
+TEST_F(Ensemble, CommittedWritesSurviveEveryChangeOfLeader) {
+    start();
+    const auto s = connect(follower());
+    std::vector<std::string> written;
+    for (int i = 0; i < 12; ++i) {
+        const int leader = servers().leader();
+        servers().stop_server(leader);
+        for (int k = 0; k < 50 && written.size() < static_cast<std::size_t>(i) + 1; ++k) {
+            const std::string path = "/w" + std::to_string(i) + "-" + std::to_string(k);
+            if (s->ask(create(path)).ok()) {
+                written.push_back(path);
+            }
+            servers().run_for(50ms);
+        }
+        servers().start_server(leader);
+        servers().run_for(1s);
+    }
+    EXPECT_EQ(written.size(), 12U);
+    for (const std::string& path : written) {
+        EXPECT_TRUE(servers().exists(path)) << path;
+    }
+}
+
+TEST_F(Ensemble, APausedServerIsSilentAndItsClientsMoveOn) {
+    start();
+    const int paused = follower();
+    const auto s = connect(paused);
+    servers().pause_server(paused);
+    s->on_loop([&] { s->send("r", request::get("/")); });
+    EXPECT_TRUE(s->wait_for("suspended", s->count("suspended") + 1));
+    EXPECT_EQ(s->answer("r")->code, result_code::operation_timeout);
+    EXPECT_TRUE(s->wait_for("connected", s->count("connected") + 1));
+    EXPECT_NE(server_of(*s), paused);
+    servers().resume_server(paused);
+    servers().run_for(30s);
+    move(*s, paused);
+}
+
+}  // namespace
+}  // namespace latchkey::test
