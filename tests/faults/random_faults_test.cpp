@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -88,6 +89,13 @@ private:
 
         [[nodiscard]] bool idle() const { return !hold_ && !waiting_; }
 
+        [[nodiscard]] std::string picture() const {
+            std::ostringstream out;
+            out << std::hex << client_.session_id() << ' ' << to_string(client_.state())
+                << (waiting_ ? " waits" : "") << (hold_ ? " holds" : "");
+            return out.str();
+        }
+
     private:
         random_run& run_;
         client client_;
@@ -114,6 +122,27 @@ private:
         ++grants_;
         EXPECT_GT(t, last_) << "a token that does not increase";
         last_ = std::max(t, last_);
+    }
+
+    /// Who is where, for the reader of a failure.
+    [[nodiscard]] std::string picture() const {
+        std::ostringstream out;
+        out << "at " << ensemble_.now() / 1ms << " ms, leader " << ensemble_.leader()
+            << "; sessions";
+        for (const auto& s : ensemble_.sessions()) {
+            out << ' ' << std::hex << s.id << std::dec << (s.alive ? "" : " dead") << '@'
+                << (s.connected ? s.server : -1);
+        }
+        out << "; queue";
+        for (const auto& name : ensemble_.children("/lock")) {
+            const auto z = ensemble_.get("/lock/" + name);
+            out << ' ' << name << " of " << std::hex << (z ? z->ephemeral_owner : 0) << std::dec;
+        }
+        out << "; clients";
+        for (const auto& t : turns_) {
+            out << ' ' << t->picture();
+        }
+        return out.str();
     }
 
     [[nodiscard]] bool idle() {
