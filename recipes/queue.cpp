@@ -62,6 +62,7 @@ queue_verdict decide(const std::vector<std::string>& names,
     }
     queue_verdict verdict{acquired, {}, 0};
     bool present = false;
+    bool twins = false;
     std::uint32_t nearest = 0;
     for (const std::string& name : names) {
         if (name == own) {
@@ -79,24 +80,26 @@ queue_verdict decide(const std::vector<std::string>& names,
             return {malformed, name, 0};
         }
         // Two participants of a kind with one number: the sequence has ended and started to repeat
-        // itself.
-        const bool twin =
-            other.sequence == self.sequence || (verdict.ahead > 0 && other.sequence == nearest);
-        if (other.what == queue_place::standing::exhausted || twin) {
+        // itself. Twins further ahead concern those who wait for one of them.
+        if (other.what == queue_place::standing::exhausted || other.sequence == self.sequence) {
             return {exhausted, name, 0};
         }
-        if (other.sequence < self.sequence) {
-            if (verdict.ahead++ == 0 || other.sequence > nearest) {
-                nearest = other.sequence;
-                verdict.blocker = name;
-            }
+        if (other.sequence > self.sequence) {
+            continue;
+        }
+        if (verdict.ahead++ == 0 || other.sequence > nearest) {
+            nearest = other.sequence;
+            verdict.blocker = name;
+            twins = false;
+        } else if (other.sequence == nearest) {
+            twins = true;
         }
     }
     if (!present) {
         return {gone, {}, 0};
     }
     if (verdict.ahead > 0) {
-        verdict.what = wait;
+        verdict.what = twins ? exhausted : wait;
     }
     return verdict;
 }
@@ -120,7 +123,9 @@ std::vector<std::string> with_prefix(const std::vector<std::string>& names,
         const bool counts = p.what == queue_place::standing::participant ||
                             (!prefix.empty() && p.what != queue_place::standing::foreign);
         if (counts && name.starts_with(prefix)) {
-            found.emplace_back(p.sequence, name);
+            // A number that cannot be trusted is a late one.
+            found.emplace_back(
+                p.what == queue_place::standing::participant ? p.sequence : UINT32_MAX, name);
         }
     }
     return sorted(std::move(found));

@@ -1,8 +1,11 @@
 #include "record.hpp"
 
+#include <latchkey/duration.hpp>
+
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 
 #include <nlohmann/json.hpp>
 #include <pwd.h>
@@ -13,20 +16,12 @@ namespace {
 
 using json = nlohmann::json;
 
-// Escaping makes at most six bytes of one: three such fields, and what stands around them, fit into
-// a record.
-constexpr std::size_t longest_field = 20;
-
-std::string cut(std::string text) {
-    if (text.size() > longest_field) {
-        text.resize(longest_field);
-    }
-    return text;
-}
+// ",\"since\":" and a time.
+constexpr std::size_t room_for_time = 32;
 
 std::string host_name() {
     std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? cut(name.data()) : std::string();
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : std::string();
 }
 
 std::string user_name() {
@@ -35,7 +30,7 @@ std::string user_name() {
     passwd* found = nullptr;
     if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
         found != nullptr) {
-        return cut(found->pw_name);
+        return found->pw_name;
     }
     return std::to_string(::geteuid());
 }
@@ -47,20 +42,39 @@ std::string text_of(const json& record, const char* key) {
 
 std::int64_t number_of(const json& record, const char* key) {
     const auto found = record.find(key);
-    return found != record.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+    if (found == record.end() || !found->is_number_integer() ||
+        (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX)) {
+        return 0;
+    }
+    return found->get<std::int64_t>();
+}
+
+/// The clock counts finer than the record does: not every number is one of its times.
+std::chrono::system_clock::time_point time_of(std::int64_t milliseconds) {
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            to_nanoseconds(std::chrono::milliseconds(milliseconds))));
 }
 
 }  // namespace
 
 record_writer::record_writer(std::string_view mode) {
-    const json record{{"host", host_name()},
-                      {"pid", ::getpid()},
-                      {"user", user_name()},
-                      {"program", cut(program_invocation_short_name)},
-                      {"mode", mode}};
-    head_ = record.dump(-1, ' ', true, json::error_handler_t::replace);
-    head_.pop_back();
-    head_ += ",\"since\":";
+    const std::string host = host_name();
+    const std::string user = user_name();
+    const std::string program = program_invocation_short_name;
+    // Escaping makes up to six bytes of one, so how much fits is seen afterwards.
+    for (std::size_t longest = longest_record; head_.empty(); longest /= 2) {
+        const json record{{"host", host.substr(0, longest)},
+                          {"pid", ::getpid()},
+                          {"user", user.substr(0, longest)},
+                          {"program", program.substr(0, longest)},
+                          {"mode", mode.substr(0, longest)}};
+        std::string text = record.dump(-1, ' ', true, json::error_handler_t::replace);
+        if (text.size() + room_for_time <= longest_record) {
+            text.pop_back();
+            head_ = text + ",\"since\":";
+        }
+    }
 }
 
 std::string record_writer::write() const {
@@ -81,8 +95,7 @@ std::optional<identity> read_record(std::string_view data) {
                     .user = text_of(record, "user"),
                     .program = text_of(record, "program"),
                     .pid = number_of(record, "pid"),
-                    .since = std::chrono::system_clock::time_point(
-                        std::chrono::milliseconds(number_of(record, "since"))),
+                    .since = time_of(number_of(record, "since")),
                     .mode = text_of(record, "mode")};
 }
 

@@ -16,19 +16,18 @@ public:
 
     /// The next waiting time; `random` is any uniformly distributed number.
     [[nodiscard]] constexpr duration next(std::uint64_t random) noexcept {
-        const duration top =
-            std::min(cap_, failures_ >= 20 ? cap_ : first_ * (std::int64_t{1} << failures_));
-        failures_ = std::min(failures_ + 1, 20U);
+        const duration top = std::min(next_, cap_);
+        next_ = top > cap_ / 2 ? cap_ : top * 2;
         const auto half = static_cast<std::uint64_t>(top.count()) / 2;
         return duration(static_cast<duration::rep>(half + random % (half + 1)));
     }
 
-    constexpr void reset() noexcept { failures_ = 0; }
+    constexpr void reset() noexcept { next_ = first_; }
 
 private:
     duration first_;
     duration cap_;
-    unsigned failures_ = 0;
+    duration next_ = first_;
 };
 
 }  // namespace latchkey

@@ -10,15 +10,20 @@
 namespace latchkey {
 namespace {
 
+constexpr std::size_t longest_host = 253;
+
 [[noreturn]] void refuse(std::string_view part, const std::string& problem) {
-    throw error(errc::invalid_argument, "servers \"" + escaped(part) + "\": " + problem);
+    throw error(errc::invalid_argument,
+                "servers \"" + escaped(part.substr(0, longest_host)) + "\": " + problem);
 }
 
 std::uint16_t parse_port(std::string_view server, std::string_view text) {
     unsigned port = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
     if (failed != std::errc{} || end != text.data() + text.size() || port == 0 || port > 65535) {
-        refuse(server, "\"" + escaped(text) + "\" is not a port: use a number from 1 to 65535");
+        refuse(server,
+               "\"" + escaped(text.substr(0, longest_host)) +
+                   "\" is not a port: use a number from 1 to 65535");
     }
     return static_cast<std::uint16_t>(port);
 }
@@ -32,8 +37,11 @@ void check_host(std::string_view server, std::string_view host, bool bracketed) 
                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
         return name || (bracketed && (c == ':' || c == '%'));
     });
-    if (!plausible || host.size() > 253) {
-        refuse(server, "\"" + escaped(host.substr(0, 253)) + "\" is not a host name or address");
+    // Brackets are for what has colons of its own.
+    const bool misplaced = bracketed && host.find(':') == std::string_view::npos;
+    if (!plausible || misplaced || host.size() > longest_host) {
+        refuse(server,
+               "\"" + escaped(host.substr(0, longest_host)) + "\" is not a host name or address");
     }
 }
 
@@ -66,6 +74,17 @@ session_options::endpoint parse_server(std::string_view server) {
     return result;
 }
 
+void check_chroot(std::string_view text, std::string_view chroot) {
+    std::string problem = path_problem(chroot);
+    if (problem.empty() && chroot.find(',') != std::string_view::npos) {
+        // ZooKeeper would take the rest of the servers for a path, and lock somewhere else.
+        problem = "has a ',' in it: name it once, after the last server";
+    }
+    if (!problem.empty()) {
+        refuse(text, "the chroot \"" + escaped(chroot.substr(0, longest_host)) + "\" " + problem);
+    }
+}
+
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) {
         text.remove_prefix(1);
@@ -80,13 +99,12 @@ std::string_view trimmed(std::string_view text) {
 
 connect_target parse_connect_string(std::string_view text) {
     connect_target target;
+    text = trimmed(text);
     const std::size_t slash = text.find('/');
     std::string_view servers = text.substr(0, slash);
     if (slash != std::string_view::npos && text.substr(slash) != "/") {
         target.chroot = text.substr(slash);
-        if (const std::string problem = path_problem(target.chroot); !problem.empty()) {
-            refuse(text, "the chroot \"" + escaped(target.chroot) + "\" " + problem);
-        }
+        check_chroot(text, target.chroot);
     }
     if (trimmed(servers).empty()) {
         refuse(text, "no server is named: write host:port,host:port");

@@ -20,7 +20,8 @@ public:
     using reporter = std::function<void(const std::string& path, result_code)>;
 
     /// `send` is used only while connected; `report` hears of refusals, which are tried again all
-    /// the same; `emptied` is called whenever the last delete is done.
+    /// the same; `emptied` is called whenever the last delete is answered (session_ended() tells
+    /// its caller by returning).
     guaranteed_deletes(loop& l, sender send, reporter report, std::function<void()> emptied)
         : loop_(l),
           send_(std::move(send)),

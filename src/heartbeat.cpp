@@ -26,6 +26,7 @@ void heartbeat::connected() {
     connected_ = true;
     outstanding_since_ = never;
     beaten_at_ = loop::clock::time_point::min();
+    check_lapse();  // a shorter timeout may have been negotiated
     check_due();
 }
 

@@ -22,13 +22,18 @@
 
 namespace latchkey {
 
-/// When `limit` from now is over; one beyond what the clock can count is for ever.
+/// When `limit` from now is over: at once if it is negative, never if it is beyond what the clock
+/// can count.
 [[nodiscard]] inline boost::chrono::steady_clock::time_point deadline_after(
     std::chrono::nanoseconds limit) {
     const auto now = boost::chrono::steady_clock::now();
-    const boost::chrono::nanoseconds wanted(limit.count());
     const auto last = boost::chrono::steady_clock::time_point::max();
-    return wanted > last - now ? last : now + wanted;
+    const boost::chrono::nanoseconds wanted(limit.count());
+    if (wanted > last - now) {
+        return last;
+    }
+    // Boost refuses to wait until a time before its clock's beginning.
+    return wanted.count() > 0 ? now + wanted : now;
 }
 
 /// Locks a boost::mutex for a scope in which conditions can be waited for, and lets Clang's

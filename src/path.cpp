@@ -26,10 +26,12 @@ bool is_noncharacter(char32_t c) {
     return (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFEU) == 0xFFFE;
 }
 
-/// Characters that change how the rest of a line reads, or cannot be seen.
+/// Characters that change how the rest of a line reads, or cannot be seen. Not the joiners U+200C
+/// and U+200D, which living scripts are spelled with.
 bool is_deceptive(char32_t c) {
-    return c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+    return c == 0x061C || c == 0x200B || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+           (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
 }
 
 std::string component_problem(std::string_view name) {
@@ -52,9 +54,10 @@ std::string character_problem(std::string_view path) {
             return "has the control character " + hex("U+%04X", c.value) +
                    ": use printable characters";
         }
-        // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath).
+        // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath),
+        // and, because it looks at UTF-16, all that is a pair of surrogates there.
         if (is_noncharacter(c.value) || (c.value >= 0xE000 && c.value <= 0xF8FF) ||
-            (c.value >= 0xFFF0 && c.value <= 0xFFFF)) {
+            c.value >= 0xFFF0) {
             return "has " + hex("U+%04X", c.value) + ", which ZooKeeper does not allow";
         }
         if (is_deceptive(c.value)) {

@@ -1,5 +1,8 @@
 #include "state_listeners.hpp"
 
+#include "fork_guard.hpp"
+
+#include <algorithm>
 #include <utility>
 
 #include <boost/thread/recursive_mutex.hpp>
@@ -13,16 +16,17 @@ void coalesce(std::vector<connection_state>& untold, connection_state next) {
     };
     if (ends_with(suspended) && (next == reconnected || next == lost)) {
         untold.pop_back();
-        if (next == reconnected) {
+        if (next == reconnected && !ends_with(lost)) {
             return;
         }
     }
-    if (next == lost && ends_with(connected) && untold.size() >= 2 &&
-        untold[untold.size() - 2] == lost) {
+    if (next == lost && (ends_with(connected) || ends_with(reconnected)) &&
+        std::find(untold.begin(), untold.end(), lost) != untold.end()) {
         untold.pop_back();
-        return;
     }
-    untold.push_back(next);
+    if (!ends_with(next)) {
+        untold.push_back(next);
+    }
 }
 
 /// A listener is called with `calling_` held, so that whoever ends the registration waits for a
@@ -47,6 +51,11 @@ public:
     }
 
     void end() {
+        if (born_ != fork_generation()) {
+            // A listener that ran in the parent holds `calling_` here for ever.
+            new std::shared_ptr<registration>(shared_from_this());  // NOLINT: never destroyed
+            return;
+        }
         const boost::lock_guard<boost::recursive_mutex> lock(calling_);
         listener_ = nullptr;
     }
@@ -67,6 +76,7 @@ private:
         }
     }
 
+    const std::uint64_t born_ = fork_generation();
     boost::recursive_mutex calling_;
     client::state_listener listener_;  // under calling_
     boost::mutex mutex_;

@@ -20,8 +20,9 @@ enum class permission : std::int32_t {
     return static_cast<permission>(static_cast<std::int32_t>(a) | static_cast<std::int32_t>(b));
 }
 
+/// Whether all that is `wanted` is `granted`.
 [[nodiscard]] constexpr bool allows(permission granted, permission wanted) noexcept {
-    return (static_cast<std::int32_t>(granted) & static_cast<std::int32_t>(wanted)) != 0;
+    return (granted | wanted) == granted;
 }
 
 /// One entry of a znode's access control list, for example `{"digest", "user:base64hash",

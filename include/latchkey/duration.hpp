@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
+#include <numeric>
 #include <ratio>
 
 namespace latchkey {
@@ -15,11 +17,11 @@ concept duration_like = requires(const D& d) {
     D::period::den;
 };
 
-/// The same for time points.
+/// The same for time points, of any precision.
 template <class T>
-concept time_point_like = requires {
-    typename T::clock;
-    { T::clock::now() } -> std::convertible_to<T>;
+concept time_point_like = requires(const T& t) {
+    { t.time_since_epoch() } -> duration_like;
+    { T::clock::now().time_since_epoch() } -> duration_like;
 };
 
 /// Saturates instead of wrapping: `std::chrono::hours::max()` is "for ever", not a negative number.
@@ -27,8 +29,11 @@ concept time_point_like = requires {
 template <duration_like D>
 [[nodiscard]] constexpr std::chrono::nanoseconds to_nanoseconds(const D& d) noexcept {
     using limits = std::chrono::nanoseconds;
-    const long double ns =
-        static_cast<long double>(d.count()) * D::period::num * 1e9L / D::period::den;
+    // What does not divide a second is reduced first: a count of nanoseconds is then exact.
+    constexpr auto common = std::gcd(std::intmax_t{1'000'000'000}, std::intmax_t{D::period::den});
+    constexpr long double factor =
+        static_cast<long double>(D::period::num) * (1'000'000'000 / common);
+    const long double ns = static_cast<long double>(d.count()) * factor / (D::period::den / common);
     if (ns >= static_cast<long double>(limits::max().count())) {
         return limits::max();
     }
@@ -38,7 +43,8 @@ template <duration_like D>
     return limits(ns == ns ? static_cast<limits::rep>(ns) : 0);
 }
 
-/// How long it is until `deadline`, by its own clock; negative when it has passed.
+/// How long it is until `deadline`, by its own clock; zero when it has passed. The last time point
+/// is never reached.
 template <time_point_like T>
 [[nodiscard]] std::chrono::nanoseconds time_left(const T& deadline) noexcept {
     // Subtracting first could overflow for time_point::max().

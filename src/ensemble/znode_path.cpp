@@ -55,7 +55,7 @@ bool valid_path(std::string_view path) noexcept {
     while (!path.empty()) {
         const std::uint32_t c = next_character(path);
         if (c <= 0x1f || (c >= 0x7f && c <= 0x9f) || (c >= 0xd800 && c <= 0xf8ff) ||
-            (c >= 0xfff0 && c <= 0xffff)) {
+            c >= 0xfff0) {  // in UTF-16 all beyond are surrogates
             return false;
         }
     }

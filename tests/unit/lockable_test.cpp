@@ -1,0 +1,153 @@
+// The public headers first, and nothing before them: they bring no Boost with them.
+#include <latchkey/acl.hpp>
+#include <latchkey/boottime_clock.hpp>
+#include <latchkey/client.hpp>
+#include <latchkey/duration.hpp>
+#include <latchkey/ensemble.hpp>
+#include <latchkey/error.hpp>
+#include <latchkey/fencing_token.hpp>
+#include <latchkey/hold.hpp>
+#include <latchkey/mutex.hpp>
+#include <latchkey/participant.hpp>
+#include <latchkey/transaction.hpp>
+
+#if defined(BOOST_CONFIG_HPP) || defined(BOOST_VERSION)
+#error "a public header includes Boost"
+#endif
+#if defined(ZOOKEEPER_H_)
+#error "a public header includes the C client"
+#endif
+
+#include <chrono>
+#include <concepts>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include <boost/chrono/chrono.hpp>
+#include <boost/thread/lock_algorithms.hpp>
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/lock_types.hpp>
+#include <boost/thread/lockable_concepts.hpp>
+#include <boost/thread/mutex.hpp>
+#include <gtest/gtest.h>
+
+namespace latchkey {
+namespace {
+
+template <class M>
+concept basic_lockable = requires(M& m) {
+    { m.lock() } -> std::same_as<void>;
+    { m.unlock() }
+    noexcept->std::same_as<void>;
+};
+
+template <class M>
+concept lockable = basic_lockable<M> && requires(M& m) {
+    { m.try_lock() } -> std::same_as<bool>;
+};
+
+template <class M, class Duration, class TimePoint>
+concept timed_lockable = lockable<M> && requires(M& m, const Duration& d, const TimePoint& t) {
+    { m.try_lock_for(d) } -> std::same_as<bool>;
+    { m.try_lock_until(t) } -> std::same_as<bool>;
+};
+
+static_assert(timed_lockable<mutex, std::chrono::seconds, std::chrono::steady_clock::time_point>);
+static_assert(
+    timed_lockable<mutex, std::chrono::duration<double>, std::chrono::system_clock::time_point>);
+static_assert(
+    timed_lockable<mutex, boost::chrono::milliseconds, boost::chrono::steady_clock::time_point>);
+static_assert(
+    timed_lockable<mutex, boost::chrono::duration<float>, boost::chrono::system_clock::time_point>);
+
+static_assert(
+    timed_lockable<mutex,
+                   std::chrono::hours,
+                   std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>>);
+
+// What is neither a duration nor a time point is refused where it is written.
+template <class M, class What>
+concept waits_for = requires(M& m, const What& w) {
+    m.try_lock_for(w);
+};
+
+template <class M, class What>
+concept waits_until = requires(M& m, const What& w) {
+    m.try_lock_until(w);
+};
+
+static_assert(!waits_for<mutex, int>);
+static_assert(!waits_for<mutex, std::chrono::steady_clock::time_point>);
+static_assert(!waits_until<mutex, std::chrono::seconds>);
+
+// A recipe is where it is; a hold moves and is never copied.
+static_assert(!std::is_copy_constructible_v<mutex> && !std::is_move_constructible_v<mutex>);
+static_assert(!std::is_copy_constructible_v<hold> && !std::is_copy_assignable_v<hold>);
+static_assert(std::is_nothrow_move_constructible_v<hold> &&
+              std::is_nothrow_move_assignable_v<hold>);
+static_assert(std::is_nothrow_default_constructible_v<hold>);
+static_assert(std::is_nothrow_destructible_v<hold> && std::is_nothrow_destructible_v<mutex>);
+static_assert(!std::is_copy_constructible_v<client> &&
+              std::is_nothrow_move_constructible_v<client>);
+
+BOOST_CONCEPT_ASSERT((boost::BasicLockable<mutex>));
+BOOST_CONCEPT_ASSERT((boost::Lockable<mutex>));
+
+/// Never called: that it compiles and links is the test.
+void guards_of_the_standard_library(mutex& a, mutex& b) {
+    { const std::lock_guard<mutex> g(a); }
+    { const std::scoped_lock g(a); }
+    { const std::scoped_lock g(a, b); }
+    { const std::unique_lock<mutex> g(a); }
+    { const std::unique_lock<mutex> g(a, std::try_to_lock); }
+    { const std::unique_lock<mutex> g(a, std::chrono::seconds(1)); }
+    { const std::unique_lock<mutex> g(a, std::chrono::duration<double>(0.5)); }
+    { const std::unique_lock<mutex> g(a, std::chrono::steady_clock::now()); }
+    { const std::unique_lock<mutex> g(a, std::chrono::system_clock::time_point::max()); }
+    std::unique_lock<mutex> g(a, std::defer_lock);
+    g.lock();
+    g.unlock();
+    static_cast<void>(g.try_lock_for(std::chrono::milliseconds(1)));
+    static_cast<void>(g.try_lock_until(std::chrono::steady_clock::now()));
+    std::unique_lock<mutex> h(b, std::defer_lock);
+    std::lock(g, h);
+    static_cast<void>(std::try_lock(g, h));
+    std::lock(a, b);
+}
+
+void guards_of_boost(mutex& a, mutex& b) {
+    { const boost::lock_guard<mutex> g(a); }
+    { const boost::unique_lock<mutex> g(a); }
+    { const boost::unique_lock<mutex> g(a, boost::try_to_lock); }
+    { const boost::unique_lock<mutex> g(a, boost::chrono::milliseconds(5)); }
+    { const boost::unique_lock<mutex> g(a, boost::chrono::steady_clock::now()); }
+    { const boost::unique_lock<mutex> g(a, boost::chrono::system_clock::time_point::max()); }
+    boost::unique_lock<mutex> g(a, boost::defer_lock);
+    g.lock();
+    g.unlock();
+    static_cast<void>(g.try_lock_for(boost::chrono::hours(1)));
+    static_cast<void>(g.try_lock_until(boost::chrono::steady_clock::now()));
+    boost::unique_lock<mutex> h(b, boost::defer_lock);
+    boost::lock(g, h);
+    boost::lock(a, b);
+    static_cast<void>(boost::try_lock(a, b));
+}
+
+void mixed(mutex& a, std::mutex& b, boost::mutex& c) {
+    { const std::scoped_lock g(a, b); }
+    boost::lock(a, c);
+    static_cast<void>(a.try_lock_for(boost::chrono::seconds(1)));
+    static_cast<void>(a.try_acquire_for(boost::chrono::seconds(1)));
+    static_cast<void>(a.try_acquire_until(boost::chrono::steady_clock::now()));
+    static_cast<void>(a.try_acquire_for(std::chrono::hours::max()));
+}
+
+TEST(Lockable, GuardsOfBothLibrariesCompileAndLink) {
+    EXPECT_NE(&guards_of_the_standard_library, nullptr);
+    EXPECT_NE(&guards_of_boost, nullptr);
+    EXPECT_NE(&mixed, nullptr);
+}
+
+}  // namespace
+}  // namespace latchkey
