@@ -1,5 +1,5 @@
 # One real ZooKeeper server as a process: its configuration, its life, its answers. Sourced by `ensemble`, which sets
-# `dir` (the ensemble's folder), `servers`, `tick`, `settings` and `*_port`, and has `say`, `die` and `here`.
+# `dir` (the ensemble's folder), `servers`, `tick`, `settings`, `links` and `*port*`, and has `say`, `die` and `here`.
 # shellcheck shell=bash disable=SC2154
 
 readonly class_path=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
@@ -15,7 +15,7 @@ connect_string() {
 }
 
 # Where server $1 reaches server $2: "host:quorum port:election port".
-peer_address() { echo "$(host "$2"):$quorum_port:$election_port"; }
+peer_address() { echo "${links[$1-$2]:-$(host "$2"):$quorum_port:$election_port}"; }
 
 # Everything that server $1 is told.
 write_configuration() {
@@ -50,7 +50,7 @@ write_configuration() {
 pid_of() {
     local pid
     pid=$(cat "$dir/$1/pid" 2>/dev/null) && [[ -n $pid ]] || return 1
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -xF -- "$dir/$1/zoo.cfg" >/dev/null && echo "$pid"
+    tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -xF -- "$dir/$1/zoo.cfg" >/dev/null && echo "$pid"
 }
 
 paused() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [Tt]* ]]; }
@@ -150,8 +150,9 @@ choose_ports() {
     for ((tries = 0; tries < 200; tries++)); do
         base=$((12000 + (RANDOM % 6000) * 3))
         client_port=${port:-$base} quorum_port=$((base + 1)) election_port=$((base + 2))
+        [[ -z $peer_ports ]] || { quorum_port=${peer_ports%:*} election_port=${peer_ports#*:}; }
         [[ $taken == *$'\n'$client_port$'\n'* || $taken == *$'\n'$quorum_port$'\n'* ||
             $taken == *$'\n'$election_port$'\n'* ]] || return 0
     done
-    die "found no free ports"
+    die "found no free ports${peer_ports:+ besides $peer_ports}"
 }

@@ -32,6 +32,29 @@ TEST(RealEnsemble, PausedServerIsSilentUntilResumed) {
     EXPECT_TRUE(eventually([&] { return ensemble.mode(1) == "standalone"; }));
 }
 
+TEST(RealEnsemble, IsolatedFollowerServesUntilItNoticesAndComesBack) {
+    real_ensemble ensemble({.can_isolate = true});
+    const int follower = ensemble.follower();
+    ensemble.isolate(follower);
+    EXPECT_EQ(ensemble.mode(follower), "follower");
+    EXPECT_TRUE(eventually([&] { return ensemble.mode(follower).empty(); }));
+    EXPECT_NE(ensemble.leader(), follower);
+    ensemble.heal(follower);
+    EXPECT_TRUE(eventually([&] { return ensemble.mode(follower) == "follower"; }));
+}
+
+TEST(RealEnsemble, IsolatedLeaderIsReplacedAndFollowsWhenHealed) {
+    real_ensemble ensemble({.can_isolate = true});
+    const int isolated = ensemble.leader();
+    ensemble.isolate(isolated);
+    EXPECT_TRUE(eventually([&] {
+        const int now = ensemble.leader();
+        return now != isolated;
+    }));
+    ensemble.heal(isolated);
+    EXPECT_TRUE(eventually([&] { return ensemble.mode(isolated) == "follower"; }));
+}
+
 TEST(RealEnsemble, ConfiguresTickAndSettings) {
     real_ensemble ensemble(
         {.servers = 1, .tick = std::chrono::milliseconds(300), .settings = {"maxClientCnxns=7"}});

@@ -84,7 +84,12 @@ real_ensemble::identity real_ensemble::started(const real_ensemble_options& opti
     for (const std::string& line : options.settings) {
         arguments << " --set " << quoted(line);
     }
-    return {ownership::own, name, ensemble_script(arguments.str())};
+    std::unique_ptr<server_links> links;
+    if (options.can_isolate) {
+        links = std::make_unique<server_links>(options.servers);
+        arguments << ' ' << links->arguments();
+    }
+    return {ownership::own, name, ensemble_script(arguments.str()), std::move(links)};
 }
 
 real_ensemble::identity real_ensemble::found() {
@@ -105,7 +110,8 @@ real_ensemble::identity real_ensemble::found() {
 real_ensemble::real_ensemble(identity which)
     : whose_(which.whose),
       name_(std::move(which.name)),
-      connect_string_(std::move(which.connect_string)) {
+      connect_string_(std::move(which.connect_string)),
+      links_(std::move(which.links)) {
     std::istringstream list(connect_string_);
     for (std::string server; std::getline(list, server, ',');) {
         const auto colon = server.rfind(':');
@@ -166,6 +172,21 @@ void real_ensemble::resume(int server) {
 
 void real_ensemble::restart(int server) {
     control("restart", server);
+}
+
+server_links& real_ensemble::links() {
+    if (links_ == nullptr) {
+        throw std::logic_error("made without options.can_isolate");
+    }
+    return *links_;
+}
+
+void real_ensemble::isolate(int server) {
+    links().isolate(server);
+}
+
+void real_ensemble::heal(int server) {
+    links().heal(server);
 }
 
 std::string real_ensemble::four_letter_word(int server,

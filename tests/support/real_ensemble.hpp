@@ -1,6 +1,9 @@
 #pragma once
 
+#include "server_links.hpp"
+
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +17,8 @@ struct real_ensemble_options {
     std::chrono::milliseconds tick{200};
     /// More lines for zoo.cfg, "key=value".
     std::vector<std::string> settings = {};
+    /// Lets isolate() be used: the servers reach each other through proxies in this process.
+    bool can_isolate = false;
 };
 
 /// Real ZooKeeper servers, run by scripts/ensemble.
@@ -57,6 +62,11 @@ public:
     /// serves; without a majority only until it answers.
     void restart(int server);
 
+    /// Cuts the server off from the others, not from its clients. It answers reads and pings until
+    /// it notices (`syncLimit` ticks: 2 s at a tick of 200 ms). Needs options.can_isolate.
+    void isolate(int server);
+    void heal(int server);
+
     /// The answer to a four letter word; empty when there is none within the limit.
     [[nodiscard]] std::string four_letter_word(
         int server,
@@ -79,6 +89,7 @@ private:
         ownership whose;
         std::string name;
         std::string connect_string;
+        std::unique_ptr<server_links> links = nullptr;
     };
 
     explicit real_ensemble(identity which);
@@ -87,11 +98,13 @@ private:
     [[nodiscard]] static identity found();
     [[nodiscard]] int server_with_mode(std::string_view first, std::string_view second) const;
     void control(const char* verb, int server);
+    [[nodiscard]] server_links& links();
 
     ownership whose_;
     std::string name_;
     std::string connect_string_;
     std::vector<std::pair<std::string, std::string>> servers_;
+    std::unique_ptr<server_links> links_;
 };
 
 }  // namespace latchkey::test
