@@ -16,6 +16,10 @@ struct name_resolution {
     std::vector<std::string> failures;      ///< for people: each name that could not, and why
 };
 
+/// Resolves and calls `done` once, on any thread, also after nobody is interested any more.
+using name_resolver = std::function<void(std::vector<session_options::endpoint> endpoints,
+                                         std::function<void(name_resolution)> done)>;
+
 /// The endpoints themselves if all are numeric addresses, which needs no resolver.
 [[nodiscard]] std::optional<std::vector<server_address>> numeric_addresses(
     const std::vector<session_options::endpoint>& endpoints);

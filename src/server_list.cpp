@@ -46,6 +46,11 @@ server_list::server_list(std::vector<server_address> addresses,
     }
 }
 
+bool server_list::same_servers(const server_list& other) const {
+    return std::is_permutation(
+        order_.begin(), order_.end(), other.order_.begin(), other.order_.end(), &same_endpoint);
+}
+
 std::string server_list::connect_string() const {
     if (order_.empty()) {
         return {};

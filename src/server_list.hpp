@@ -43,6 +43,9 @@ public:
     /// In the order in which they shall be tried.
     [[nodiscard]] const std::vector<server_address>& order() const noexcept { return order_; }
 
+    /// Whether the other one has the same addresses, in whatever order.
+    [[nodiscard]] bool same_servers(const server_list& other) const;
+
     /// What the C client takes: `address:port,...` in order, the first repeated at the end if that
     /// makes their number odd.
     [[nodiscard]] std::string connect_string() const;

@@ -1,12 +1,10 @@
 #include "zookeeper_driver.hpp"
 
-#include "connect_schedule.hpp"
+#include "fork_guard.hpp"
 #include "request_check.hpp"
 #include "session_farewell.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 namespace latchkey {
@@ -17,27 +15,22 @@ using state = zookeeper_handle::state;
 
 /// More than that in flight waits on this side.
 constexpr std::size_t most_in_flight = 10'000;
-/// Frames read before others on the loop get their turn.
-constexpr int most_frames = 256;
 constexpr milliseconds closing_limit{1000};
 
 bool ended(state s) noexcept {
     return s == state::expired || s == state::auth_failed;
 }
 
-std::string cause_of(int error) {
-    // What the C client says when the other side has hung up.
-    return error == EHOSTDOWN ? "the server closed the connection"
-                              : std::generic_category().message(error);
-}
-
 }  // namespace
 
 zookeeper_driver::zookeeper_driver(const std::shared_ptr<asio_loop>& l,
+                                   name_resolver resolver,
                                    session_options options,
                                    session::event_handler events)
     : loop_(l.get()),
       weak_loop_(l),
+      born_(fork_generation()),
+      resolver_(std::move(resolver)),
       options_(std::move(options)),
       events_(std::move(events)),
       socket_(l->io(), [this](bool readable, bool writable) { pump(readable, writable); }),
@@ -48,7 +41,7 @@ zookeeper_driver::zookeeper_driver(const std::shared_ptr<asio_loop>& l,
 void zookeeper_driver::open() {
     loop_->post([weak = weak_from_this()] {
         if (const auto self = weak.lock(); self && self->working()) {
-            self->resolve();
+            self->take_turn([&] { self->resolve(); });
         }
     });
 }
@@ -93,18 +86,28 @@ void zookeeper_driver::close(std::function<void()> done) {
 }
 
 void zookeeper_driver::abandon() {
+    if (born_ != fork_generation()) {
+        // All this belongs to the parent process; closing any of it would end the parent's session.
+        [[maybe_unused]] const auto* leaked = new std::shared_ptr(shared_from_this());
+        return;
+    }
     abandoned_ = true;
     wake_.cancel();
     if (!inside_) {
-        handle_.reset();
-        socket_.drop();
-        events_ = nullptr;
-        closed_handler_ = nullptr;
+        let_go();
     }
     while (!in_flight_.empty()) {
         static_cast<void>(in_flight_.take(in_flight_.oldest()));
     }
     waiting_.clear();
+}
+
+/// Not from inside what it destroys.
+void zookeeper_driver::let_go() {
+    handle_.reset();
+    socket_.drop();
+    events_ = nullptr;
+    closed_handler_ = nullptr;
 }
 
 // ---- what the C client tells
@@ -161,213 +164,6 @@ void zookeeper_driver::on_reply(std::uint64_t id, reply answer) noexcept {
         answer.code = result_code::connection_loss;
     }
     e->done(std::move(answer));
-}
-
-// ---- servers
-
-void zookeeper_driver::resolve() {
-    if (auto numeric = numeric_addresses(options_.servers)) {
-        start(std::move(*numeric));
-        return;
-    }
-    resolve_names(options_.servers,
-                  [weak = weak_from_this(), weak_loop = weak_loop_](name_resolution result) {
-                      if (const auto l = weak_loop.lock()) {
-                          l->post([weak, result = std::move(result)] {
-                              if (const auto self = weak.lock(); self && self->working()) {
-                                  self->resolved(result);
-                              }
-                          });
-                      }
-                  });
-}
-
-void zookeeper_driver::resolved(const name_resolution& result) {
-    for (const auto& failure : result.failures) {
-        tell_trouble(failure);
-    }
-    if (result.addresses.empty()) {
-        fail_waiting(result_code::connection_loss);
-        retry_later();
-    } else {
-        start(result.addresses);
-    }
-}
-
-void zookeeper_driver::start(std::vector<server_address> addresses) {
-    if (!working()) {
-        return;
-    }
-    servers_ = server_list(std::move(addresses), [this] { return loop_->random(); });
-    attempts_ = 0;
-    zookeeper_handle::observer& told = *this;
-    try {
-        handle_ = std::make_unique<zookeeper_handle>(
-            servers_.connect_string(), options_.timeout, options_.identities, told);
-    } catch (const std::system_error& e) {
-        tell_trouble(e.what());
-        retry_later();
-        return;
-    }
-    pump(false, false);
-}
-
-void zookeeper_driver::retry_later() {
-    if (!working()) {
-        return;
-    }
-    ++failed_rounds_;
-    wake_.start(connect_pause(failed_rounds_, loop_->random()), [this] { resolve(); });
-}
-
-// ---- the C client's turn
-
-void zookeeper_driver::pump(bool readable, bool writable) {
-    const auto self = shared_from_this();
-    inside_ = true;
-    if (handle_ && (readable || writable)) {
-        read_frames(writable);
-    }
-    settle();
-    if (abandoned_ || over_) {
-        handle_.reset();
-        socket_.drop();
-        if (over_) {
-            fail_waiting(result_code::session_expired);
-        }
-    }
-    inside_ = false;
-    if (abandoned_) {
-        events_ = nullptr;
-        closed_handler_ = nullptr;
-    } else if (closing_ && !closed_ && !connected_) {
-        finish_closing(false);
-    }
-}
-
-void zookeeper_driver::read_frames(bool writable) {
-    for (int i = 0; i < most_frames && !abandoned_ && handle_->process(writable && i == 0); ++i) {
-    }
-}
-
-void zookeeper_driver::settle() {
-    while (handle_ && working()) {
-        if (handle_->current() == state::disconnected && !ready_to_connect()) {
-            return;
-        }
-        send_waiting();
-        const bool new_attempt = !socket_.watching();
-        const auto wanted = handle_->next();
-        if (!working()) {
-            return;
-        }
-        if (wanted.failed) {
-            attempting_ = attempting_ || new_attempt;
-            continue;
-        }
-        if (wanted.socket < 0) {
-            continue;  // the C client's own pause after its list; ours is in ready_to_connect()
-        }
-        if (new_attempt && !began_attempt(wanted.socket)) {
-            continue;
-        }
-        if (closing_) {
-            finish_closing(wanted.write);
-            if (closed_) {
-                return;
-            }
-        }
-        socket_.await(wanted.write);
-        const auto at = loop_->now() + std::max(wanted.patience, milliseconds(1));
-        wake_at(attempting_ ? std::min(at, attempt_ends_) : at);
-        return;
-    }
-}
-
-bool zookeeper_driver::ready_to_connect() {
-    socket_.drop();
-    if (connected_) {
-        // A send failed. The C client has closed the socket without telling, and would match the
-        // answers of the next connection with the requests of this one.
-        stale_ = true;
-        on_state(state::connecting);
-    }
-    if (attempting_) {
-        attempt_failed();
-    }
-    if (!handle_ || !working() || closing_) {
-        return false;
-    }
-    if (loop_->now() < pause_until_) {
-        wake_at(pause_until_);
-        return false;
-    }
-    return true;
-}
-
-bool zookeeper_driver::began_attempt(int socket) {
-    try {
-        socket_.watch(socket);
-    } catch (const std::system_error& e) {
-        tell_trouble(e.what());
-        handle_->fail();
-        attempting_ = false;
-        pause_until_ = loop_->now() + connect_pause(1, loop_->random());
-        return false;
-    }
-    server_ = handle_->server();
-    const bool again = server_ == left_server_ && servers_.size() > 1;
-    if (std::exchange(stale_, false) || again) {
-        // An attempt that fails for certain makes it give up the old requests, or leads on to
-        // another server than the one that we have just left, which may be named twice.
-        left_server_ = again ? "" : left_server_;
-        handle_->fail();
-        return false;
-    }
-    left_server_.clear();
-    attempting_ = true;
-    attempt_timed_out_ = false;
-    attempt_limit_ = connect_limit(handle_->timeout(), servers_.size(), failed_rounds_);
-    attempt_ends_ = loop_->now() + attempt_limit_;
-    return true;
-}
-
-void zookeeper_driver::attempt_failed() {
-    attempting_ = false;
-    tell_trouble(servers_.described(server_) + ": " +
-                 (attempt_timed_out_
-                      ? "no answer within " + std::to_string(attempt_limit_.count()) + " ms"
-                      : cause_of(handle_->last_failure())));
-    if (++attempts_ < servers_.round() || !working()) {
-        return;
-    }
-    attempts_ = 0;
-    if (ever_connected_) {
-        ++failed_rounds_;
-        pause_until_ =
-            loop_->now() + reconnect_pause(handle_->timeout(), failed_rounds_, loop_->random());
-    } else {
-        // There is no session to keep: look the names up again.
-        handle_.reset();
-        retry_later();
-    }
-}
-
-void zookeeper_driver::wake_at(loop::clock::time_point at) {
-    // Too early only costs a look around; setting the alarm each time would cost more.
-    if (!wake_.running() || at < wake_at_) {
-        wake_at_ = at;
-        wake_.start(at, [this] { woken(); });
-    }
-}
-
-void zookeeper_driver::woken() {
-    const bool late = attempting_ && loop_->now() >= attempt_ends_;
-    if (late) {
-        attempt_timed_out_ = true;
-        socket_.shut();
-    }
-    pump(late, late);
 }
 
 // ---- requests

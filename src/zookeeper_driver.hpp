@@ -9,10 +9,13 @@
 #include "watch_registry.hpp"
 #include "zookeeper_handle.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
@@ -25,6 +28,7 @@ class zookeeper_driver final : public std::enable_shared_from_this<zookeeper_dri
                                zookeeper_handle::observer {
 public:
     zookeeper_driver(const std::shared_ptr<asio_loop>& l,
+                     name_resolver resolver,
                      session_options options,
                      session::event_handler events);
 
@@ -51,9 +55,12 @@ private:
     void resolve();
     void resolved(const name_resolution& result);
     void start(std::vector<server_address> addresses);
+    void servers_moved(const std::vector<server_address>& addresses);
     void retry_later();
 
-    /// Every entry from the loop: works the C client until there is only waiting left.
+    /// Every entry from the loop goes through here: does `work`, then works the C client until
+    /// there is only waiting left, then destroys what could not be destroyed meanwhile.
+    void take_turn(const std::function<void()>& work);
     void pump(bool readable, bool writable);
     void read_frames(bool writable);
     void settle();
@@ -63,6 +70,7 @@ private:
     void wake_at(loop::clock::time_point at);
     void woken();
     void finish_closing(bool unsent);
+    void let_go();
 
     void send(request r, bool watched, std::weak_ptr<session::watcher> w, session::completion done);
     void send_waiting();
@@ -76,6 +84,8 @@ private:
 
     asio_loop* loop_;
     std::weak_ptr<asio_loop> weak_loop_;
+    const std::uint64_t born_;
+    const name_resolver resolver_;
     const session_options options_;
     session::event_handler events_;
 
@@ -96,6 +106,7 @@ private:
     std::size_t attempts_ = 0;
     unsigned failed_rounds_ = 0;
 
+    bool resolving_ = false;
     bool attempting_ = false;
     bool attempt_timed_out_ = false;
     bool connected_ = false;       ///< as told

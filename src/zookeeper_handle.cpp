@@ -1,12 +1,13 @@
 #include "zookeeper_handle.hpp"
 
+#include "client_log.hpp"
+#include "dead_socket.hpp"
+#include "restored.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -49,19 +50,7 @@ reply failed(int rc) {
 }
 
 int flags_of(create_mode mode) noexcept {
-    switch (mode) {
-        case create_mode::persistent:
-            return ZOO_PERSISTENT;
-        case create_mode::ephemeral:
-            return ZOO_EPHEMERAL;
-        case create_mode::persistent_sequential:
-            return ZOO_PERSISTENT_SEQUENTIAL;
-        case create_mode::ephemeral_sequential:
-            return ZOO_EPHEMERAL_SEQUENTIAL;
-        case create_mode::container:
-            return ZOO_CONTAINER;
-    }
-    return ZOO_PERSISTENT;
+    return static_cast<int>(mode);  // in the protocol's order
 }
 
 /// The C client only reads through these pointers.
@@ -69,103 +58,71 @@ char* unconst(const std::string& s) noexcept {
     return const_cast<char*>(s.c_str());
 }
 
-class acl_view {
-public:
-    explicit acl_view(const acl& source) {
-        entries_.reserve(source.size());
-        for (const auto& e : source) {
-            entries_.push_back({.perms = static_cast<std::int32_t>(e.allowed),
-                                .id = {.scheme = unconst(e.scheme), .id = unconst(e.id)}});
-        }
-        vector_ = {.count = static_cast<std::int32_t>(entries_.size()), .data = entries_.data()};
+std::vector<ACL> entries_of(const acl& source) {
+    std::vector<ACL> entries;
+    entries.reserve(source.size());
+    for (const auto& e : source) {
+        entries.push_back({.perms = static_cast<std::int32_t>(e.allowed),
+                           .id = {.scheme = unconst(e.scheme), .id = unconst(e.id)}});
     }
+    return entries;
+}
 
-    acl_view(const acl_view&) = delete;
-    acl_view& operator=(const acl_view&) = delete;
-
-    ~acl_view() = default;
-
-    [[nodiscard]] const ACL_vector* get() const noexcept { return &vector_; }
-
-private:
-    std::vector<ACL> entries_;
-    ACL_vector vector_{};
-};
+ACL_vector view_of(std::vector<ACL>& entries) noexcept {
+    return {.count = static_cast<std::int32_t>(entries.size()), .data = entries.data()};
+}
 
 int length_of(const std::string& s) noexcept {
     return static_cast<int>(s.size());  // acceptable() bounds it
 }
 
-void print_log(const char* message) {
-    std::fprintf(stderr, "%s\n", message);
-}
-
-void discard_log(const char* /*message*/) {}
-
-/// Returns the log callback; the level and the order of connecting are the C client's statics.
-log_callback_fn configured_client() {
-    static const log_callback_fn log = [] {
-        const char* wanted = std::getenv("LATCHKEY_CLIENT_LOG");
-        const bool on = wanted != nullptr && *wanted != '\0' && *wanted != '0';
-        // 0 is off, though the enumeration has no name for it.
-        zoo_set_debug_level(on ? ZOO_LOG_LEVEL_WARN : static_cast<ZooLogLevel>(0));
-        // The list comes shuffled, and the C client would reseed the program's rand().
-        zoo_deterministic_conn_order(1);
-        return on ? &print_log : &discard_log;
-    }();
-    return log;
-}
-
-/// Any descriptor on which every read and write fails at once; kept for ever.
-int dead_socket() {
-    static const int fd = [] {
-        const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (s < 0) {
-            throw std::system_error(errno, std::generic_category(), "socket");
-        }
-        return s;
-    }();
-    return fd;
-}
-
-class dispatch_scope {
-public:
-    explicit dispatch_scope(zookeeper_handle* h) noexcept
-        : before_(std::exchange(dispatching, h)) {}
-
-    dispatch_scope(const dispatch_scope&) = delete;
-    dispatch_scope& operator=(const dispatch_scope&) = delete;
-
-    ~dispatch_scope() { dispatching = before_; }
-
-private:
-    zookeeper_handle* before_;
-};
-
-/// What the observer does must not disturb the cause of a failure, which the C client leaves in
-/// errno.
-class errno_kept {
-public:
-    errno_kept() noexcept : saved_(errno) {}
-
-    errno_kept(const errno_kept&) = delete;
-    errno_kept& operator=(const errno_kept&) = delete;
-
-    ~errno_kept() { errno = saved_; }
-
-private:
-    int saved_;
-};
-
 }  // namespace
 
 /// The C client writes here until the multi has completed.
 struct zookeeper_handle::multi_buffers {
-    std::uint64_t id = 0;
+    std::uint64_t id;
     std::vector<zoo_op_t> operations;
     std::vector<zoo_op_result_t> results;
     std::vector<Stat> stats;
     std::vector<std::string> paths;
+    std::vector<std::vector<ACL>> entries;
+    std::vector<ACL_vector> access;
+
+    /// `source` must live until the request has been handed over.
+    multi_buffers(std::uint64_t number, const std::vector<request>& source)
+        : id(number),
+          operations(source.size()),
+          results(source.size()),
+          stats(source.size()),
+          paths(source.size()),
+          entries(source.size()),
+          access(source.size()) {
+        for (std::size_t i = 0; i < source.size(); ++i) {
+            fill(i, source[i]);
+        }
+    }
+
+    void fill(std::size_t i, const request& r) {
+        constexpr std::size_t digits_and_end = 12;
+        auto* op = &operations[i];
+        const char* path = r.path.c_str();
+        const char* data = r.data.data();
+        const int length = length_of(r.data);
+        if (r.what == request::kind::create) {
+            entries[i] = entries_of(r.access);
+            access[i] = view_of(entries[i]);
+            paths[i].resize(r.path.size() + digits_and_end);
+            char* made = paths[i].data();
+            const int size = length_of(paths[i]);
+            zoo_create_op_init(op, path, data, length, &access[i], flags_of(r.mode), made, size);
+        } else if (r.what == request::kind::remove) {
+            zoo_delete_op_init(op, path, r.version);
+        } else if (r.what == request::kind::set) {
+            zoo_set_op_init(op, path, data, length, r.version, &stats[i]);
+        } else {
+            zoo_check_op_init(op, path, r.version);
+        }
+    }
 
     [[nodiscard]] reply answer(int rc) const {
         reply r = failed(rc);
@@ -186,17 +143,21 @@ struct zookeeper_handle::multi_buffers {
 /// The functions that the C client calls.
 struct zookeeper_handle::trampolines {
     static void deliver(const void* context, reply answer) noexcept {
-        const errno_kept guard;
+        const restored cause(errno);  // of a failure, for process()
         dispatching->observer_->on_reply(id_of(context), std::move(answer));
     }
 
     static void done(int rc, const void* context) noexcept { deliver(context, failed(rc)); }
 
+    static void stated(int rc, const Stat* stat, const void* context) noexcept {
+        created(rc, nullptr, stat, context);
+    }
+
     static void created(int rc, const char* path, const Stat* stat, const void* context) noexcept {
         reply r = failed(rc);
-        if (r.ok() && path != nullptr && stat != nullptr) {
-            r.path = path;
-            r.stat = copied(*stat);
+        if (r.ok()) {
+            r.path = path != nullptr ? path : "";
+            r.stat = stat != nullptr ? copied(*stat) : znode_stat{};
         }
         deliver(context, std::move(r));
     }
@@ -204,19 +165,11 @@ struct zookeeper_handle::trampolines {
     static void got(
         int rc, const char* value, int length, const Stat* stat, const void* context) noexcept {
         reply r = failed(rc);
-        if (r.ok() && stat != nullptr) {
-            r.stat = copied(*stat);
-            if (value != nullptr && length > 0) {
+        if (r.ok()) {
+            r.stat = stat != nullptr ? copied(*stat) : znode_stat{};
+            if (length > 0) {  // -1: made without data
                 r.data.assign(value, static_cast<std::size_t>(length));
             }
-        }
-        deliver(context, std::move(r));
-    }
-
-    static void stated(int rc, const Stat* stat, const void* context) noexcept {
-        reply r = failed(rc);
-        if (r.ok() && stat != nullptr) {
-            r.stat = copied(*stat);
         }
         deliver(context, std::move(r));
     }
@@ -244,23 +197,15 @@ struct zookeeper_handle::trampolines {
         }
     }
 
-    static void session_changed(zhandle_t* /*handle*/,
-                                int type,
-                                int zk_state,
-                                const char* /*path*/,
-                                void* /*context*/) noexcept {
-        const errno_kept guard;
+    static void session_changed(zhandle_t*, int type, int now, const char*, void*) noexcept {
+        const restored cause(errno);
         if (type == ZOO_SESSION_EVENT) {
-            dispatching->observer_->on_state(known(zk_state));
+            dispatching->observer_->on_state(known(now));
         }
     }
 
-    static void node_changed(zhandle_t* /*handle*/,
-                             int type,
-                             int /*zk_state*/,
-                             const char* path,
-                             void* /*context*/) noexcept {
-        const errno_kept guard;
+    static void node_changed(zhandle_t*, int type, int, const char* path, void*) noexcept {
+        const restored cause(errno);
         // Session events come here as well, once for all watches.
         if (type == ZOO_DELETED_EVENT) {
             dispatching->observer_->on_watch(watch_event::deleted, path);
@@ -269,6 +214,24 @@ struct zookeeper_handle::trampolines {
         } else if (type == ZOO_CHILD_EVENT) {
             dispatching->observer_->on_watch(watch_event::children_changed, path);
         }
+    }
+
+    /// The C client goes on to the next server before it returns from a failure; only here it tells
+    /// which one has failed.
+    static void logged(const char* message) noexcept {
+        if (client_log_wanted()) {
+            std::fprintf(stderr, "%s\n", message);
+        }
+        if (const auto server = server_in_client_log(message); dispatching && !server.empty()) {
+            dispatching->failed_server_ = server;
+        }
+    }
+
+    /// The C client's statics; the same each time.
+    static void configure_client() noexcept {
+        zoo_set_debug_level(client_log_wanted() ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
+        // The list comes shuffled, and the C client would reseed the program's rand().
+        zoo_deterministic_conn_order(1);
     }
 
     static state known(int zk_state) noexcept {
@@ -294,41 +257,34 @@ zookeeper_handle::zookeeper_handle(const std::string& servers,
                                    observer& o)
     : observer_(&o) {
     static_cast<void>(dead_socket());  // so that later nothing can fail
-    const auto log = configured_client();
+    trampolines::configure_client();
+    const restored scope(dispatching, this);
     const auto longest = milliseconds(std::numeric_limits<int>::max());
-    handle_ = zookeeper_init2(servers.c_str(),
-                              &trampolines::session_changed,
-                              static_cast<int>(std::min(timeout, longest).count()),
-                              nullptr,
-                              nullptr,
-                              ZOO_NO_LOG_CLIENTENV,
-                              log);
+    const auto wanted = static_cast<int>(std::min(timeout, longest).count());
+    const auto watcher = &trampolines::session_changed;
+    const auto log = &trampolines::logged;
+    const auto flags = ZOO_NO_LOG_CLIENTENV;
+    handle_ = zookeeper_init2(servers.c_str(), watcher, wanted, nullptr, nullptr, flags, log);
     if (handle_ == nullptr) {
         throw std::system_error(errno, std::generic_category(), servers);
     }
     zoo_set_servers_resolution_delay(handle_, -1);
-    for (const auto& identity : identities) {
-        zoo_add_auth(handle_,
-                     identity.scheme.c_str(),
-                     identity.secret.data(),
-                     length_of(identity.secret),
-                     nullptr,
-                     nullptr);
+    for (const auto& [scheme, secret] : identities) {
+        const int length = length_of(secret);
+        zoo_add_auth(handle_, scheme.c_str(), secret.data(), length, nullptr, nullptr);
     }
 }
 
 zookeeper_handle::~zookeeper_handle() {
-    const dispatch_scope scope(this);
+    const restored scope(dispatching, this);
     // With a connection the C client would send the end of the session and wait for the answer.
-    if (current() == state::connecting || current() == state::connected) {
-        fail();
-    }
+    fail();
     zookeeper_close(handle_);
 }
 
 void zookeeper_handle::fail() noexcept {
-    if (socket_ < 0) {
-        return;
+    if (current() != state::connecting && current() != state::connected) {
+        return;  // the C client has closed its socket, and the number may be another's
     }
     // Shutting the socket down would leave what has arrived to be read first.
     if (::dup3(dead_socket(), socket_, O_CLOEXEC) < 0) {
@@ -353,8 +309,13 @@ std::string zookeeper_handle::server() const {
     return zoo_get_current_server(handle_);
 }
 
+void zookeeper_handle::set_servers(const std::string& servers) noexcept {
+    const restored scope(dispatching, this);
+    zoo_set_servers(handle_, servers.c_str());
+}
+
 zookeeper_handle::interest zookeeper_handle::next() noexcept {
-    const dispatch_scope scope(this);
+    const restored scope(dispatching, this);
     int wanted = 0;
     timeval patience{};
     socket_ = -1;
@@ -372,7 +333,7 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
 }
 
 bool zookeeper_handle::process(bool write) noexcept {
-    const dispatch_scope scope(this);
+    const restored scope(dispatching, this);
     errno = 0;
     const int rc = zookeeper_process(handle_, ZOOKEEPER_READ | (write ? ZOOKEEPER_WRITE : 0));
     if (rc != ZOK && rc != ZNOTHING) {
@@ -382,52 +343,42 @@ bool zookeeper_handle::process(bool write) noexcept {
 }
 
 result_code zookeeper_handle::send(std::uint64_t id, const request& r, bool watch) {
-    const auto* path = r.path.c_str();
-    const auto* context = context_of(id);
-    const watcher_fn watcher = watch ? &trampolines::node_changed : nullptr;
-    int rc = ZBADARGUMENTS;
+    return static_cast<result_code>(send_by_kind(id, r, watch));
+}
+
+int zookeeper_handle::send_by_kind(std::uint64_t id, const request& r, bool watch) {
+    using to = trampolines;
+    auto* const h = handle_;
+    const char* path = r.path.c_str();
+    const char* data = r.data.data();
+    const int length = length_of(r.data);
+    const void* context = context_of(id);
+    const watcher_fn watcher = watch ? &to::node_changed : nullptr;
     switch (r.what) {
-        case request::kind::create:
-            rc = zoo_acreate2(handle_,
-                              path,
-                              r.data.data(),
-                              length_of(r.data),
-                              acl_view(r.access).get(),
-                              flags_of(r.mode),
-                              &trampolines::created,
-                              context);
-            break;
+        case request::kind::create: {
+            auto entries = entries_of(r.access);
+            const auto access = view_of(entries);
+            const int mode = flags_of(r.mode);
+            return zoo_acreate2(h, path, data, length, &access, mode, &to::created, context);
+        }
         case request::kind::remove:
-            rc = zoo_adelete(handle_, path, r.version, &trampolines::done, context);
-            break;
+            return zoo_adelete(h, path, r.version, &to::done, context);
         case request::kind::get:
-            rc = zoo_awget(handle_, path, watcher, nullptr, &trampolines::got, context);
-            break;
+            return zoo_awget(h, path, watcher, nullptr, &to::got, context);
         case request::kind::exists:
-            rc = zoo_aexists(handle_, path, 0, &trampolines::stated, context);
-            break;
+            return zoo_aexists(h, path, 0, &to::stated, context);
         case request::kind::children:
-            rc = zoo_awget_children(handle_, path, watcher, nullptr, &trampolines::listed, context);
-            break;
+            return zoo_awget_children(h, path, watcher, nullptr, &to::listed, context);
         case request::kind::set:
-            rc = zoo_aset(handle_,
-                          path,
-                          r.data.data(),
-                          length_of(r.data),
-                          r.version,
-                          &trampolines::stated,
-                          context);
-            break;
+            return zoo_aset(h, path, data, length, r.version, &to::stated, context);
         case request::kind::sync:
-            rc = zoo_async(handle_, path, &trampolines::synced, context);
-            break;
+            return zoo_async(h, path, &to::synced, context);
         case request::kind::multi:
-            rc = send_multi(id, r);
-            break;
+            return send_multi(id, r);
         case request::kind::check:
             break;
     }
-    return static_cast<result_code>(rc);
+    return ZBADARGUMENTS;
 }
 
 int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
@@ -435,45 +386,11 @@ int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
     if (is_unrecoverable(handle_) != 0) {
         return ZINVALIDSTATE;
     }
-    auto m = std::make_unique<multi_buffers>();
-    const auto count = r.operations.size();
-    m->id = id;
-    m->operations.resize(count);
-    m->results.resize(count);
-    m->stats.resize(count);
-    m->paths.resize(count);
-    std::vector<std::unique_ptr<acl_view>> acls;
-    constexpr std::size_t digits_and_end = 12;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto& one = r.operations[i];
-        auto& op = m->operations[i];
-        const auto* path = one.path.c_str();
-        if (one.what == request::kind::create) {
-            acls.push_back(std::make_unique<acl_view>(one.access));
-            m->paths[i].resize(one.path.size() + digits_and_end);
-            zoo_create_op_init(&op,
-                               path,
-                               one.data.data(),
-                               length_of(one.data),
-                               acls.back()->get(),
-                               flags_of(one.mode),
-                               m->paths[i].data(),
-                               length_of(m->paths[i]));
-        } else if (one.what == request::kind::remove) {
-            zoo_delete_op_init(&op, path, one.version);
-        } else if (one.what == request::kind::set) {
-            zoo_set_op_init(
-                &op, path, one.data.data(), length_of(one.data), one.version, &m->stats[i]);
-        } else {
-            zoo_check_op_init(&op, path, one.version);
-        }
-    }
-    const int rc = zoo_amulti(handle_,
-                              static_cast<int>(count),
-                              m->operations.data(),
-                              m->results.data(),
-                              &trampolines::multi_done,
-                              context_of(id));
+    auto m = std::make_unique<multi_buffers>(id, r.operations);
+    const auto count = static_cast<int>(m->operations.size());
+    const auto* operations = m->operations.data();
+    const auto done = &trampolines::multi_done;
+    const int rc = zoo_amulti(handle_, count, operations, m->results.data(), done, context_of(id));
     if (rc == ZOK) {
         multis_.push_back(std::move(m));
     }

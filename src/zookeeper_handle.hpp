@@ -71,31 +71,38 @@ public:
     /// The server of the present attempt or connection, as server_list::described() takes it.
     [[nodiscard]] std::string server() const;
 
+    /// Goes on with these servers. Only while there is no connection.
+    void set_servers(const std::string& servers) noexcept;
+
     /// Connects, pings, finds timeouts. Also needed after send(), once for any number of them.
     interest next() noexcept;
     /// Reads at most one frame, and writes what can be written. False when there was nothing to
     /// read or the connection failed.
     bool process(bool write) noexcept;
 
-    /// Makes the present connection or attempt fail, with its requests.
+    /// Makes the present connection or attempt fail, with its requests, if there is one.
     void fail() noexcept;
 
     /// `r` must be acceptable(). Anything but `ok` means that nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);
 
-    /// Why the last connection or attempt failed: an errno value.
+    /// Why the last connection or attempt failed (an errno value), and the server of it.
     [[nodiscard]] int last_failure() const noexcept { return last_failure_; }
+
+    [[nodiscard]] const std::string& failed_server() const noexcept { return failed_server_; }
 
 private:
     struct multi_buffers;
     struct trampolines;
 
+    [[nodiscard]] int send_by_kind(std::uint64_t id, const request& r, bool watch);
     [[nodiscard]] int send_multi(std::uint64_t id, const request& r);
 
     _zhandle* handle_ = nullptr;
     observer* observer_;
     std::vector<std::unique_ptr<multi_buffers>> multis_;
     int last_failure_ = 0;
+    std::string failed_server_;
     int socket_ = -1;  ///< the C client's, as next() saw it
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "name_resolution.hpp"
 #include "session.hpp"
 
 #include <memory>
@@ -12,7 +13,8 @@ class asio_loop;
 /// by the loop.
 class zookeeper_sessions final : public session_factory {
 public:
-    explicit zookeeper_sessions(std::shared_ptr<asio_loop> loop);
+    explicit zookeeper_sessions(std::shared_ptr<asio_loop> loop,
+                                name_resolver resolver = &resolve_names);
     ~zookeeper_sessions() override;
 
     [[nodiscard]] std::unique_ptr<session> open(const session_options& options,
@@ -20,6 +22,7 @@ public:
 
 private:
     std::shared_ptr<asio_loop> loop_;
+    name_resolver resolver_;
 };
 
 }  // namespace latchkey

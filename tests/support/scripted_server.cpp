@@ -48,16 +48,12 @@ bytes framed(const bytes& body) {
 
 std::atomic<std::uint64_t> next_session{0x5100000000000001U};
 
-std::string loopback(std::uint16_t port) {
-    return "127.0.0.1:" + std::to_string(port);
-}
-
 }  // namespace
 
 class scripted_server::engine {
 public:
-    explicit engine(greeting g)
-        : greeting_(g), acceptor_(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+    engine(greeting g, const std::string& host)
+        : greeting_(g), acceptor_(io_, tcp::endpoint(asio::ip::make_address(host), 0)) {
         accept();
         thread_ = std::thread([this] { io_.run(); });
     }
@@ -219,10 +215,15 @@ private:
     std::thread thread_;
 };
 
-scripted_server::scripted_server(greeting g)
-    : engine_(std::make_unique<engine>(g)), address_(loopback(engine_->port())) {}
+scripted_server::scripted_server(greeting g, const std::string& host)
+    : engine_(std::make_unique<engine>(g, host)),
+      address_(host + ":" + std::to_string(engine_->port())) {}
 
 scripted_server::~scripted_server() = default;
+
+std::uint16_t scripted_server::port() const {
+    return engine_->port();
+}
 
 void scripted_server::greet(greeting g) {
     engine_->run([&] { engine_->greeting_ = g; });
@@ -273,7 +274,7 @@ full_listener::full_listener() {
         ::getsockname(listening, address, &size) != 0) {
         throw std::runtime_error("cannot listen");
     }
-    address_ = loopback(ntohs(a.sin_port));
+    address_ = "127.0.0.1:" + std::to_string(ntohs(a.sin_port));
     // More than the kernel queues for a backlog of 0.
     for (int i = 0; i < 8; ++i) {
         const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -21,13 +21,16 @@ public:
         another_session,  ///< a new one, whatever was asked for
     };
 
-    explicit scripted_server(greeting g = greeting::welcome);
+    /// Listens on `host`, a numeric address.
+    explicit scripted_server(greeting g = greeting::welcome, const std::string& host = "127.0.0.1");
     ~scripted_server();
     scripted_server(const scripted_server&) = delete;
     scripted_server& operator=(const scripted_server&) = delete;
 
     /// "127.0.0.1:port"
     [[nodiscard]] const std::string& address() const { return address_; }
+
+    [[nodiscard]] std::uint16_t port() const;
 
     void greet(greeting g);
     /// False: takes requests and does not answer any more, not even pings.

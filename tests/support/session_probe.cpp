@@ -20,8 +20,11 @@ session_options options_for(const std::string& servers, std::chrono::millisecond
     return options;
 }
 
-session_probe::session_probe(session_options options, std::optional<kind> destroy_at)
-    : loop_(std::make_shared<asio_loop>()), factory_(std::make_unique<zookeeper_sessions>(loop_)) {
+session_probe::session_probe(session_options options,
+                             std::optional<kind> destroy_at,
+                             name_resolver resolver)
+    : loop_(std::make_shared<asio_loop>()),
+      factory_(std::make_unique<zookeeper_sessions>(loop_, std::move(resolver))) {
     on_loop([&] {
         session_ = factory_->open(options, [this, destroy_at](const session_event& e) {
             if (e.what == destroy_at) {

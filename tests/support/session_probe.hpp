@@ -1,6 +1,7 @@
 #pragma once
 
 #include "asio_loop.hpp"
+#include "name_resolution.hpp"
 #include "session.hpp"
 
 #include <chrono>
@@ -23,7 +24,9 @@ public:
     using kind = session_event::kind;
 
     /// `destroy_at`: the event whose handler destroys the session, if any.
-    explicit session_probe(session_options options, std::optional<kind> destroy_at = std::nullopt);
+    explicit session_probe(session_options options,
+                           std::optional<kind> destroy_at = std::nullopt,
+                           name_resolver resolver = &resolve_names);
     /// `servers` is "host:port,..."
     explicit session_probe(const std::string& servers,
                            std::chrono::milliseconds timeout = std::chrono::seconds(6),

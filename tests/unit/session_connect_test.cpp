@@ -5,11 +5,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <future>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <boost/system/system_error.hpp>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,6 +84,37 @@ TEST(SessionConnect, TellsWhichServerFailedAndWhy) {
     EXPECT_EQ(refused.last(kind::trouble).detail, nobody + ": Connection refused");
 }
 
+TEST(SessionConnect, BlamesEachServerForItsOwnFailure) {
+    const scripted_server silent(greeting::silence);
+    const auto nobody = closed_port();
+    const auto nobody_either = closed_port();
+    const auto servers = silent.address() + "," + nobody + "," + nobody_either;
+    session_probe s(servers);
+    ASSERT_TRUE(s.wait_for(kind::trouble, 6));
+    std::set<std::string> told;
+    for (const auto& e : s.events()) {
+        told.insert(e.detail.substr(0, e.detail.find(" within")));
+    }
+    EXPECT_THAT(
+        told,
+        testing::ElementsAreArray(std::set<std::string>{silent.address() + ": no answer",
+                                                        nobody + ": Connection refused",
+                                                        nobody_either + ": Connection refused"}));
+}
+
+TEST(SessionConnect, SpeaksIpv6) {
+    try {
+        const scripted_server live(greeting::welcome, "::1");
+        session_probe s(live.address());
+        EXPECT_TRUE(s.wait_for(kind::connected));
+        session_probe refused("::1:1");
+        ASSERT_TRUE(refused.wait_for(kind::trouble));
+        EXPECT_EQ(refused.last(kind::trouble).detail, "[::1]:1: Connection refused");
+    } catch (const boost::system::system_error& e) {
+        GTEST_SKIP() << "no IPv6 here: " << e.what();
+    }
+}
+
 TEST(SessionConnect, TellsTheNameThatWasConfigured) {
     const auto port = closed_port().substr(std::string("127.0.0.1").size());
     session_probe s("localhost" + port);
@@ -99,6 +133,52 @@ TEST(SessionConnect, TellsThatANameCannotBeResolvedAndStaysUsable) {
 
     session_probe half("name.invalid:2181," + live.address());
     EXPECT_TRUE(half.wait_for(kind::connected)) << "one name of two is enough";
+}
+
+/// Names that change their meaning.
+class name_book {
+public:
+    explicit name_book(std::vector<server_address> now) : now_(std::move(now)) {}
+
+    void change(std::vector<server_address> to) {
+        const std::lock_guard lock(mutex_);
+        now_ = std::move(to);
+    }
+
+    [[nodiscard]] name_resolver resolver() {
+        return [this](const auto& /*endpoints*/, const auto& done) {
+            const std::lock_guard lock(mutex_);
+            done({.addresses = now_, .failures = {}});
+        };
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<server_address> now_;
+};
+
+TEST(SessionConnect, FollowsItsServersToTheirNewAddresses) {
+    // Ports do not count for the C client, so each server has an address of its own.
+    std::optional<scripted_server> old(std::in_place, greeting::welcome, "127.0.0.2");
+    const scripted_server moved(greeting::welcome, "127.0.0.3");
+    name_book names({{"127.0.0.2", old->port(), "zk"}});
+    session_probe s(test::options_for("zk:2181", milliseconds(30000)), {}, names.resolver());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const auto id = s.last(kind::connected).id;
+    names.change({{"127.0.0.3", moved.port(), "zk"}});
+    old.reset();
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(s.last(kind::connected).id, id) << "the session lives on";
+    EXPECT_EQ(moved.handshakes(), 1U);
+}
+
+TEST(SessionConnect, LooksNamesUpAgainWhileItHasNoSession) {
+    const scripted_server moved;
+    name_book names({{"127.0.0.9", 1, "zk"}});
+    session_probe s(test::options_for("zk:2181"), {}, names.resolver());
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    names.change({{"127.0.0.1", moved.port(), "zk"}});
+    EXPECT_TRUE(s.wait_for(kind::connected));
 }
 
 TEST(SessionConnect, KeepsTryingUntilAServerAnswers) {

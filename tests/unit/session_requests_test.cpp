@@ -13,6 +13,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace latchkey {
 namespace {
@@ -279,6 +281,45 @@ TEST(SessionEnd, MayBeDestroyedByAnyOfItsEvents) {
         EXPECT_EQ(s.events().size(), told);
         EXPECT_EQ(s.events().back().what, when);
     }
+}
+
+TEST(SessionEnd, IsNotBroughtAboutByAForkedChild) {
+    const scripted_server server;
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        s.destroy_here();
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(s.call(request::remove("/a")).ok());
+    EXPECT_EQ(s.events().size(), 1U);
+    EXPECT_EQ(server.accepted(), 1U);
+}
+
+TEST(SessionEnd, EndsTheConnectionAlsoWhileAForkedChildLives) {
+    scripted_server server;
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    int life[2];
+    ASSERT_EQ(::pipe(life), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        char end = 0;
+        ::close(life[1]);
+        ::_exit(::read(life[0], &end, 1) == 0 ? 0 : 1);
+    }
+    ::close(life[0]);
+    s.drop();
+    EXPECT_TRUE(eventually([&] { return server.hung_up() == 1; }));
+    ::close(life[1]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
 }
 
 }  // namespace
