@@ -26,7 +26,6 @@ struct process {
     pid_t group = 0;
     unsigned long long started =
         0;  // in clock ticks: tells a process from a later one with its pid
-    char state = 0;
 };
 
 std::optional<process> look_at(pid_t pid) {
@@ -48,9 +47,9 @@ std::optional<process> look_at(pid_t pid) {
     process p;
     p.pid = pid;
     constexpr const char* fields =
-        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
+        " %*c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
     if (after_name == nullptr ||
-        std::sscanf(after_name + 1, fields, &p.state, &p.parent, &p.group, &p.started) != 4) {
+        std::sscanf(after_name + 1, fields, &p.parent, &p.group, &p.started) != 3) {
         return std::nullopt;
     }
     return p;
@@ -95,25 +94,27 @@ int open_process(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
 }
 
-bool send_to_process(int fd, int signal) {
-    return ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0U) == 0;
+void send_to_process(int fd, int signal) {
+    ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0U);
 }
 
 /// Never hits a stranger that got the pid of a process which has ended since.
-bool send(const process& to, int signal) {
+void send(const process& to, int signal) {
     const int fd = open_process(to.pid);
     if (fd < 0) {
-        // Kernels before 5.3, and some sandboxes.
-        return errno == ENOSYS && ::kill(to.pid, signal) == 0;
+        if (errno == ENOSYS) {  // kernels before 5.3, and some sandboxes
+            ::kill(to.pid, signal);
+        }
+        return;
     }
     const auto now = look_at(to.pid);
-    const bool same = now && now->started == to.started;
-    const bool sent = same && send_to_process(fd, signal);
-    if (sent && signal != SIGKILL) {
-        send_to_process(fd, SIGCONT);
+    if (now && now->started == to.started) {
+        send_to_process(fd, signal);
+        if (signal != SIGKILL) {
+            send_to_process(fd, SIGCONT);
+        }
     }
     ::close(fd);
-    return sent;
 }
 
 }  // namespace
@@ -125,8 +126,8 @@ void adopt_orphans() noexcept {
 int signal_descendants(int signal, pid_t except) noexcept {
     int count = 0;
     for (const auto& p : all_descendants()) {
-        const bool excepted = except != 0 && p.group == except;
-        if (p.state != 'Z' && !excepted && send(p, signal)) {
+        if (except == 0 || p.group != except) {
+            send(p, signal);
             ++count;
         }
     }

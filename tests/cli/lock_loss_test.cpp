@@ -54,10 +54,10 @@ TEST_F(LockLoss, EndsAHoldWithoutCommand) {
 }
 
 TEST_F(LockLoss, ByKillingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
-    const auto holder = lock_sh({"-t", "2"}, family);
+    const auto holder = lock_sh({"-t", "4"}, family);
     const pid_t main = pid_in("main");
     const pid_t stray = pid_in("stray");
-    const auto next = lock_sh({"-t", "2"},
+    const auto next = lock_sh({"-t", "4"},
                               "kill -0 $(cat $DIR/main) 2>/dev/null && exit 1; "
                               "kill -0 $(cat $DIR/stray) 2>/dev/null && exit 2; exit 0");
     ASSERT_TRUE(eventually_participants(2));
@@ -68,10 +68,10 @@ TEST_F(LockLoss, ByKillingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
 }
 
 TEST_F(LockLoss, ByStoppingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
-    const auto holder = lock_sh({"-t", "2"}, family);
+    const auto holder = lock_sh({"-t", "4"}, family);
     const pid_t main = pid_in("main");
     const pid_t stray = pid_in("stray");
-    const auto next = lock_sh({"-t", "2"}, "touch $DIR/next; exec sleep 1000");
+    const auto next = lock_sh({"-t", "4"}, "touch $DIR/next; exec sleep 1000");
     ASSERT_TRUE(eventually_participants(2));
     holder->send(SIGSTOP);
     ASSERT_TRUE(eventually([&] { return exists("next") || (dead(main) && dead(stray)); }));
@@ -84,9 +84,9 @@ TEST_F(LockLoss, ByStoppingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
 }
 
 TEST_F(LockLoss, OfAHoldWithoutCommandIsToldAfterAStop) {
-    const auto holder = lock({"-t", "2"});
+    const auto holder = lock({"-t", "4"});
     ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
-    const auto next = lock({"-t", "2"});
+    const auto next = lock({"-t", "4"});
     ASSERT_TRUE(eventually_participants(2));
     holder->send(SIGSTOP);
     ASSERT_TRUE(eventually([&] { return !next->out().empty(); }));
