@@ -43,7 +43,7 @@ void contender::enter(state s) {
 }
 
 std::string contender::path_of(const std::string& name) const {
-    return join_path(settings_.znode.directory, name);
+    return join_path(settings_.as->directory, name);
 }
 
 // ---- what becomes of the session ----
@@ -125,11 +125,11 @@ void contender::begin_attempt() {
 
 void contender::look() {
     enter(state::looking);
-    core_->submit(request::children(settings_.znode.directory), here([this](const reply& r) {
-                      settings_.znode.directory_known = r.ok();
+    core_->submit(request::children(settings_.as->directory), here([this](const reply& r) {
+                      settings_.directory_known = r.ok();
                       if (r.code == result_code::no_auth) {
-                          leave({failure_of(r.code, settings_.znode.directory), {}});
-                      } else if (r.ok() && is_anybody_in(r.names, settings_.znode.marker)) {
+                          leave({failure_of(r.code, settings_.as->directory), {}});
+                      } else if (r.ok() && is_anybody_in(r.names, settings_.as->marker)) {
                           finish({});
                       } else if (r.ok() || r.code == result_code::no_node) {
                           join();
@@ -143,7 +143,8 @@ void contender::join() {
     enter(state::joining);
     create_ = std::make_shared<protected_create>(
         core_,
-        settings_.znode,
+        settings_.as,
+        settings_.directory_known,
         [weak = weak_from_this(), step = step_](protected_create::joined j) {
             const auto self = weak.lock();
             if (self && self->step_ == step) {
@@ -158,7 +159,7 @@ void contender::on_joined(protected_create::joined j) {
     create_.reset();
     own_ = std::move(j.name);
     czxid_ = j.czxid;
-    settings_.znode.directory_known = settings_.znode.directory_known || !own_.empty();
+    settings_.directory_known = settings_.directory_known || !own_.empty();
     if (giving_up_) {
         leave(std::move(*giving_up_));
     } else if (j.why) {
@@ -172,20 +173,8 @@ void contender::on_joined(protected_create::joined j) {
 
 void contender::queue(const protected_create::joined& j) {
     enter(state::queued);
-    // The turn is ours alone: what it calls finds us alive.
-    turn_ = std::make_shared<turn>(
-        core_,
-        this,
-        turn::settings{settings_.znode.directory, settings_.znode.marker, own_, prefix_},
-        turn::effects{.own_watch = [this]() -> znode_watch& { return own_watch(); },
-                      .placed = [this](const queue_verdict& v) { return on_placed(v); },
-                      .listed = [this](const std::vector<std::string>& names) { on_listed(names); },
-                      .granted = [this] { publish(); },
-                      .gone = [this] { on_gone(); },
-                      .refused =
-                          [this](failure why) {
-                              leave({std::move(why), {}});
-                          }});
+    turn::owner& self = *this;
+    turn_ = std::make_shared<turn>(core_, settings_.as, own_, prefix_, this, self);
     if (j.listed) {
         turn_->judge(j.names);
     } else {
@@ -195,7 +184,7 @@ void contender::queue(const protected_create::joined& j) {
 
 /// A second znode of the same attempt is a create that was thought lost: ours to delete.
 void contender::on_listed(const std::vector<std::string>& names) {
-    for (const std::string& stray : with_prefix(names, prefix_, settings_.znode.marker)) {
+    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->marker)) {
         if (stray != own_) {
             core_->deletes().add(path_of(stray), nullptr);
         }
@@ -229,22 +218,22 @@ void contender::on_gone() {
     }
 }
 
+void contender::on_refused(failure why) {
+    leave({std::move(why), {}});
+}
+
 znode_watch& contender::own_watch() {
     if (!own_watch_) {
-        own_watch_ = std::make_shared<znode_watch>(
-            core_,
-            path_of(own_),
-            znode_watch::effects{.armed =
-                                     [this](const znode_stat&) {
-                                         if (turn_) {
-                                             turn_->own_watch_armed();
-                                         }
-                                     },
-                                 .deleted = [this] { on_gone(); },
-                                 // The connection is gone; the next one begins with this again.
-                                 .refused = [](result_code) {}});
+        znode_watch::observer& self = *this;
+        own_watch_ = std::make_shared<znode_watch>(core_, path_of(own_), self);
     }
     return *own_watch_;
+}
+
+void contender::on_watch_set(const znode_stat& /*stat*/) {
+    if (turn_) {
+        turn_->own_watch_armed();
+    }
 }
 
 // ---- holding ----

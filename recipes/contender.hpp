@@ -7,6 +7,7 @@
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "hold_state.hpp"
+#include "participation.hpp"
 #include "protected_create.hpp"
 #include "turn.hpp"
 #include "znode_watch.hpp"
@@ -25,10 +26,14 @@ namespace latchkey {
 /// An attempt lives in one session: nothing is granted across a change of session, and after a loss
 /// the next attempt joins at the tail. What was created is deleted surely once it does not hold,
 /// also after the owner has forgotten the contender.
-class contender final : public session_user, public std::enable_shared_from_this<contender> {
+class contender final : public session_user,
+                        public std::enable_shared_from_this<contender>,
+                        turn::owner,
+                        znode_watch::observer {
 public:
     struct settings {
-        protected_create::settings znode;
+        std::shared_ptr<const participation> as;
+        bool directory_known = false;
         bool only_if_first = false;           ///< reads first, and gives up when somebody is ahead
         std::function<void(place)> reserved;  ///< on the loop
         std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
@@ -63,15 +68,29 @@ private:
     void validity_passed() override;
     void client_closed(const failure& why) override;
 
+    // turn::owner
+    znode_watch& own_watch() override;
+    void on_listed(const std::vector<std::string>& names) override;
+    bool on_placed(const queue_verdict& v) override;
+
+    void on_turn() override { publish(); }
+
+    void on_gone() override;
+    void on_refused(failure why) override;
+
+    // znode_watch::observer, of the own znode
+    void on_watch_set(const znode_stat& stat) override;
+
+    void on_znode_deleted() override { on_gone(); }
+
+    // Refused with the connection; the next one begins with this again.
+    void on_watch_refused(result_code) override {}
+
     void begin_attempt();
     void look();
     void join();
     void on_joined(protected_create::joined j);
     void queue(const protected_create::joined& j);
-    void on_listed(const std::vector<std::string>& names);
-    bool on_placed(const queue_verdict& v);
-    void on_gone();
-    znode_watch& own_watch();
     void publish();
     void release(std::function<void()> gone);
     void give_up(outcome o);

@@ -107,11 +107,11 @@ void local_queue::advance() {
     if (waiting_.empty()) {
         core_->detach(this);
     }
-    contender::settings s{.znode = settings_.znode,
+    contender::settings s{.as = as_,
+                          .directory_known = directory_known_,
                           .only_if_first = front_->wish_ == wish::only_if_first,
                           .reserved = nullptr,
                           .released = [self = shared_from_this()] { self->on_released(); }};
-    s.znode.data = settings_.data();
     if (front_->options_.reserved && front_->wish_ == wish::wait) {
         s.reserved = [core = core_, tell = front_->options_.reserved](place p) {
             core->call([tell, p = std::move(p)] { tell(p); });
@@ -125,8 +125,7 @@ void local_queue::advance() {
 }
 
 void local_queue::on_contended(contender::outcome o) {
-    settings_.znode.directory_known =
-        settings_.znode.directory_known || static_cast<bool>(o.granted);
+    directory_known_ = directory_known_ || static_cast<bool>(o.granted);
     const auto finished = std::exchange(front_, nullptr);
     if (!o.granted) {
         contender_.reset();

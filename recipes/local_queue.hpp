@@ -5,8 +5,8 @@
 #include "contender.hpp"
 
 #include <chrono>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -21,11 +21,6 @@ class acquisition;
 /// to caller without the ensemble belongs here too.
 class local_queue final : public session_user, public std::enable_shared_from_this<local_queue> {
 public:
-    struct settings {
-        protected_create::settings znode;
-        std::function<std::string()> data;  ///< for each znode anew
-    };
-
     struct acquired {
         failure why;
         hold granted;
@@ -38,8 +33,8 @@ public:
 
     static constexpr auto for_ever = std::chrono::nanoseconds::max();
 
-    local_queue(std::shared_ptr<client_core> core, settings s)
-        : core_(std::move(core)), settings_(std::move(s)) {}
+    local_queue(std::shared_ptr<client_core> core, participation as)
+        : core_(std::move(core)), as_(std::make_shared<const participation>(std::move(as))) {}
 
     /// Any thread. `done` is called once, on the loop; `reserved` runs as code of the user.
     std::shared_ptr<acquisition> enter(wish w,
@@ -49,7 +44,7 @@ public:
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    [[nodiscard]] const settings& set() const noexcept { return settings_; }
+    [[nodiscard]] const participation& as() const noexcept { return *as_; }
 
 private:
     friend class acquisition;
@@ -71,12 +66,13 @@ private:
     void withdraw(const std::shared_ptr<acquisition>& a);
 
     const std::shared_ptr<client_core> core_;
-    settings settings_;
+    const std::shared_ptr<const participation> as_;
 
     // On the loop only.
-    std::deque<std::shared_ptr<acquisition>> waiting_;
-    std::shared_ptr<acquisition> front_;    ///< whom the contender works for
-    std::shared_ptr<contender> contender_;  ///< from joining until the hold is released
+    bool directory_known_ = false;
+    std::list<std::shared_ptr<acquisition>> waiting_;  ///< an empty deque takes half a KiB
+    std::shared_ptr<acquisition> front_;               ///< whom the contender works for
+    std::shared_ptr<contender> contender_;             ///< from joining until the hold is released
 };
 
 /// One call of acquire, from its start to its result.

@@ -20,12 +20,12 @@ constexpr const char* lock_marker = "lock-";
 
 class mutex::impl {
 public:
-    impl(std::shared_ptr<client_core> core, local_queue::settings s)
-        : queue(std::make_shared<local_queue>(std::move(core), std::move(s))) {}
+    impl(std::shared_ptr<client_core> core, participation as)
+        : queue(std::make_shared<local_queue>(std::move(core), std::move(as))) {}
 
     [[nodiscard]] client_core& core() const noexcept { return *queue->core(); }
 
-    [[nodiscard]] const std::string& path() const noexcept { return queue->set().znode.directory; }
+    [[nodiscard]] const std::string& path() const noexcept { return queue->as().directory; }
 
     /// No time at all means to take the lock only if nobody is ahead; the answer to that is waited
     /// for as long as a session.
@@ -116,17 +116,16 @@ mutex::mutex(client& c, std::string path, mutex_options options) {
                         std::to_string(longest_record));
     }
     auto core = client_core::of(c);
-    local_queue::settings s{.znode = {.directory = std::move(path),
-                                      .marker = lock_marker,
-                                      .data = {},
-                                      .access = options.access.value_or(core->access())},
-                            .data = {}};
+    participation as{.directory = std::move(path),
+                     .marker = lock_marker,
+                     .data = nullptr,
+                     .access = options.access.value_or(core->access())};
     if (options.data) {
-        s.data = [data = *std::move(options.data)] { return data; };
+        as.data = [data = *std::move(options.data)] { return data; };
     } else {
-        s.data = [record = record_writer("exclusive")] { return record.write(); };
+        as.data = [record = record_writer::shared("exclusive")] { return record->write(); };
     }
-    impl_ = std::make_shared<impl>(std::move(core), std::move(s));
+    impl_ = std::make_shared<impl>(std::move(core), std::move(as));
 }
 
 mutex::~mutex() {

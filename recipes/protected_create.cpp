@@ -29,13 +29,14 @@ std::string guid(loop& l) {
 }  // namespace
 
 protected_create::protected_create(std::shared_ptr<client_core> core,
-                                   settings s,
+                                   std::shared_ptr<const participation> as,
+                                   bool directory_known,
                                    std::function<void(joined)> done)
     : core_(std::move(core)),
-      settings_(std::move(s)),
+      as_(std::move(as)),
       prefix_("_c_" + guid(core_->loop()) + "-"),
       done_(std::move(done)),
-      directory_known_(settings_.directory_known),
+      directory_known_(directory_known),
       retry_(core_->loop()) {}
 
 void protected_create::start() {
@@ -63,18 +64,18 @@ void protected_create::send() {
     if (!directory_known_) {
         create_directories();
     }
-    core_->submit(request::create(join_path(settings_.directory, prefix_ + settings_.marker),
-                                  settings_.data,
+    core_->submit(request::create(join_path(as_->directory, prefix_ + as_->marker),
+                                  as_->data(),
                                   create_mode::ephemeral_sequential,
-                                  settings_.access),
+                                  as_->access),
                   here([this](const reply& r) { on_created(r); }));
-    core_->submit(request::children(settings_.directory),
+    core_->submit(request::children(as_->directory),
                   here([this](reply r) { on_listed(std::move(r)); }));
 }
 
 void protected_create::create_directories() {
     directory_refused_ = result_code::ok;
-    core_->create_directories(settings_.directory, settings_.access, here([this](const reply& r) {
+    core_->create_directories(as_->directory, as_->access, here([this](const reply& r) {
                                   // A level that is there already answers NODEEXISTS, or NOAUTH;
                                   // the create tells.
                                   if (!r.ok() && r.code != result_code::node_exists) {
@@ -98,7 +99,7 @@ void protected_create::on_refused(result_code code) {
         case result_code::no_node:
             // The directory was removed a moment ago, or could not be created.
             if (directory_refused_ != result_code::ok && !outcome_unknown(directory_refused_)) {
-                finish({.why = failure_of(directory_refused_, settings_.directory),
+                finish({.why = failure_of(directory_refused_, as_->directory),
                         .name = {},
                         .names = {}});
                 return;
@@ -113,7 +114,7 @@ void protected_create::on_refused(result_code code) {
             finish(
                 {.why =
                      {errc::sequence_exhausted,
-                      "\"" + escaped(settings_.directory) +
+                      "\"" + escaped(as_->directory) +
                           "\": the servers have no sequence number left for it; use another path"},
                  .name = {},
                  .names = {}});
@@ -125,7 +126,7 @@ void protected_create::on_refused(result_code code) {
         case result_code::bad_arguments:
         case result_code::marshalling_error:
         case result_code::unimplemented:
-            finish({.why = failure_of(code, settings_.directory), .name = {}, .names = {}});
+            finish({.why = failure_of(code, as_->directory), .name = {}, .names = {}});
             return;
         default:
             // Unknown, or a code that we have no word for: the znode may be there.
@@ -140,7 +141,7 @@ void protected_create::on_listed(reply r) {
     joined_.listed = r.ok();
     joined_.names = std::move(r.names);
     if (r.code == result_code::no_auth) {
-        joined_.why = failure_of(r.code, settings_.directory);
+        joined_.why = failure_of(r.code, as_->directory);
     }
     finish(std::move(joined_));
 }
@@ -151,14 +152,14 @@ void protected_create::resolve() {
     if (!core_->connected()) {
         return;
     }
-    core_->submit(request::sync(settings_.directory), here([this](const reply& r) {
+    core_->submit(request::sync(as_->directory), here([this](const reply& r) {
                       if (!r.ok()) {
                           retry(&protected_create::resolve);
                       }
                   }));
-    core_->submit(request::children(settings_.directory), here([this](reply r) {
+    core_->submit(request::children(as_->directory), here([this](reply r) {
                       if (r.ok() || r.code == result_code::no_node) {
-                          auto candidates = with_prefix(r.names, prefix_, settings_.marker);
+                          auto candidates = with_prefix(r.names, prefix_, as_->marker);
                           examine(std::move(r.names), std::move(candidates));
                       } else {
                           retry(&protected_create::resolve);
@@ -177,7 +178,7 @@ void protected_create::examine(std::vector<std::string> names,
         }
         return;
     }
-    const std::string path = join_path(settings_.directory, candidates.front());
+    const std::string path = join_path(as_->directory, candidates.front());
     core_->submit(request::get(path),
                   here([this, names = std::move(names), candidates = std::move(candidates)](
                            const reply& r) mutable {

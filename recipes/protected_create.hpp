@@ -3,6 +3,7 @@
 #include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "participation.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -22,14 +23,6 @@ namespace latchkey {
 /// server can miss a create that commits later, and a second one would queue behind it for ever.
 class protected_create : public std::enable_shared_from_this<protected_create> {
 public:
-    struct settings {
-        std::string directory;
-        std::string marker;  ///< what stands between the GUID and the sequence: "lock-"
-        std::string data;
-        acl access;
-        bool directory_known = false;
-    };
-
     struct joined {
         failure why;
         std::string name;  ///< empty on failure, and when abandoned and not there
@@ -40,7 +33,8 @@ public:
 
     /// `done` is called once, unless the object is forgotten before (with its session).
     protected_create(std::shared_ptr<client_core> core,
-                     settings s,
+                     std::shared_ptr<const participation> as,
+                     bool directory_known,
                      std::function<void(joined)> done);
 
     /// Sends. While connected only.
@@ -79,7 +73,7 @@ private:
     }
 
     const std::shared_ptr<client_core> core_;
-    const settings settings_;
+    const std::shared_ptr<const participation> as_;
     const std::string prefix_;
     std::function<void(joined)> done_;
 

@@ -2,6 +2,8 @@
 
 #include <latchkey/duration.hpp>
 
+#include "fork_guard.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -75,6 +77,20 @@ record_writer::record_writer(std::string_view mode) {
             head_ = text + ",\"since\":";
         }
     }
+}
+
+std::shared_ptr<const record_writer> record_writer::shared(std::string_view mode) {
+    struct latest {
+        std::string mode;
+        std::uint64_t generation;
+        std::shared_ptr<const record_writer> writer;
+    };
+
+    thread_local latest known;
+    if (!known.writer || known.mode != mode || known.generation != fork_generation()) {
+        known = {std::string(mode), fork_generation(), std::make_shared<record_writer>(mode)};
+    }
+    return known.writer;
 }
 
 std::string record_writer::write() const {

@@ -3,6 +3,7 @@
 #include <latchkey/participant.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@ class record_writer {
 public:
     /// Reads host, user and program of this process once. `mode` is what is asked for: "exclusive".
     explicit record_writer(std::string_view mode);
+
+    /// The same for all that a thread asks for: it is neither cheap to make nor small. In a forked
+    /// child another one.
+    [[nodiscard]] static std::shared_ptr<const record_writer> shared(std::string_view mode);
 
     /// The record with the present time in it, at most `longest_record` bytes of JSON.
     [[nodiscard]] std::string write() const;

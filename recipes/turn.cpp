@@ -6,17 +6,24 @@
 
 namespace latchkey {
 
-turn::turn(std::shared_ptr<client_core> core, const void* demander, settings s, effects e)
+turn::turn(std::shared_ptr<client_core> core,
+           std::shared_ptr<const participation> as,
+           std::string own,
+           std::string ignored,
+           const void* demander,
+           owner& o)
     : core_(std::move(core)),
+      as_(std::move(as)),
+      own_(std::move(own)),
+      ignored_(std::move(ignored)),
       demander_(demander),
-      settings_(std::move(s)),
-      effects_(std::move(e)),
+      owner_(&o),
       retry_(core_->loop()) {}
 
 turn::~turn() = default;
 
 std::string turn::path_of(const std::string& name) const {
-    return join_path(settings_.directory, name);
+    return join_path(as_->directory, name);
 }
 
 void turn::list() {
@@ -27,7 +34,7 @@ void turn::list() {
     if (!core_->connected()) {
         return;  // the owner calls again with the next connection
     }
-    core_->submit(request::children(settings_.directory), here([this](const reply& r) {
+    core_->submit(request::children(as_->directory), here([this](const reply& r) {
                       if (r.ok() || r.code == result_code::no_node) {
                           judge(r.names);
                       } else {
@@ -39,21 +46,21 @@ void turn::list() {
 void turn::judge(const std::vector<std::string>& names) {
     using enum queue_verdict::answer;
     const auto keep = shared_from_this();
-    effects_.listed(names);
-    verdict_ = decide(names, settings_.own, settings_.marker, settings_.ignored);
+    owner_->on_listed(names);
+    verdict_ = decide(names, own_, as_->marker, ignored_);
     switch (verdict_.what) {
         case acquired:
-            if (effects_.placed(verdict_)) {
+            if (owner_->on_placed(verdict_)) {
                 confirm();
             }
             break;
         case wait:
-            if (effects_.placed(verdict_)) {
+            if (owner_->on_placed(verdict_)) {
                 watch_predecessor();
             }
             break;
         case gone:
-            effects_.gone();
+            owner_->on_gone();
             break;
         case exhausted:
             fail(errc::sequence_exhausted,
@@ -72,35 +79,35 @@ void turn::watch_predecessor() {
     ++step_;
     waiting_ = false;
     if (verdict_.ahead == 1) {
-        core_->heartbeat().demand(demander_, path_of(settings_.own));
+        core_->heartbeat().demand(demander_, path_of(own_));
     } else {
         core_->heartbeat().withdraw(demander_);
     }
-    predecessor_ = std::make_shared<znode_watch>(
-        core_,
-        path_of(verdict_.blocker),
-        znode_watch::effects{
-            .armed =
-                [this](const znode_stat& stat) {
-                    if (stat.ephemeral_owner == 0) {
-                        core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
-                                   "\", which is not ephemeral: no session's end will remove it");
-                    }
-                    check_armed();
-                },
-            .deleted = [this] { on_predecessor_gone(); },
-            .refused = [this](result_code code) { retry_list(code); }});
+    znode_watch::observer& self = *this;
+    predecessor_ = std::make_shared<znode_watch>(core_, path_of(verdict_.blocker), self);
     predecessor_->arm();
-    if (znode_watch& own = effects_.own_watch(); !own.armed_here()) {
+    if (znode_watch& own = owner_->own_watch(); !own.armed_here()) {
         own.arm();
     }
 }
 
-void turn::check_armed() {
-    waiting_ = predecessor_ && predecessor_->armed_here() && effects_.own_watch().armed_here();
+void turn::on_watch_set(const znode_stat& stat) {
+    if (stat.ephemeral_owner == 0) {
+        core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
+                   "\", which is not ephemeral: no session's end will remove it");
+    }
+    check_armed();
 }
 
-void turn::on_predecessor_gone() {
+void turn::on_watch_refused(result_code code) {
+    retry_list(code);
+}
+
+void turn::check_armed() {
+    waiting_ = predecessor_ && predecessor_->armed_here() && owner_->own_watch().armed_here();
+}
+
+void turn::on_znode_deleted() {
     // Only the holder was ahead, and events of this connection come in the order of what happened:
     // nobody can have come between, and our own znode would have been told gone before. Otherwise
     // who is next is not known.
@@ -112,8 +119,7 @@ void turn::on_predecessor_gone() {
     if (core_->connected() && !core_->believable()) {
         // Probably our turn. The proof that a grant needs travels with the list instead of after
         // it.
-        core_->submit(request::multi({request::check(path_of(settings_.own))}),
-                      [](const reply&) {});
+        core_->submit(request::multi({request::check(path_of(own_))}), [](const reply&) {});
     }
     list();
 }
@@ -125,18 +131,17 @@ void turn::confirm() {
     const auto keep = shared_from_this();
     ++step_;
     if (core_->believable()) {
-        effects_.granted();
+        owner_->on_turn();
         return;
     }
     if (!core_->connected()) {
         return;  // the owner lists again with the next connection
     }
-    core_->submit(request::multi({request::check(path_of(settings_.own))}),
-                  here([this](const reply& r) {
+    core_->submit(request::multi({request::check(path_of(own_))}), here([this](const reply& r) {
                       if (r.ok()) {
                           confirm();
                       } else if (r.code == result_code::no_node) {
-                          effects_.gone();
+                          owner_->on_gone();
                       } else {
                           retry_list(r.code);
                       }
@@ -147,7 +152,7 @@ void turn::confirm() {
 void turn::retry_list(result_code code) {
     const auto keep = shared_from_this();
     if (code == result_code::no_auth) {
-        effects_.refused(failure_of(code, settings_.directory));
+        owner_->on_refused(failure_of(code, as_->directory));
         return;
     }
     ++step_;
@@ -156,7 +161,7 @@ void turn::retry_list(result_code code) {
 }
 
 void turn::fail(errc code, const char* problem) {
-    effects_.refused({code, "\"" + escaped(path_of(verdict_.blocker)) + "\" " + problem});
+    owner_->on_refused({code, "\"" + escaped(path_of(verdict_.blocker)) + "\" " + problem});
 }
 
 }  // namespace latchkey

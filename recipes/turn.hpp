@@ -5,13 +5,12 @@
 #include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "participation.hpp"
 #include "queue.hpp"
 #include "znode_watch.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,26 +22,38 @@ namespace latchkey {
 /// Contended it takes one round trip to set both watches, on the predecessor and on the own znode,
 /// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
 /// grant: no list.
-class turn : public std::enable_shared_from_this<turn> {
+class turn final : public std::enable_shared_from_this<turn>, znode_watch::observer {
 public:
-    struct settings {
-        std::string directory;
-        std::string marker;
-        std::string own;      ///< the znode's name
-        std::string ignored;  ///< a prefix of names that do not count: what the own attempt created
+    /// Whose turn it is to be; outlives the turn, and may destroy it in any of these. The last
+    /// three end the wait.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        /// The own znode's, made when first asked for.
+        virtual znode_watch& own_watch() = 0;
+        virtual void on_listed(const std::vector<std::string>& names) = 0;
+        /// Who is ahead; false ends the wait.
+        virtual bool on_placed(const queue_verdict& v) = 0;
+        virtual void on_turn() = 0;
+        /// The own znode is not there any more.
+        virtual void on_gone() = 0;
+        virtual void on_refused(failure why) = 0;
+
+    protected:
+        ~owner() = default;
     };
 
-    /// The last three end the wait; the owner may destroy the turn in any.
-    struct effects {
-        std::function<znode_watch&()> own_watch;  ///< the own znode's, made when first asked for
-        std::function<bool(const queue_verdict&)> placed;  ///< who is ahead; false ends the wait
-        std::function<void(const std::vector<std::string>&)> listed;
-        std::function<void()> granted;
-        std::function<void()> gone;  ///< the own znode is not there any more
-        std::function<void(failure)> refused;
-    };
-
-    turn(std::shared_ptr<client_core> core, const void* demander, settings s, effects e);
+    /// `own` is the znode's name; `ignored` a prefix of names that do not count: what the own
+    /// attempt created. Heartbeats are demanded in the name of `demander`.
+    turn(std::shared_ptr<client_core> core,
+         std::shared_ptr<const participation> as,
+         std::string own,
+         std::string ignored,
+         const void* demander,
+         owner& o);
     ~turn();
 
     /// Decides from a list that is at hand.
@@ -55,9 +66,13 @@ public:
     void own_watch_armed() { check_armed(); }
 
 private:
+    // znode_watch::observer, of the predecessor
+    void on_watch_set(const znode_stat& stat) override;
+    void on_znode_deleted() override;
+    void on_watch_refused(result_code code) override;
+
     void watch_predecessor();
     void check_armed();
-    void on_predecessor_gone();
     void confirm();
     void retry_list(result_code code);
     void fail(errc code, const char* problem);
@@ -75,9 +90,11 @@ private:
     }
 
     const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const participation> as_;
+    const std::string own_;
+    const std::string ignored_;
     const void* const demander_;
-    const settings settings_;
-    const effects effects_;
+    owner* const owner_;
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     queue_verdict verdict_;

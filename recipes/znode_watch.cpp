@@ -18,11 +18,11 @@ void znode_watch::arm() {
                       }
                       if (r.ok()) {
                           self->armed_on_ = connection;
-                          self->effects_.armed(r.stat);
+                          self->observer_->on_watch_set(r.stat);
                       } else if (r.code == result_code::no_node) {
-                          self->effects_.deleted();
+                          self->observer_->on_znode_deleted();
                       } else {
-                          self->effects_.refused(r.code);
+                          self->observer_->on_watch_refused(r.code);
                       }
                   });
 }
@@ -30,7 +30,7 @@ void znode_watch::arm() {
 void znode_watch::on_event(watch_event e) {
     if (e == watch_event::deleted) {
         saw_deletion_ = true;
-        effects_.deleted();
+        observer_->on_znode_deleted();
     } else {
         arm();
     }

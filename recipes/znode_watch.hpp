@@ -14,15 +14,26 @@ namespace latchkey {
 /// another call, when it is destroyed. On the loop only.
 class znode_watch : public std::enable_shared_from_this<znode_watch> {
 public:
-    struct effects {
-        std::function<void(const znode_stat&)> armed;  ///< each time it is set
-        std::function<void()>
-            deleted;  ///< the watch fired, or the znode was not there to be watched
-        std::function<void(result_code)> refused;  ///< it could not be set for another reason
+    /// Who watches; outlives the watch.
+    class observer {
+    public:
+        observer() = default;
+        observer(const observer&) = delete;
+        observer& operator=(const observer&) = delete;
+
+        /// Each time it is set.
+        virtual void on_watch_set(const znode_stat& stat) = 0;
+        /// The watch fired, or the znode was not there to be watched.
+        virtual void on_znode_deleted() = 0;
+        /// It could not be set for another reason.
+        virtual void on_watch_refused(result_code code) = 0;
+
+    protected:
+        ~observer() = default;
     };
 
-    znode_watch(std::shared_ptr<client_core> core, std::string path, effects e)
-        : core_(std::move(core)), path_(std::move(path)), effects_(std::move(e)) {}
+    znode_watch(std::shared_ptr<client_core> core, std::string path, observer& o)
+        : core_(std::move(core)), path_(std::move(path)), observer_(&o) {}
 
     void arm();
 
@@ -42,7 +53,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::string path_;
-    const effects effects_;
+    observer* const observer_;
     std::shared_ptr<session::watcher> watcher_;
     std::uint64_t armed_on_ = 0;
     bool saw_deletion_ = false;
