@@ -2,6 +2,7 @@
 #include "scripted_server.hpp"
 #include "session_probe.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -44,31 +45,43 @@ std::string closed_port() {
     return scripted_server().address();
 }
 
-// The C client itself gives each silent server two thirds of the session timeout: 12 s here, and
-// the session would be over. Our limits make it 1.2 s.
-constexpr milliseconds much_less_than_the_client_takes{6000};
+// The C client itself gives each silent server two thirds of the session timeout. Ours is 400 ms;
+// what is asserted is far from both.
 
 TEST(SessionConnect, PassesThreeServersThatAcceptAndNeverAnswer) {
-    const scripted_server a(greeting::silence);
-    const scripted_server b(greeting::silence);
-    const scripted_server c(greeting::silence);
-    const scripted_server live;
+    std::array<scripted_server, 4> servers;
+    std::string all;
+    for (auto& one : servers) {
+        one.greet(greeting::silence);
+        all += (all.empty() ? "" : ",") + one.address();
+    }
     const stopwatch watch;
-    session_probe s(a.address() + "," + b.address() + "," + c.address() + "," + live.address());
+    session_probe s(all, milliseconds(30000));
+    ASSERT_TRUE(s.wait_for(kind::trouble, 3));
+    for (auto& one : servers) {
+        one.greet(greeting::welcome);  // the fourth is not too late for this round
+    }
     ASSERT_TRUE(s.wait_for(kind::connected));
-    EXPECT_LT(watch.elapsed(), much_less_than_the_client_takes);
-    EXPECT_LE(s.count(kind::trouble), 3U);
+    EXPECT_LT(watch.elapsed(), milliseconds(15000)) << "the C client takes 60 s";
 }
 
-TEST(SessionConnect, PassesThreeServersWhereConnectingNeverEnds) {
+TEST(SessionConnect, LeavesAServerWhereConnectingNeverEnds) {
+    const test::full_listener full;
+    const stopwatch watch;
+    session_probe s(full.address(), milliseconds(30000));
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    EXPECT_LT(watch.elapsed(), milliseconds(10000)) << "the C client takes 20 s";
+    EXPECT_EQ(s.last(kind::trouble).detail, full.address() + ": no answer within 400 ms");
+}
+
+TEST(SessionConnect, PassesServersWhereConnectingNeverEnds) {
     const test::full_listener a;
     const test::full_listener b;
     const test::full_listener c;
     const scripted_server live;
-    const stopwatch watch;
     session_probe s(a.address() + "," + b.address() + "," + c.address() + "," + live.address());
     ASSERT_TRUE(s.wait_for(kind::connected));
-    EXPECT_LT(watch.elapsed(), much_less_than_the_client_takes);
+    EXPECT_LE(s.count(kind::trouble), 3U);
 }
 
 TEST(SessionConnect, TellsWhichServerFailedAndWhy) {
@@ -211,28 +224,29 @@ TEST(SessionConnect, SendsWhatWasSubmittedBefore) {
 }
 
 TEST(SessionConnect, MovesBetweenTwoServersWhicheverFails) {
-    // An even number of servers: the C client alone would try only one of them.
+    // The C client alone would try only one of an even number, and one of them twice in a row
+    // where the list repeats it.
     std::optional<scripted_server> a(std::in_place);
     std::optional<scripted_server> b(std::in_place);
     session_probe s(a->address() + "," + b->address(), milliseconds(30000));
     ASSERT_TRUE(s.wait_for(kind::connected));
-    const bool at_a = a->handshakes() == 1;
-    auto& present = at_a ? *a : *b;
-    auto& other = at_a ? *b : *a;
     const auto id = s.last(kind::connected).id;
-
-    s.on_loop([&] { s.session().reconnect(); });
-    ASSERT_TRUE(s.wait_for(kind::connected, 2));
-    EXPECT_EQ(other.handshakes(), 1U);
-    s.on_loop([&] { s.session().reconnect(); });
-    ASSERT_TRUE(s.wait_for(kind::connected, 3));
-    EXPECT_EQ(present.handshakes(), 2U);
+    for (std::size_t round = 1; round <= 9; ++round) {
+        EXPECT_EQ(a->handshakes() + b->handshakes(), round);
+        EXPECT_LE(a->handshakes() > b->handshakes() ? a->handshakes() - b->handshakes()
+                                                    : b->handshakes() - a->handshakes(),
+                  1U);
+        s.on_loop([&] { s.session().reconnect(); });
+        ASSERT_TRUE(s.wait_for(kind::connected, round + 1));
+    }
     EXPECT_EQ(s.last(kind::connected).id, id);
-    EXPECT_EQ(s.count(kind::suspended), 2U);
+    EXPECT_EQ(s.count(kind::suspended), 9U);
 
-    (at_a ? a : b).reset();
-    ASSERT_TRUE(s.wait_for(kind::connected, 4));
-    EXPECT_EQ(other.handshakes(), 2U);
+    const auto at_b = b->handshakes();
+    a.reset();
+    ASSERT_TRUE(
+        eventually([&] { return b->handshakes() > at_b || s.call(request::remove("/a")).ok(); }));
+    EXPECT_EQ(s.call(request::remove("/a")).code, result_code::ok);
 }
 
 TEST(SessionConnect, SuspendsBeforeItFailsWhatWasInFlight) {

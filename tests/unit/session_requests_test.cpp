@@ -287,6 +287,7 @@ TEST(SessionEnd, IsNotBroughtAboutByAForkedChild) {
     const scripted_server server;
     session_probe s(server.address());
     ASSERT_TRUE(s.wait_for(kind::connected));
+    s.on_loop([] {});  // the turn that told it is over
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
