@@ -1,0 +1,135 @@
+// Many processes and threads contend for a few locks on real servers; what each of them held, and
+// when, is compared afterwards. LATCHKEY_STORM_SECONDS=60 makes a long one of it.
+#include <latchkey/client.hpp>
+#include <latchkey/mutex.hpp>
+
+#include "eventually.hpp"
+#include "real_ensemble.hpp"
+#include "storm_worker.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+extern char** environ;
+
+namespace latchkey::test {
+namespace {
+
+constexpr int processes = 8;
+
+std::chrono::seconds duration() {
+    const char* asked = std::getenv("LATCHKEY_STORM_SECONDS");
+    return std::chrono::seconds(asked == nullptr ? 3 : std::max(1, std::atoi(asked)));
+}
+
+/// A process of its own that never shared this one's memory: a client does not survive a fork.
+pid_t start_worker(const storm_order& o) {
+    std::vector<std::string> words = worker_arguments(o);
+    words.insert(words.begin(), "/proc/self/exe");
+    std::vector<char*> argv;
+    for (std::string& word : words) {
+        argv.push_back(word.data());
+    }
+    argv.push_back(nullptr);
+    pid_t pid = 0;
+    if (::posix_spawn(&pid, argv.front(), nullptr, nullptr, argv.data(), environ) != 0) {
+        throw std::runtime_error("cannot start a worker");
+    }
+    return pid;
+}
+
+using histories = std::map<int, std::vector<held_interval>>;
+
+/// Runs all workers; what they held, by lock, in order of time.
+histories run_storm(const storm_order& order, const std::filesystem::path& folder) {
+    std::vector<std::pair<pid_t, std::string>> workers;
+    for (int i = 0; i < processes; ++i) {
+        storm_order o = order;
+        o.shared_objects = i % 2 == 0;
+        o.history = folder / std::to_string(i);
+        workers.emplace_back(start_worker(o), o.history);
+    }
+    histories all;
+    for (const auto& [pid, file] : workers) {
+        int status = 0;
+        ::waitpid(pid, &status, 0);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            << "worker ended with " << status;
+        for (const held_interval& i : read_history(file)) {
+            all[i.lock].push_back(i);
+        }
+    }
+    for (auto& [lock, history] : all) {
+        std::sort(history.begin(), history.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+        });
+    }
+    return all;
+}
+
+void expect_one_after_the_other(const std::vector<held_interval>& history) {
+    for (std::size_t i = 1; i < history.size(); ++i) {
+        const held_interval& before = history[i - 1];
+        const held_interval& after = history[i];
+        ASSERT_LE(before.end, after.begin)
+            << "two held the lock for " << before.end - after.begin << " ns, with zxids "
+            << before.zxid << " and " << after.zxid;
+        ASSERT_LT(std::tie(before.zxid, before.turn), std::tie(after.zxid, after.turn))
+            << "a later holder has no greater token";
+    }
+}
+
+TEST(Storm, HoldsNeverOverlapTokensIncreaseAndNothingStaysBehind) {
+    const real_ensemble& ensemble = real_ensemble::shared();
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("latchkey-storm-" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    const storm_order order{.servers = ensemble.connect_string(),
+                            .directory = real_ensemble::fresh_path(),
+                            .duration = duration(),
+                            .history = {}};
+    const histories all = run_storm(order, folder);
+    std::filesystem::remove_all(folder);
+
+    std::size_t holds = 0;
+    ASSERT_EQ(static_cast<int>(all.size()), order.locks) << "some lock was never held";
+    for (const auto& [lock, history] : all) {
+        SCOPED_TRACE(order.path(lock));
+        expect_one_after_the_other(history);
+        holds += history.size();
+    }
+    EXPECT_GT(holds, 100U);
+    RecordProperty("holds", static_cast<int>(holds));
+    std::printf("%zu holds of %d locks by %d threads in %d processes\n",
+                holds,
+                order.locks,
+                processes * order.threads,
+                processes);
+
+    // The clients have closed, and closing drains: nothing is waited for here.
+    client zk = client::connect(order.servers);
+    for (int lock = 0; lock < order.locks; ++lock) {
+        EXPECT_THAT(mutex(zk, order.path(lock)).participants(), testing::IsEmpty());
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test
+
+int main(int argc, char** argv) {
+    if (latchkey::test::is_worker(argc, argv)) {
+        return latchkey::test::run_worker(argv);
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

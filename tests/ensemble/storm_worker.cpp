@@ -1,0 +1,173 @@
+#include "storm_worker.hpp"
+
+#include <latchkey/client.hpp>
+#include <latchkey/mutex.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::string_view worker_word = "storm-worker";
+
+std::int64_t now() {
+    return clock::now().time_since_epoch().count();
+}
+
+/// Most calls wait; some ask once, and some leave the queue again soon.
+hold ask_for(mutex& lock, std::mt19937& random, clock::time_point end) {
+    switch (random() % 8) {
+        case 0:
+            return lock.try_acquire();
+        case 1:
+            return lock.try_acquire_for(std::chrono::milliseconds(random() % 30));
+        default:
+            return lock.try_acquire_until(end);
+    }
+}
+
+/// The interval in which the hold can be sworn to: it was valid after its begin, and after its end.
+std::optional<held_interval> keep(const hold& h, int lock, std::mt19937& random) {
+    held_interval i{.lock = lock,
+                    .begin = now(),
+                    .end = 0,
+                    .zxid = static_cast<std::uint64_t>(h.fencing_token().zxid),
+                    .turn = static_cast<std::uint64_t>(h.fencing_token().turn)};
+    if (!h.valid()) {
+        return std::nullopt;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 1500));
+    i.end = now();
+    if (!h.valid()) {
+        i.end = i.begin;
+    }
+    return i;
+}
+
+using locks = std::vector<std::unique_ptr<mutex>>;
+
+locks make_locks(client& zk, const storm_order& o) {
+    locks made;
+    for (int i = 0; i < o.locks; ++i) {
+        made.push_back(std::make_unique<mutex>(zk, o.path(i)));
+    }
+    return made;
+}
+
+void work(client& zk,
+          locks* shared,
+          const storm_order& o,
+          unsigned seed,
+          std::vector<held_interval>& history) {
+    std::mt19937 random(seed);
+    locks own;
+    if (shared == nullptr) {
+        own = make_locks(zk, o);
+    }
+    locks& mine = shared == nullptr ? own : *shared;
+    const auto end = clock::now() + o.duration;
+    while (clock::now() < end) {
+        const auto which = static_cast<int>(random() % static_cast<unsigned>(o.locks));
+        if (hold h = ask_for(*mine[static_cast<std::size_t>(which)], random, end)) {
+            if (const auto interval = keep(h, which, random)) {
+                history.push_back(*interval);
+            }
+        }
+    }
+}
+
+void write_history(const std::vector<std::vector<held_interval>>& all, const std::string& file) {
+    std::ofstream out(file);
+    for (const auto& history : all) {
+        for (const held_interval& i : history) {
+            out << i.lock << ' ' << i.begin << ' ' << i.end << ' ' << i.zxid << ' ' << i.turn
+                << '\n';
+        }
+    }
+    out.close();
+    if (!out) {
+        throw std::runtime_error("cannot write " + file);
+    }
+}
+
+void run(const storm_order& o) {
+    client zk = client::connect(o.servers);
+    if (!zk.wait_connected(60s)) {
+        throw std::runtime_error(zk.trouble());
+    }
+    locks shared = make_locks(zk, o);
+    std::vector<std::vector<held_interval>> histories(static_cast<std::size_t>(o.threads));
+    std::exception_ptr failure;
+    std::mutex failure_guard;
+    {
+        std::vector<std::jthread> threads;
+        for (auto& history : histories) {
+            threads.emplace_back([&, seed = std::random_device()()] {
+                try {
+                    work(zk, o.shared_objects ? &shared : nullptr, o, seed, history);
+                } catch (...) {
+                    const std::lock_guard lock(failure_guard);
+                    failure = std::current_exception();
+                }
+            });
+        }
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+    write_history(histories, o.history);
+}
+
+}  // namespace
+
+std::vector<std::string> worker_arguments(const storm_order& o) {
+    return {std::string(worker_word),
+            o.servers,
+            o.directory,
+            std::to_string(o.locks),
+            std::to_string(o.threads),
+            std::to_string(o.duration.count()),
+            o.shared_objects ? "shared" : "own",
+            o.history};
+}
+
+bool is_worker(int argc, char** argv) {
+    return argc == 9 && argv[1] == worker_word;
+}
+
+int run_worker(char** argv) {
+    try {
+        run({.servers = argv[2],
+             .directory = argv[3],
+             .locks = std::stoi(argv[4]),
+             .threads = std::stoi(argv[5]),
+             .duration = std::chrono::milliseconds(std::stol(argv[6])),
+             .shared_objects = std::string_view(argv[7]) == "shared",
+             .history = argv[8]});
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "a worker of the storm: %s\n", e.what());
+        return 1;
+    }
+    return 0;
+}
+
+std::vector<held_interval> read_history(const std::string& file) {
+    std::ifstream in(file);
+    std::vector<held_interval> history;
+    for (held_interval i; in >> i.lock >> i.begin >> i.end >> i.zxid >> i.turn;) {
+        history.push_back(i);
+    }
+    return history;
+}
+
+}  // namespace latchkey::test
