@@ -10,13 +10,16 @@ namespace latchkey {
 
 /// How far behind the servers' idea of a session's last sign of life ours may be.
 ///
-/// A follower tells the leader of its clients' activity with its ping replies, every half tick, and
-/// a client may have been silent for a third of the timeout before the write that we count from.
-/// 2/5 covers both as long as the tick is at most half the timeout, ZooKeeper's default lower
-/// bound; a longer tick costs in proportion.
-[[nodiscard]] constexpr std::chrono::nanoseconds validity_margin(
-    std::chrono::nanoseconds timeout, std::chrono::nanoseconds tick) noexcept {
-    return std::max(timeout * 2 / 5, tick * 4 / 5);
+/// A follower tells the leader of its clients' activity with its ping replies, every half tick.
+/// What it heard since its last one may be lost with it, and before that the client may have been
+/// silent: for a third of the timeout while it was idle, for a sixth while something is held. With
+/// the tick at most half the timeout, ZooKeeper's default lower bound, the silences of an idle
+/// client add up to half the timeout, and those of a holder to a third; a longer tick costs in
+/// proportion.
+[[nodiscard]] constexpr std::chrono::nanoseconds validity_margin(std::chrono::nanoseconds timeout,
+                                                                 std::chrono::nanoseconds tick,
+                                                                 bool after_silence) noexcept {
+    return after_silence ? std::max(timeout / 2, tick) : std::max(timeout * 2 / 5, tick * 4 / 5);
 }
 
 /// Until when the holds of one session may be believed. Written on the loop, read by any thread.
@@ -33,13 +36,23 @@ public:
 
     /// The servers negotiated `timeout` with this connection. On the loop.
     void negotiated(duration timeout) noexcept {
-        timeout_ = std::min(timeout_, timeout);
+        if (timeout < timeout_) {
+            timeout_ = timeout;
+            silent_until_ = proof_;  // what was often enough may not be any more
+        }
         publish();
     }
 
     /// A quorum write sent at `sent` was answered. On the loop.
     void proven(time_point sent) noexcept {
-        proof_ = std::max(proof_, sent);
+        if (sent <= proof_) {
+            return;
+        }
+        // A little more than a holder's heartbeats are apart.
+        if (proof_ == time_point::min() || sent - proof_ > timeout_ / 16 * 3) {
+            silent_until_ = sent;
+        }
+        proof_ = sent;
         publish();
     }
 
@@ -64,14 +77,19 @@ public:
 private:
     void publish() noexcept {
         const bool proven = !ended_ && proof_ != time_point::min() && timeout_ != duration::max();
-        const time_point until =
-            proven ? proof_ + timeout_ - validity_margin(timeout_, tick_) : time_point::min();
+        time_point until = time_point::min();
+        if (proven) {
+            // A silence counts until its end has surely been told to the leader.
+            const bool after_silence = proof_ - silent_until_ < std::max(timeout_ / 4, tick_ / 2);
+            until = proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
+        }
         deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
     }
 
     const duration tick_;
     duration timeout_ = duration::max();
     time_point proof_ = time_point::min();
+    time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };

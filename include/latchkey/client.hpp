@@ -39,8 +39,8 @@ struct credentials {
 /// How a client behaves. All durations are checked by connect().
 struct client_options {
     /// Asked for; the servers may negotiate another (by default they allow 2 to 20 of their ticks).
-    /// A dead holder is replaced after about this time; a hold survives a connection that is gone
-    /// for 3/5 of it.
+    /// A dead holder is replaced after about this time; a hold is believed for up to 3/5 of it
+    /// without an answer from the servers, for 1/2 when the client was idle before.
     std::chrono::milliseconds session_timeout{10'000};
 
     /// For the znodes this client creates. Empty: creator-only if there are credentials, else open

@@ -30,7 +30,7 @@ protected:
         std::function<void()> answered;
     };
 
-    /// A session that is connected and was proven a moment ago, as after a create.
+    /// A session that is connected, and nothing proven.
     void begin() {
         state = std::make_shared<validity>(nanoseconds(0));
         state->negotiated(timeout);
@@ -38,9 +38,13 @@ protected:
         beat.connected();
     }
 
+    /// The same, and steadily proven until now.
     void begin_proven() {
         begin();
-        state->proven(loop->now());
+        // As often as heartbeats would, for long enough.
+        for (const auto ago : {4, 2, 0}) {
+            state->proven(loop->now() - std::chrono::seconds(ago));
+        }
     }
 
     [[nodiscard]] nanoseconds now() const { return loop->now() - start; }
