@@ -24,6 +24,9 @@ struct ensemble_access {
     [[nodiscard]] static environment environment_of(ensemble& e);
 
     [[nodiscard]] static virtual_loop& loop_of(ensemble& e);
+
+    /// All servers that serve have applied the same log to the same effect.
+    [[nodiscard]] static bool servers_agree(ensemble& e);
 };
 
 [[nodiscard]] inline environment environment_of(ensemble& e) {

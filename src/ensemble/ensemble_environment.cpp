@@ -46,6 +46,21 @@ environment ensemble_access::environment_of(ensemble& e) {
     return made;
 }
 
+bool ensemble_access::servers_agree(ensemble& e) {
+    return e.state_->on_loop([](model::cluster& all) {
+        const model::server* first = nullptr;
+        for (int i = 0; i < all.size(); ++i) {
+            const model::server& s = all.at(i);
+            if (s.serving() && first == nullptr) {
+                first = &s;
+            } else if (s.serving() && !(s.applied() == first->applied())) {
+                return false;
+            }
+        }
+        return true;
+    });
+}
+
 virtual_loop& ensemble_access::loop_of(ensemble& e) {
     return *e.state_->loop;
 }

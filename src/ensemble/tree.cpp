@@ -21,7 +21,7 @@ znode_stat znode::stat() const noexcept {
 }
 
 tree::tree(view v) : view_(v) {
-    const auto open = std::make_shared<const acl>(open_unsafe_acl());
+    static const auto open = std::make_shared<const acl>(open_unsafe_acl());
     nodes_["/"].access = open;
     for (const char* const path : {"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}) {
         nodes_[path].access = open;

@@ -42,11 +42,15 @@ struct znode {
     [[nodiscard]] bool ephemeral() const noexcept { return owner != 0 && owner != container_owner; }
 
     [[nodiscard]] znode_stat stat() const noexcept;
+
+    bool operator==(const znode&) const = default;
 };
 
 struct session_record {
     std::chrono::milliseconds timeout{};
     std::set<std::string> ephemerals;  ///< paths
+
+    bool operator==(const session_record&) const = default;
 };
 
 /// The znodes and sessions as they are after some prefix of the log.
@@ -90,6 +94,8 @@ public:
 
     /// Takes the committed counter of a znode for the proposed one.
     void settle_counter(std::string_view path, std::int32_t counter);
+
+    bool operator==(const tree&) const = default;
 
     /// A copy that is of the other view.
     [[nodiscard]] tree as(view v) const;

@@ -162,6 +162,7 @@ public:
     [[nodiscard]] std::uint64_t random() override { return owner_->random(); }
 
     [[nodiscard]] bool on_loop() const noexcept override { return owner_->on_loop(); }
+
     [[nodiscard]] bool stepped() const noexcept override { return owner_->stepped(); }
 
     /// On the loop only.
