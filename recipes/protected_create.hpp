@@ -18,9 +18,11 @@ namespace latchkey {
 ///
 /// The create and a list of the directory are sent together and answered in order, so that both
 /// take one round trip; the directory's own creates are sent ahead of them where it is not known to
-/// exist. The name bears a GUID: when the outcome of the create is unknown, `sync` and then a list
-/// find the znode again or prove that it is not there. Without the `sync`, a list from another
-/// server can miss a create that commits later, and a second one would queue behind it for ever.
+/// exist. The name bears a GUID: when the outcome of the create is unknown, a write that changes
+/// nothing and then a list find the znode again or prove that it is not there. The list alone, from
+/// another server, can miss a create that commits later, and a second one would queue behind it for
+/// ever. A `sync` ahead of it is not enough: a leader answers that of its own client at once,
+/// before what it has proposed is committed.
 class protected_create : public std::enable_shared_from_this<protected_create> {
 public:
     struct joined {

@@ -12,21 +12,6 @@
 namespace latchkey {
 namespace {
 
-/// A definite answer to a write was given by a leader with its quorum: refusals are transactions as
-/// well.
-bool proves_quorum(result_code c) noexcept {
-    switch (c) {
-        case result_code::ok:
-        case result_code::no_node:
-        case result_code::node_exists:
-        case result_code::bad_version:
-        case result_code::not_empty:
-            return true;
-        default:
-            return false;
-    }
-}
-
 bool is_write(request::kind k) noexcept {
     return k == request::kind::create || k == request::kind::remove || k == request::kind::set ||
            k == request::kind::multi;

@@ -53,6 +53,21 @@ enum class result_code : int {
     }
 }
 
+/// A definite answer to a write was given by a leader with its quorum: refusals are transactions as
+/// well, and take their place in the order of all.
+[[nodiscard]] constexpr bool proves_quorum(result_code c) noexcept {
+    switch (c) {
+        case result_code::ok:
+        case result_code::no_node:
+        case result_code::node_exists:
+        case result_code::bad_version:
+        case result_code::not_empty:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// The part of a znode's Stat that somebody here reads.
 struct znode_stat {
     std::int64_t czxid = 0;

@@ -141,6 +141,33 @@ TEST_F(Session, ThatEndsWithTheCreateInFlightIsFollowedByANewAttempt) {
     EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, c.session_id());
 }
 
+// A leader answers the sync of its own client like a read, before what it has proposed is
+// committed: only a write is ordered behind a create that is still on its way.
+TEST_F(Session, ThatMovesToTheLeaderFindsACreateThatIsNotCommittedYet) {
+    client c = connected();
+    mutex m(c, "/lock");
+    held(m).release();
+    settle();
+    const int leader = ensemble_.leader();
+    const int follower = (leader + 1) % 3;
+    ensemble_.move(c.session_id(), follower);
+    ensemble_.run_for(1s);
+    for (int i = 0; i < 3; ++i) {
+        if (i != leader) {
+            ensemble_.lag(i, 500ms);
+        }
+    }
+    const auto w = acquire(m);
+    ensemble_.run_for(100ms);  // proposed, and not committed
+    ensemble_.move(c.session_id(), leader);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    EXPECT_TRUE(w->granted.valid());
+    ensemble_.run_for(5s);
+    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
+    EXPECT_EQ(ensemble_.count(c.session_id()).creates,
+              3U);  // the directory's, and one for each acquire
+}
+
 TEST_F(Session, ReplacedWithoutAWordIsALoss) {
     client c = connected();
     mutex m(c, "/lock");
