@@ -22,8 +22,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr int runs = 5;
-
 double since(clock::time_point start, clock::time_point end = clock::now()) {
     return std::chrono::duration<double, std::micro>(end - start).count();
 }
@@ -162,7 +160,6 @@ void add(const char* name, measurement what, const setting& where) {
         (std::string(name) + '/' + where.name()).c_str(),
         [what, where](benchmark::State& state) { measure(state, what, where); })
         ->Iterations(1)
-        ->Repetitions(runs)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
 }
@@ -189,8 +186,13 @@ void add_all() {
 
 int main(int argc, char** argv) {
     using namespace latchkey::bench;
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    // Five runs, unless the command line says otherwise.
+    std::string runs = "--benchmark_repetitions=5";
+    std::vector<char*> arguments(argv, argv + argc);
+    arguments.insert(arguments.begin() + 1, runs.data());
+    int count = argc + 1;
+    benchmark::Initialize(&count, arguments.data());
+    if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) {
         return 64;
     }
     add_all();

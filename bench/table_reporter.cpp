@@ -29,7 +29,7 @@ void table_reporter::ReportRuns(const std::vector<Run>& report) {
         const std::string name = run.run_name.function_name;
         if (run.error_occurred) {
             std::printf("%-44s %s\n", name.c_str(), run.error_message.c_str());
-        } else if (run.aggregate_name == "median") {
+        } else if (run.aggregate_name == "median" || run.repetitions == 1) {
             std::printf("%-44s %8.0f %8.0f %8.0f %8.0f %7.0f %7.0f %6.2f %6.2f\n",
                         name.c_str(),
                         counter(run, "latchkey_p50_us"),
