@@ -81,11 +81,13 @@ std::optional<std::vector<server_address>> numeric_addresses(
 
 void resolve_names(std::vector<session_options::endpoint> endpoints,
                    std::function<void(name_resolution)> done) {
-    start_background_thread("latchkey-names",
-                            [endpoints = std::move(endpoints), done = std::move(done)] {
-                                done(resolve_all(endpoints));
-                            })
-        .detach();
+    try {
+        start_background_thread("latchkey-names", [endpoints = std::move(endpoints), done] {
+            done(resolve_all(endpoints));
+        }).detach();
+    } catch (const boost::thread_resource_error& e) {
+        done({.addresses = {}, .failures = {std::string("cannot look up names: ") + e.what()}});
+    }
 }
 
 }  // namespace latchkey

@@ -60,7 +60,15 @@ private:
 
     /// Every entry from the loop goes through here: does `work`, then works the C client until
     /// there is only waiting left, then destroys what could not be destroyed meanwhile.
-    void take_turn(const std::function<void()>& work);
+    template <class Work>
+    void take_turn(Work work) {
+        const auto self = shared_from_this();
+        inside_ = true;
+        work();
+        end_turn();
+    }
+
+    void end_turn();
     void pump(bool readable, bool writable);
     void read_frames(bool writable);
     void settle();

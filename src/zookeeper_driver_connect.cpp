@@ -99,10 +99,7 @@ void zookeeper_driver::retry_later() {
 
 // ---- the C client's turn
 
-void zookeeper_driver::take_turn(const std::function<void()>& work) {
-    const auto self = shared_from_this();
-    inside_ = true;
-    work();
+void zookeeper_driver::end_turn() {
     settle();
     if (over_) {
         handle_.reset();
