@@ -2,6 +2,7 @@
 
 #include "background_thread.hpp"
 #include "fork_guard.hpp"
+#include "never_destroyed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -210,7 +211,7 @@ asio_loop::~asio_loop() {
     }
     // Closing the descriptors, above all the epoll set, would reach into the parent process.
     engine_->abandon_to_parent();
-    [[maybe_unused]] const auto* leaked = new std::shared_ptr<engine>(std::move(engine_));
+    leave_undestroyed(std::move(engine_));
 }
 
 void asio_loop::post(task t) {

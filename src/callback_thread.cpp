@@ -2,6 +2,7 @@
 
 #include "background_thread.hpp"
 #include "fork_guard.hpp"
+#include "never_destroyed.hpp"
 
 #include <deque>
 #include <utility>
@@ -88,7 +89,7 @@ callback_thread::~callback_thread() {
         return;
     }
     // Its mutex may be held for ever by a thread that exists only in the parent.
-    [[maybe_unused]] const auto* leaked = new std::shared_ptr<worker>(std::move(worker_));
+    leave_undestroyed(std::move(worker_));
 }
 
 void callback_thread::run(task t) {

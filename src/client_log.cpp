@@ -6,6 +6,7 @@ namespace latchkey {
 
 bool client_log_wanted() noexcept {
     static const bool wanted = [] {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing in here changes the environment
         const char* value = std::getenv("LATCHKEY_CLIENT_LOG");
         return value != nullptr && *value != '\0' && *value != '0';
     }();

@@ -80,7 +80,7 @@ std::optional<std::vector<server_address>> numeric_addresses(
 }
 
 void resolve_names(std::vector<session_options::endpoint> endpoints,
-                   std::function<void(name_resolution)> done) {
+                   const std::function<void(name_resolution)>& done) {
     try {
         start_background_thread("latchkey-names", [endpoints = std::move(endpoints), done] {
             done(resolve_all(endpoints));

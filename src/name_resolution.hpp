@@ -27,6 +27,6 @@ using name_resolver = std::function<void(std::vector<session_options::endpoint> 
 /// Asks the system's resolver on a thread of its own, which calls `done` and ends. Nobody waits for
 /// that thread, not even the end of the process: a resolver may take as long as it likes.
 void resolve_names(std::vector<session_options::endpoint> endpoints,
-                   std::function<void(name_resolution)> done);
+                   const std::function<void(name_resolution)>& done);
 
 }  // namespace latchkey

@@ -1,6 +1,7 @@
 #include "zookeeper_driver.hpp"
 
 #include "fork_guard.hpp"
+#include "never_destroyed.hpp"
 #include "request_check.hpp"
 #include "session_farewell.hpp"
 
@@ -57,7 +58,7 @@ void zookeeper_driver::submit(request r,
     } else if (!acceptable(r) || (w != nullptr && !watchable)) {
         reject(std::move(done), result_code::bad_arguments);
     } else if (handle_ && waiting_.empty() && in_flight_.size() < most_in_flight) {
-        send(std::move(r),
+        send(r,
              w != nullptr,
              w != nullptr ? std::weak_ptr(*w) : std::weak_ptr<session::watcher>(),
              std::move(done));
@@ -88,7 +89,7 @@ void zookeeper_driver::close(std::function<void()> done) {
 void zookeeper_driver::abandon() {
     if (born_ != fork_generation()) {
         // All this belongs to the parent process; closing any of it would end the parent's session.
-        [[maybe_unused]] const auto* leaked = new std::shared_ptr(shared_from_this());
+        leave_undestroyed(shared_from_this());
         return;
     }
     abandoned_ = true;
@@ -134,7 +135,7 @@ void zookeeper_driver::on_state(state now) noexcept {
         e.what =
             now == state::expired ? session_event::kind::expired : session_event::kind::auth_failed;
         e.detail = now == state::expired ? "" : "the servers refused the credentials";
-        tell(std::move(e));
+        tell(e);
     } else {
         tell({.what = session_event::kind::suspended, .id = 0, .timeout = {}, .detail = {}});
     }
@@ -168,7 +169,7 @@ void zookeeper_driver::on_reply(std::uint64_t id, reply answer) noexcept {
 
 // ---- requests
 
-void zookeeper_driver::send(request r,
+void zookeeper_driver::send(const request& r,
                             bool watched,
                             std::weak_ptr<session::watcher> w,
                             session::completion done) {
@@ -191,7 +192,7 @@ void zookeeper_driver::send_waiting() {
     while (!waiting_.empty() && in_flight_.size() < most_in_flight) {
         auto next = std::move(waiting_.front());
         waiting_.pop_front();
-        send(std::move(next.what), next.watched, std::move(next.watcher), std::move(next.done));
+        send(next.what, next.watched, std::move(next.watcher), std::move(next.done));
     }
 }
 
@@ -257,7 +258,7 @@ void zookeeper_driver::finish_closing(bool unsent) {
 
 // ---- events
 
-void zookeeper_driver::tell(session_event e) {
+void zookeeper_driver::tell(const session_event& e) {
     if (!abandoned_ && !closed_ && events_) {
         events_(e);
     }
@@ -266,7 +267,7 @@ void zookeeper_driver::tell(session_event e) {
 void zookeeper_driver::tell_trouble(std::string detail) {
     session_event e;
     e.detail = std::move(detail);
-    tell(std::move(e));
+    tell(e);
 }
 
 }  // namespace latchkey

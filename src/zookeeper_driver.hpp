@@ -80,12 +80,15 @@ private:
     void finish_closing(bool unsent);
     void let_go();
 
-    void send(request r, bool watched, std::weak_ptr<session::watcher> w, session::completion done);
+    void send(const request& r,
+              bool watched,
+              std::weak_ptr<session::watcher> w,
+              session::completion done);
     void send_waiting();
     void fail_waiting(result_code code);
     void reject(session::completion done, result_code code);
     void schedule_flush();
-    void tell(session_event e);
+    void tell(const session_event& e);
     void tell_trouble(std::string detail);
 
     [[nodiscard]] bool working() const noexcept { return !abandoned_ && !over_ && !closed_; }

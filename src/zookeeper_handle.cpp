@@ -26,11 +26,11 @@ using std::chrono::milliseconds;
 thread_local zookeeper_handle* dispatching = nullptr;
 
 const void* context_of(std::uint64_t id) noexcept {
-    return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(id));
+    return reinterpret_cast<const void*>(id);  // NOLINT(performance-no-int-to-ptr): no pointer
 }
 
 std::uint64_t id_of(const void* context) noexcept {
-    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(context));
+    return reinterpret_cast<std::uint64_t>(context);
 }
 
 znode_stat copied(const Stat& s) noexcept {
