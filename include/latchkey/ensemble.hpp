@@ -141,7 +141,8 @@ public:
     void move(std::int64_t session, int server);  ///< the same, and it comes back to this server
     void suspend(std::int64_t session);           ///< breaks, and is refused until resume()
     void black_hole(std::int64_t session);  ///< nothing arrives in either direction until resume()
-    void pause(std::int64_t session);  ///< the client does not run until resume(), like SIGSTOP
+    /// The client does not run until resume(), like SIGSTOP; threaded, its callback thread does.
+    void pause(std::int64_t session);
     void resume(std::int64_t session);
     /// At its next connection the servers hand out a new session, without a word.
     void replace(std::int64_t session);
