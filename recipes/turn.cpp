@@ -28,7 +28,6 @@ std::string turn::path_of(const std::string& name) const {
 
 void turn::list() {
     ++step_;
-    waiting_ = false;
     predecessor_.reset();
     retry_.cancel();
     if (!core_->connected()) {
@@ -77,7 +76,6 @@ void turn::judge(const std::vector<std::string>& names) {
 
 void turn::watch_predecessor() {
     ++step_;
-    waiting_ = false;
     if (verdict_.ahead == 1) {
         core_->heartbeat().demand(demander_, path_of(own_));
     } else {
@@ -96,23 +94,18 @@ void turn::on_watch_set(const znode_stat& stat) {
         core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
                    "\", which is not ephemeral: no session's end will remove it");
     }
-    check_armed();
 }
 
 void turn::on_watch_refused(result_code code) {
     retry_list(code);
 }
 
-void turn::check_armed() {
-    waiting_ = predecessor_ && predecessor_->armed_here() && owner_->own_watch().armed_here();
-}
-
 void turn::on_znode_deleted() {
     // Only the holder was ahead, and events of this connection come in the order of what happened:
-    // nobody can have come between, and our own znode would have been told gone before. Otherwise
-    // who is next is not known.
-    if (waiting_ && verdict_.ahead == 1 && predecessor_->saw_deletion() &&
-        predecessor_->armed_here()) {
+    // nobody can have come between, and our own znode would have been told gone before, unless its
+    // watch was used up by a change and is being set again. Otherwise who is next is not known.
+    if (verdict_.ahead == 1 && predecessor_->saw_deletion() && predecessor_->armed_here() &&
+        owner_->own_watch().armed_here()) {
         confirm();
         return;
     }
@@ -138,8 +131,12 @@ void turn::confirm() {
         return;  // the owner lists again with the next connection
     }
     core_->submit(request::multi({request::check(path_of(own_))}), here([this](const reply& r) {
-                      if (r.ok()) {
+                      if (r.ok() && core_->believable()) {
                           confirm();
+                      } else if (r.ok()) {
+                          // One proof is not enough after a standstill of this process.
+                          retry_.start(backoff_.next(core_->loop().random()),
+                                       [this] { confirm(); });
                       } else if (r.code == result_code::no_node) {
                           owner_->on_gone();
                       } else {
@@ -156,7 +153,6 @@ void turn::retry_list(result_code code) {
         return;
     }
     ++step_;
-    waiting_ = false;
     retry_.start(backoff_.next(core_->loop().random()), [this] { list(); });
 }
 

@@ -51,6 +51,7 @@ client_core::client_core(environment env, connect_target target, client_options 
                   "; trying again until the session ends");
           },
           [this] { drained_if_closing(); }),
+      pulse_(*env_.loop, [this] { validity_->stood_still(env_.loop->now()); }),
       reopen_(*env_.loop),
       close_limit_(*env_.loop) {}
 
@@ -122,6 +123,7 @@ void client_core::on_connected(const session_event& e) {
         session_id_.store(e.id, std::memory_order_release);
         validity_ = std::make_shared<validity>(options_.tick);
         heartbeat_.session_begins(validity_);
+        pulse_.start(e.timeout / 16);
     }
     ++connection_;
     connected_ = true;
@@ -157,6 +159,7 @@ void client_core::end_session(loss why) {
     }
     validity_->end();
     heartbeat_.session_ends();
+    pulse_.stop();
     if (state() != connection_state::lost) {
         set_state(connection_state::lost);
     }
@@ -304,6 +307,7 @@ void client_core::finish_close() {
     close_limit_.cancel();
     connected_ = false;
     heartbeat_.session_ends();
+    pulse_.stop();
     deletes_.suspended();
     retire_session([self = shared_from_this()] {
         if (self->validity_) {

@@ -10,6 +10,7 @@
 #include "fork_guard.hpp"
 #include "guaranteed_deletes.hpp"
 #include "heartbeat.hpp"
+#include "pulse.hpp"
 #include "session_user.hpp"
 #include "state_listeners.hpp"
 #include "validity.hpp"
@@ -162,6 +163,7 @@ private:
     std::shared_ptr<validity> validity_;
     latchkey::heartbeat heartbeat_;
     guaranteed_deletes deletes_;
+    pulse pulse_;
     std::vector<std::shared_ptr<session_user>> users_;
     timer reopen_;
     timer close_limit_;

@@ -39,6 +39,8 @@ public:
         if (timeout < timeout_) {
             timeout_ = timeout;
             silent_until_ = proof_;  // what was often enough may not be any more
+            deadline_.store(time_point::min().time_since_epoch().count(),
+                            std::memory_order_release);
         }
         publish();
     }
@@ -55,6 +57,11 @@ public:
         proof_ = sent;
         publish();
     }
+
+    /// The process did not run until now, and the pings that an idle client owes were not sent: the
+    /// servers may be about to end the session, and a write that they still answer changes nothing
+    /// about that until the leader has been told of it. On the loop.
+    void stood_still(time_point until) noexcept { awake_since_ = until; }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
@@ -80,8 +87,11 @@ private:
         time_point until = time_point::min();
         if (proven) {
             // A silence counts until its end has surely been told to the leader.
-            const bool after_silence = proof_ - silent_until_ < std::max(timeout_ / 4, tick_ / 2);
-            until = proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
+            const duration told = std::max(timeout_ / 4, tick_ / 2);
+            const bool after_silence = proof_ - silent_until_ < told;
+            until = after_silence && proof_ < awake_since_ + told
+                        ? deadline()
+                        : proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
         }
         deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
     }
@@ -90,6 +100,7 @@ private:
     duration timeout_ = duration::max();
     time_point proof_ = time_point::min();
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
+    time_point awake_since_ = time_point::min();   ///< the end of the last standstill
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };

@@ -164,8 +164,7 @@ TEST_F(Session, ThatMovesToTheLeaderFindsACreateThatIsNotCommittedYet) {
     EXPECT_TRUE(w->granted.valid());
     ensemble_.run_for(5s);
     EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
-    EXPECT_EQ(ensemble_.count(c.session_id()).creates,
-              3U);  // the directory's, and one for each acquire
+    EXPECT_EQ(ensemble_.count(c.session_id()).creates, 1U);
 }
 
 TEST_F(Session, ReplacedWithoutAWordIsALoss) {

@@ -127,6 +127,21 @@ TEST_F(Validity, PausedHolderThatWakesUpCommitsNothing) {
     EXPECT_FALSE(ensemble_.exists("/effect"));
 }
 
+// An idle client that was stopped for most of its timeout acquires as soon as it runs again, and is
+// cut off before the leader hears of it: the servers end its session soon after.
+TEST_F(Validity, IdleClientThatWasStoppedBelievesNothingUntilTheLeaderKnowsThatItLives) {
+    const std::int64_t session = a_.session_id();
+    ensemble_.run_for(5s);
+    ensemble_.pause(session);
+    ensemble_.run_for(7s);
+    const auto w = acquire(first_);
+    ensemble_.resume(session);
+    const auto woken = ensemble_.now();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    ASSERT_TRUE(w->granted.valid());
+    EXPECT_GE(w->at - woken, timeout / 4);
+}
+
 TEST_F(Validity, LostByTheDeadlineStaysLostWhenTheSessionTurnsOutToLive) {
     hold h = held(first_);
     ensemble_.run_for(1s);

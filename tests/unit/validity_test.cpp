@@ -88,6 +88,30 @@ TEST(Validity, LastsHalfTheTimeoutUntilAQuarterAfterASilence) {
     EXPECT_EQ(v.deadline(), at(113501ms));
 }
 
+TEST(Validity, IsNotMovedByWritesRightAfterAStandstill) {
+    // The servers may be about to end the session of a process that was stopped; that they still
+    // answer a write does not keep them from it.
+    validity v(0s);
+    v.negotiated(12s);
+    v.proven(at(100s));
+    v.stood_still(at(111s));
+    v.proven(at(111s));
+    EXPECT_EQ(v.deadline(), at(106s));
+    v.proven(at(113s));
+    EXPECT_EQ(v.deadline(), at(106s));
+    v.proven(at(114s));
+    EXPECT_EQ(v.deadline(), at(121200ms)) << "the leader has been told by now";
+}
+
+TEST(Validity, MovesWithSteadyProofsThroughAShortStandstill) {
+    validity v(0s);
+    v.negotiated(10s);
+    prove_steadily(v, at(100s));
+    v.stood_still(at(101500ms));
+    v.proven(at(101500ms));
+    EXPECT_EQ(v.deadline(), at(107500ms));
+}
+
 TEST(Validity, ManyWritesAtOnceDoNotEndASilenceSooner) {
     validity v(0s);
     v.negotiated(12s);
