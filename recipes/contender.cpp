@@ -230,12 +230,6 @@ znode_watch& contender::own_watch() {
     return *own_watch_;
 }
 
-void contender::on_watch_set(const znode_stat& /*stat*/) {
-    if (turn_) {
-        turn_->own_watch_armed();
-    }
-}
-
 // ---- holding ----
 
 void contender::publish() {

@@ -79,7 +79,7 @@ private:
     void on_refused(failure why) override;
 
     // znode_watch::observer, of the own znode
-    void on_watch_set(const znode_stat& stat) override;
+    void on_watch_set(const znode_stat&) override {}
 
     void on_znode_deleted() override { on_gone(); }
 

@@ -62,9 +62,6 @@ public:
     /// Decides from a new list: of the first connection, or when what was seen may be out of date.
     void list();
 
-    /// The own znode's watch was set.
-    void own_watch_armed() { check_armed(); }
-
 private:
     // znode_watch::observer, of the predecessor
     void on_watch_set(const znode_stat& stat) override;
@@ -72,7 +69,6 @@ private:
     void on_watch_refused(result_code code) override;
 
     void watch_predecessor();
-    void check_armed();
     void confirm();
     void retry_list(result_code code);
     void fail(errc code, const char* problem);
@@ -98,9 +94,7 @@ private:
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     queue_verdict verdict_;
-    std::shared_ptr<znode_watch> predecessor_;
-    bool waiting_ = false;  ///< both watches were set on one connection, after the list that the
-                            ///< verdict is from
+    std::shared_ptr<znode_watch> predecessor_;  ///< set after the list that the verdict is from
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

@@ -11,10 +11,12 @@ void znode_watch::arm() {
     });
     core_->submit(request::get(path_),
                   watcher_,
-                  [weak = weak_from_this(), connection = core_->connection()](const reply& r) {
+                  [weak = weak_from_this(),
+                   set = std::weak_ptr(watcher_),
+                   connection = core_->connection()](const reply& r) {
                       const auto self = weak.lock();
-                      if (!self) {
-                          return;
+                      if (!self || set.lock() != self->watcher_) {
+                          return;  // it was set anew meanwhile: that answer counts
                       }
                       if (r.ok()) {
                           self->armed_on_ = connection;
