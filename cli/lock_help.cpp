@@ -44,7 +44,7 @@ Apache Curator's InterProcessMutex of that path.
       --grace SEC            how long CMD may take to end when the lock is about
                              to be lost: TERM so long before the deadline, KILL
                              shortly before it. At most a quarter of the session
-                             timeout; without it a tenth, at most 2
+                             timeout; without it a twentieth, at most 2
       --auth-file FILE       "digest USER:PASSWORD", a line each; FILE must be
                              closed to others (else $LATCHKEY_AUTH, such a line)
       --verbose              tell on stderr what happens

@@ -226,7 +226,7 @@ std::variant<lock_options, help_text> parse_lock_options(const arguments& all,
 std::chrono::nanoseconds grace_within(const lock_options& options,
                                       std::chrono::milliseconds session_timeout) {
     if (!options.grace) {
-        return std::min<std::chrono::nanoseconds>(session_timeout / 10, std::chrono::seconds(2));
+        return std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
     }
     if (*options.grace > session_timeout / 4) {
         const bool negotiated = session_timeout != options.session_timeout;

@@ -39,11 +39,11 @@ using environment_lookup = std::function<std::optional<std::string>(const char* 
 [[nodiscard]] std::variant<lock_options, help_text> parse_lock_options(
     const std::vector<std::string>& arguments, const environment_lookup& environment);
 
-/// How long before the deadline the command is told to end, for a session timeout as negotiated:
-/// what was asked for (throws usage_error if that is longer than a quarter of the timeout), else a
-/// tenth of the timeout, at most 2 s. Not more, because a client that hears nothing from its server
-/// moves to another one only after two fifths of the timeout, and a hold that is saved by that must
-/// not have cost the command its life.
+/// How long before the deadline the command is told to end, for a session timeout T as negotiated:
+/// what was asked for (throws usage_error if that is longer than T/4), else T/20, at most 2 s. Not
+/// more, because a client that hears nothing from its server moves to another one only after 5/12
+/// of T, a hold that follows a silence is believed for T/2 at first, and what is saved by that move
+/// must not have cost the command its life.
 [[nodiscard]] std::chrono::nanoseconds grace_within(const lock_options& options,
                                                     std::chrono::milliseconds session_timeout);
 

@@ -173,10 +173,10 @@ TEST(LockOptions, GraceIsCheckedAgainstWhatTheServersGrant) {
     }
 }
 
-TEST(LockOptions, GraceDefaultsToATenthOfTheTimeout) {
+TEST(LockOptions, GraceDefaultsToATwentiethOfTheTimeout) {
     const auto o = parse({"/a"});
-    EXPECT_EQ(grace_within(o, 4s), 400ms);
-    EXPECT_EQ(grace_within(o, 10s), 1s);
+    EXPECT_EQ(grace_within(o, 4s), 200ms);
+    EXPECT_EQ(grace_within(o, 10s), 500ms);
     EXPECT_EQ(grace_within(o, 60s), 2s);
 }
 
