@@ -287,6 +287,9 @@ TEST_F(LockCommand, UsesCredentialsAndTellsWhenTheyDoNotSuffice) {
     same.environment["LATCHKEY_AUTH"] = "digest jo:secret";
     EXPECT_EQ(lock({}, {"--", "true"}, same)->wait(), 0);
 
+    // Held meanwhile: servers remove an empty directory, and its access control list with it.
+    const auto holder = lock({}, {}, same);
+    ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
     const auto anonymous = lock({}, {"--", "true"});
     EXPECT_EQ(anonymous->wait(), 77) << anonymous->err();
     EXPECT_THAT(anonymous->err(), HasSubstr(path_));
