@@ -130,7 +130,11 @@ void protected_create::on_refused(result_code code) {
             return;
         default:
             // Unknown, or a code that we have no word for: the znode may be there.
-            resolve();
+            if (std::exchange(was_resolved_, true)) {
+                retry(&protected_create::resolve);
+            } else {
+                resolve();
+            }
     }
 }
 

@@ -83,6 +83,7 @@ private:
     bool directory_known_;
     bool abandoned_ = false;
     bool resolving_ = false;
+    bool was_resolved_ = false;  ///< once: the next time is a little later
     result_code directory_refused_ = result_code::ok;
     joined joined_;
     timer retry_;

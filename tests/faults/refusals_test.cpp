@@ -1,0 +1,79 @@
+#include "stepped_test.hpp"
+
+#include <string>
+
+namespace latchkey::test {
+namespace {
+
+constexpr int code_without_a_word = -999;
+constexpr int throttled = -127;
+constexpr int no_auth = -102;
+
+/// Servers that refuse, again and again, are not asked as fast as they answer, and are obeyed once
+/// they do not.
+class Refusals : public SteppedTest {
+protected:
+    /// Paced, so many take at least half the longest pause each after the first few; asked at once
+    /// they would be used up in milliseconds.
+    void refuse(ensemble::operation what, int code, int count) {
+        ensemble_.refuse_next(what, code, c_.session_id(), count);
+    }
+
+    client c_ = connected();
+    client other_ = connected();
+    mutex m_{c_, "/lock"};
+    mutex others_{other_, "/lock"};
+};
+
+TEST_F(Refusals, OfTheCreateArePaced) {
+    for (const int code : {code_without_a_word, throttled}) {
+        refuse(ensemble::operation::create, code, 40);
+        const auto w = acquire(m_);
+        ensemble_.run_for(3s);
+        EXPECT_FALSE(w->done) << code;
+        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s)) << code;
+        EXPECT_TRUE(w->granted.valid());
+        w->granted.release();
+        ensemble_.run_for(5s);
+        EXPECT_EQ(ensemble_.children("/lock").size(), 0U) << code;
+    }
+}
+
+TEST_F(Refusals, OfAWaitersListArePaced) {
+    hold h = held(others_);
+    const auto w = acquire(m_);
+    ensemble_.run_for(1s);
+    refuse(ensemble::operation::children, code_without_a_word, 20);
+    ensemble_.cut(c_.session_id());
+    ensemble_.run_for(1s);
+    h.release();
+    ensemble_.run_for(2s);
+    EXPECT_FALSE(w->done);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    EXPECT_TRUE(w->granted.valid());
+}
+
+TEST_F(Refusals, OfTheDeleteArePaced) {
+    hold h = held(m_);
+    ensemble_.run_for(1s);
+    refuse(ensemble::operation::remove, no_auth, 10);
+    h.release();
+    ensemble_.run_for(3s);
+    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
+    ensemble_.run_for(60s);
+    EXPECT_EQ(ensemble_.children("/lock").size(), 0U);
+}
+
+TEST_F(Refusals, OfHeartbeatsArePacedAndEndTheHoldInTime) {
+    const hold h = held(m_);
+    ensemble_.run_for(1s);
+    refuse(ensemble::operation::multi, no_auth, 1'000'000);
+    const std::uint64_t before = ensemble_.count(c_.session_id()).checks;
+    ensemble_.run_for(20s);
+    EXPECT_LE(ensemble_.count(c_.session_id()).checks - before, 15U);
+    EXPECT_FALSE(h.valid());
+    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+}
+
+}  // namespace
+}  // namespace latchkey::test
