@@ -47,7 +47,8 @@ public:
         ASSERT_TRUE(ensemble_.run_until([&] { return idle(); }, 120s))
             << "somebody waits for ever: " << picture();
         step_for(30s);
-        EXPECT_EQ(ensemble_.children("/lock"), std::vector<std::string>()) << "left behind: " << picture();
+        EXPECT_EQ(ensemble_.children("/lock"), std::vector<std::string>())
+            << "left behind: " << picture();
     }
 
     [[nodiscard]] std::uint64_t grants() const { return grants_; }

@@ -1,9 +1,11 @@
 #include "validity.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -165,6 +167,32 @@ TEST(Validity, ATickThatLeavesNothingLeavesNothing) {
     v.negotiated(10s);
     v.proven(at(100s));
     EXPECT_LT(v.deadline(), at(100s));
+}
+
+TEST(Validity, IsNotSeenToEndByOtherThreadsWhileAShorterTimeoutIsTaken) {
+    validity v(0s);
+    v.negotiated(10s);
+    prove_steadily(v, at(100s));
+    std::atomic<bool> reading{false};
+    std::atomic<bool> over{false};
+    std::atomic<bool> seen_to_end{false};
+    std::thread reader([&] {
+        while (!over) {
+            reading = true;
+            if (v.deadline() == nothing) {
+                seen_to_end = true;
+            }
+        }
+    });
+    while (!reading) {
+        std::this_thread::yield();
+    }
+    for (int i = 1; i <= 1'000'000; ++i) {
+        v.negotiated(10s - std::chrono::microseconds(i));
+    }
+    over = true;
+    reader.join();
+    EXPECT_FALSE(seen_to_end);
 }
 
 TEST(Validity, EndsForGood) {
