@@ -39,8 +39,7 @@ public:
         if (timeout < timeout_) {
             timeout_ = timeout;
             silent_until_ = proof_;  // what was often enough may not be any more
-            deadline_.store(time_point::min().time_since_epoch().count(),
-                            std::memory_order_release);
+            believed_until_ = time_point::min();
         }
         publish();
     }
@@ -84,16 +83,18 @@ public:
 private:
     void publish() noexcept {
         const bool proven = !ended_ && proof_ != time_point::min() && timeout_ != duration::max();
-        time_point until = time_point::min();
-        if (proven) {
+        if (!proven) {
+            believed_until_ = time_point::min();
+        } else {
             // A silence counts until its end has surely been told to the leader.
             const duration told = std::max(timeout_ / 4, tick_ / 2);
             const bool after_silence = proof_ - silent_until_ < told;
-            until = after_silence && proof_ < awake_since_ + told
-                        ? deadline()
-                        : proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
+            if (!after_silence || proof_ >= awake_since_ + told) {
+                believed_until_ =
+                    proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
+            }
         }
-        deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
+        deadline_.store(believed_until_.time_since_epoch().count(), std::memory_order_release);
     }
 
     const duration tick_;
@@ -101,6 +102,7 @@ private:
     time_point proof_ = time_point::min();
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
     time_point awake_since_ = time_point::min();   ///< the end of the last standstill
+    time_point believed_until_ = time_point::min();
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };
