@@ -49,6 +49,9 @@ public:
         if (sent <= proof_) {
             return;
         }
+        if (proof_ < awake_since_ && awake_since_ <= sent) {
+            before_standstill_ = proof_;
+        }
         // A little more than a holder's heartbeats are apart.
         if (proof_ == time_point::min() || sent - proof_ > timeout_ / 16 * 3) {
             silent_until_ = sent;
@@ -59,7 +62,8 @@ public:
 
     /// The process did not run until now, and the pings that an idle client owes were not sent: the
     /// servers may be about to end the session, and a write that they still answer changes nothing
-    /// about that until the leader has been told of it. On the loop.
+    /// about that until the leader has been told of it. What it was told before counts. On the
+    /// loop.
     void stood_still(time_point until) noexcept { awake_since_ = until; }
 
     /// Nothing is believed any more, for good. On the loop.
@@ -92,6 +96,10 @@ private:
             if (!after_silence || proof_ >= awake_since_ + told) {
                 believed_until_ =
                     proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
+            } else if (before_standstill_ != time_point::min() &&
+                       proof_ >= before_standstill_ + told) {
+                // The leader has been told of that one, or the newest would not be answered.
+                believed_until_ = std::max(believed_until_, before_standstill_ + timeout_ * 9 / 10);
             }
         }
         deadline_.store(believed_until_.time_since_epoch().count(), std::memory_order_release);
@@ -102,6 +110,7 @@ private:
     time_point proof_ = time_point::min();
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
     time_point awake_since_ = time_point::min();   ///< the end of the last standstill
+    time_point before_standstill_ = time_point::min();  ///< the last proof before it
     time_point believed_until_ = time_point::min();
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};

@@ -111,6 +111,19 @@ TEST_F(Validity, PausedHolderWakesUpInvalid) {
     EXPECT_GT(w->granted.fencing_token(), h.fencing_token());
 }
 
+TEST_F(Validity, HolderThatIsStoppedForAThirdOfItsTimeoutKeepsTheHold) {
+    const std::int64_t session = a_.session_id();
+    for (auto phase = 0ms; phase < 2000ms; phase += 100ms) {
+        const hold h = held(first_);
+        ensemble_.run_for(10s + phase);
+        ensemble_.pause(session);
+        ensemble_.run_for(timeout / 3);
+        ensemble_.resume(session);
+        ensemble_.run_for(20s);
+        ASSERT_TRUE(h.valid()) << phase.count() << " ms";
+    }
+}
+
 TEST_F(Validity, PausedHolderThatWakesUpCommitsNothing) {
     hold h = held(first_);
     const auto w = acquire(second_);

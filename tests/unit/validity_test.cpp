@@ -90,7 +90,7 @@ TEST(Validity, LastsHalfTheTimeoutUntilAQuarterAfterASilence) {
     EXPECT_EQ(v.deadline(), at(113501ms));
 }
 
-TEST(Validity, IsNotMovedByWritesRightAfterAStandstill) {
+TEST(Validity, IsNotProvenByWritesRightAfterAStandstill) {
     // The servers may be about to end the session of a process that was stopped; that they still
     // answer a write does not keep them from it.
     validity v(0s);
@@ -98,11 +98,36 @@ TEST(Validity, IsNotMovedByWritesRightAfterAStandstill) {
     v.proven(at(100s));
     v.stood_still(at(111s));
     v.proven(at(111s));
-    EXPECT_EQ(v.deadline(), at(106s));
+    EXPECT_EQ(v.deadline(), at(110800ms)) << "from the proof at 100 s; it has passed";
     v.proven(at(113s));
-    EXPECT_EQ(v.deadline(), at(106s));
+    EXPECT_EQ(v.deadline(), at(110800ms));
     v.proven(at(114s));
     EXPECT_EQ(v.deadline(), at(121200ms)) << "the leader has been told by now";
+}
+
+TEST(Validity, AfterAStandstillCountsFromTheLastProofThatTheLeaderKnowsOf) {
+    validity v(0s);
+    v.negotiated(12s);
+    prove_steadily(v, at(100s));
+    v.stood_still(at(105s));
+    EXPECT_EQ(v.deadline(), at(107200ms));
+    v.proven(at(105s));
+    EXPECT_EQ(v.deadline(), at(110800ms));
+    v.proven(at(107s));
+    EXPECT_EQ(v.deadline(), at(110800ms));
+    v.proven(at(109s));
+    EXPECT_EQ(v.deadline(), at(116200ms));
+}
+
+TEST(Validity, DoesNotCountFromAProofThatTheLeaderMayNotKnowOf) {
+    validity v(0s);
+    v.negotiated(12s);
+    v.proven(at(100s));
+    v.stood_still(at(111s));
+    v.proven(at(111s));
+    v.stood_still(at(113s));
+    v.proven(at(113s));
+    EXPECT_EQ(v.deadline(), at(110800ms)) << "the one at 111 s may not have been told";
 }
 
 TEST(Validity, MovesWithSteadyProofsThroughAShortStandstill) {
@@ -238,7 +263,13 @@ TEST(Validity, NeverOutlivesWhatTheLeaderKnowsOfTheSessionWhateverTheRhythm) {
         nanoseconds now = 100 * timeout;
         leader.heard = {now - timeout, now - timeout * 2 / 3, now - timeout / 3, now};
         for (int i = 0; i < 60; ++i) {
-            if (random() % 4 == 0) {
+            if (random() % 10 == 0) {
+                now += timeout / 8 + timeout * static_cast<int>(random() % 100) / 100;
+                if (leader.last_touch(now) + timeout <= now) {
+                    break;  // the session is over
+                }
+                v.stood_still(at(now));
+            } else if (random() % 4 == 0) {
                 for (std::uint64_t pings = random() % 6; pings > 0; --pings) {
                     now += timeout / 3;
                     leader.heard.push_back(now);
