@@ -43,16 +43,20 @@ TEST(RealEnsemble, IsolatedFollowerServesUntilItNoticesAndComesBack) {
     EXPECT_TRUE(eventually([&] { return ensemble.mode(follower) == "follower"; }));
 }
 
-TEST(RealEnsemble, IsolatedLeaderIsReplacedAndFollowsWhenHealed) {
+// Whom the others follow meanwhile is left to ZooKeeper: its election answers to the servers' own
+// addresses, past the proxies, so that they may vote for the isolated one for a long time.
+TEST(RealEnsemble, IsolatedLeaderStopsServingAndAllServeWhenHealed) {
     real_ensemble ensemble({.can_isolate = true});
     const int isolated = ensemble.leader();
     ensemble.isolate(isolated);
-    EXPECT_TRUE(eventually([&] {
-        const int now = ensemble.leader();
-        return now != isolated;
-    }));
+    EXPECT_TRUE(eventually([&] { return ensemble.mode(isolated).empty(); }));
     ensemble.heal(isolated);
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(isolated) == "follower"; }));
+    EXPECT_TRUE(eventually(
+        [&] {
+            return !ensemble.mode(1).empty() && !ensemble.mode(2).empty() &&
+                   !ensemble.mode(3).empty();
+        },
+        std::chrono::minutes(1)));
 }
 
 TEST(RealEnsemble, ConfiguresTickAndSettings) {
