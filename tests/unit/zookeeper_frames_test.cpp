@@ -1,0 +1,242 @@
+#include "zookeeper_frames.hpp"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using kind = zookeeper_frame::kind;
+using ::testing::ElementsAre;
+
+/// Writes a frame as the protocol has it.
+class writer {
+public:
+    writer& number(std::int32_t value) { return big_endian(static_cast<std::uint32_t>(value), 4); }
+
+    writer& long_number(std::int64_t value) {
+        return big_endian(static_cast<std::uint64_t>(value), 8);
+    }
+
+    writer& flag(bool value) { return big_endian(value ? 1 : 0, 1); }
+
+    writer& number(opcode value) { return number(static_cast<std::int32_t>(value)); }
+
+    writer& text(std::string_view value) {
+        number(static_cast<std::int32_t>(value.size()));
+        body_ += value;
+        return *this;
+    }
+
+    [[nodiscard]] std::string frame() const {
+        return writer().number(static_cast<std::int32_t>(body_.size())).body_ + body_;
+    }
+
+private:
+    writer& big_endian(std::uint64_t value, unsigned size) {
+        for (unsigned i = size; i-- > 0;) {
+            body_ += static_cast<char>(value >> (8 * i));
+        }
+        return *this;
+    }
+
+    std::string body_;
+};
+
+std::string connect_frame(std::int64_t session = 0) {
+    return writer()
+        .number(0)
+        .long_number(77)
+        .number(6000)
+        .long_number(session)
+        .text(std::string(16, '\0'))
+        .flag(false)
+        .frame();
+}
+
+std::string connected_frame(std::int64_t session, std::int32_t timeout = 6000) {
+    return writer()
+        .number(0)
+        .number(timeout)
+        .long_number(session)
+        .text(std::string(16, 'p'))
+        .flag(false)
+        .frame();
+}
+
+writer request_of(std::int32_t xid, opcode what) {
+    return writer().number(xid).number(what);
+}
+
+std::string reply_frame(std::int32_t xid, std::int32_t error = 0) {
+    return writer().number(xid).long_number(4711).number(error).frame();
+}
+
+std::string multi_frame() {
+    writer w = request_of(9, opcode::multi);
+    w.number(opcode::check).flag(false).number(-1).text("/own").number(-1);
+    w.number(opcode::create).flag(false).number(-1).text("/new").text("data");
+    w.number(1).number(31).text("world").text("anyone").number(0);
+    w.number(opcode::set_data).flag(false).number(-1).text("/old").text("x").number(3);
+    w.number(opcode::remove).flag(false).number(-1).text("/old").number(4);
+    return w.number(-1).flag(true).number(-1).frame();
+}
+
+/// A conversation after both have said hello.
+class Conversation : public ::testing::Test {
+protected:
+    Conversation() {
+        EXPECT_EQ(talk_.from_client(connect_frame()).what, kind::connect);
+        EXPECT_EQ(talk_.from_server(connected_frame(0x1234)).what, kind::connected);
+    }
+
+    zookeeper_conversation talk_;
+};
+
+TEST(FrameStream, FindsTheSameFramesHoweverTheBytesArrive) {
+    const std::vector<std::string> frames{connect_frame(), multi_frame(), reply_frame(1)};
+    const std::string bytes = frames[0] + frames[1] + frames[2];
+    for (std::size_t step = 1; step <= bytes.size(); ++step) {
+        frame_stream stream;
+        std::vector<std::string> found;
+        for (std::size_t at = 0; at < bytes.size(); at += step) {
+            stream.feed(std::string_view(bytes).substr(at, step));
+            while (auto frame = stream.next()) {
+                found.push_back(*std::move(frame));
+            }
+        }
+        EXPECT_EQ(found, frames) << "in steps of " << step;
+        EXPECT_FALSE(stream.broken());
+    }
+}
+
+TEST(FrameStream, KeepsWhatIsNotAWholeFrame) {
+    frame_stream stream;
+    const std::string frame = reply_frame(1);
+    stream.feed(frame + frame.substr(0, 7));
+    EXPECT_EQ(stream.next(), frame);
+    EXPECT_EQ(stream.next(), std::nullopt);
+    EXPECT_EQ(stream.rest(), frame.substr(0, 7));
+    EXPECT_EQ(stream.rest(), "");
+}
+
+TEST(FrameStream, IsBrokenByALengthThatNoFrameHas) {
+    for (const std::string& bytes : {std::string("srvr"), std::string("\xff\xff\xff\xfezzzz")}) {
+        frame_stream stream;
+        stream.feed(bytes);
+        EXPECT_EQ(stream.next(), std::nullopt);
+        EXPECT_TRUE(stream.broken());
+        EXPECT_EQ(stream.rest(), bytes);
+    }
+}
+
+TEST(FrameStream, WaitsForALongFrameWithoutBreaking) {
+    frame_stream stream;
+    stream.feed(std::string("\x01\x00\x00\x00", 4));  // 16 MiB
+    EXPECT_EQ(stream.next(), std::nullopt);
+    EXPECT_FALSE(stream.broken());
+}
+
+TEST_F(Conversation, BeginsWithASession) {
+    zookeeper_conversation talk;
+    const auto asked = talk.from_client(connect_frame(5));
+    EXPECT_EQ(asked.what, kind::connect);
+    EXPECT_EQ(asked.session, 5);
+    EXPECT_EQ(asked.zxid, 77);
+    EXPECT_EQ(talk.session(), 0);
+    EXPECT_EQ(talk.from_server(connected_frame(5)).session, 5);
+    EXPECT_EQ(talk.session(), 5);
+}
+
+TEST_F(Conversation, HasNoSessionThatWasRefused) {
+    zookeeper_conversation talk;
+    static_cast<void>(talk.from_client(connect_frame(5)));
+    EXPECT_EQ(talk.from_server(connected_frame(5, 0)).what, kind::connected);
+    EXPECT_EQ(talk.session(), 0);
+}
+
+TEST_F(Conversation, NamesWhatIsAskedAndItsPath) {
+    for (const opcode what : {opcode::create,
+                              opcode::create2,
+                              opcode::create_container,
+                              opcode::remove,
+                              opcode::get_data,
+                              opcode::get_children,
+                              opcode::sync}) {
+        const auto frame = talk_.from_client(request_of(3, what).text("/a/b").number(0).frame());
+        EXPECT_EQ(frame.what, kind::request);
+        EXPECT_EQ(frame.operation, what);
+        EXPECT_EQ(frame.xid, 3);
+        EXPECT_EQ(frame.path, "/a/b");
+    }
+    EXPECT_EQ(talk_.from_client(request_of(4, opcode::close_session).frame()).operation,
+              opcode::close_session);
+}
+
+TEST_F(Conversation, NamesThePartsOfAMulti) {
+    const auto frame = talk_.from_client(multi_frame());
+    EXPECT_EQ(frame.operation, opcode::multi);
+    EXPECT_THAT(frame.parts,
+                ElementsAre(opcode::check, opcode::create, opcode::set_data, opcode::remove));
+}
+
+TEST_F(Conversation, NamesWhatIsAnswered) {
+    static_cast<void>(talk_.from_client(request_of(1, opcode::sync).text("/").frame()));
+    static_cast<void>(talk_.from_client(request_of(2, opcode::get_data).text("/").frame()));
+    static_cast<void>(talk_.from_client(request_of(-2, opcode::ping).frame()));
+    EXPECT_EQ(talk_.from_server(reply_frame(1)).operation, opcode::sync);
+    EXPECT_EQ(talk_.from_server(reply_frame(-2)).operation, opcode::ping);
+    const auto refused = talk_.from_server(reply_frame(2, -101));
+    EXPECT_EQ(refused.operation, opcode::get_data);
+    EXPECT_EQ(refused.error, -101);
+    EXPECT_EQ(refused.zxid, 4711);
+    EXPECT_EQ(talk_.from_server(reply_frame(2)).operation, opcode::none) << "answered already";
+}
+
+TEST_F(Conversation, KnowsEventsFromReplies) {
+    const auto event = talk_.from_server(
+        writer().number(-1).long_number(-1).number(0).number(2).number(3).text("/gone").frame());
+    EXPECT_EQ(event.what, kind::event);
+    EXPECT_EQ(event.path, "/gone");
+}
+
+TEST_F(Conversation, CallsEveryFrameThatEndsTooSoonMalformed) {
+    const auto cut = [](const std::string& frame, std::size_t body) {
+        return writer().number(static_cast<std::int32_t>(body)).frame().substr(4) +
+               frame.substr(4, body);
+    };
+    const std::string multi = multi_frame();
+    for (std::size_t body = 0; body + 4 < multi.size(); ++body) {
+        EXPECT_EQ(talk_.from_client(cut(multi, body)).what, kind::malformed) << body;
+    }
+    const std::string reply = reply_frame(9);
+    for (std::size_t body = 0; body + 4 < reply.size(); ++body) {
+        EXPECT_EQ(talk_.from_server(cut(reply, body)).what, kind::malformed) << body;
+    }
+    EXPECT_EQ(talk_.from_client(multi).what, kind::request);
+    EXPECT_EQ(talk_.from_server(reply).operation, opcode::multi);
+}
+
+TEST_F(Conversation, EndsOnAnyBytes) {
+    const auto seed = std::random_device()();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    for (int round = 0; round < 2000; ++round) {
+        std::string frame = multi_frame();
+        for (int i = 0; i < 4; ++i) {
+            frame[4 + random() % (frame.size() - 4)] = static_cast<char>(random());
+        }
+        const auto read = talk_.from_client(frame);
+        EXPECT_LE(read.parts.size(), frame.size());
+        static_cast<void>(talk_.from_server(frame));
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test
