@@ -70,14 +70,24 @@ void contender::look() {
                       settings_.directory_known = r.ok();
                       if (r.code == result_code::no_auth) {
                           leave({failure_of(r.code, settings_.as->directory), {}});
-                      } else if (r.ok() && is_anybody_in(r.names, settings_.as->marker)) {
-                          finish({});
                       } else if (r.ok() || r.code == result_code::no_node) {
-                          join();
+                          join_unless_blocked(r.names);
                       } else if (core_->connected()) {
                           timer_.start(backoff_.next(core_->loop().random()), [this] { look(); });
                       }
                   }));
+}
+
+void contender::join_unless_blocked(const std::vector<std::string>& names) {
+    using enum queue_verdict::answer;
+    const queue_verdict v = decide(names, {}, settings_.as->marker);
+    if (v.what == acquired) {
+        join();
+    } else if (v.what == wait) {
+        finish({});
+    } else {
+        finish({refusal_of(v, settings_.as->directory), {}});
+    }
 }
 
 void contender::join() {

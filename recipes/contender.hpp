@@ -66,6 +66,7 @@ private:
     void session_connected() override;
     void session_ended(loss why) override;
     void validity_passed() override;
+    void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
     // turn::owner
@@ -88,6 +89,7 @@ private:
 
     void begin_attempt();
     void look();
+    void join_unless_blocked(const std::vector<std::string>& names);
     void join();
     void on_joined(protected_create::joined j);
     void queue(const protected_create::joined& j);

@@ -49,7 +49,15 @@ void contender::session_ended(loss why) {
 
 void contender::validity_passed() {
     if (const auto lost = granted_.lock()) {
+        core_->heartbeat().withdraw(this);
         lost->lose(loss::deadline_passed);
+    }
+}
+
+/// What the own znode's watch would have told, had it been set.
+void contender::znode_missing(const std::string& path) {
+    if (!own_.empty() && path == path_of(own_) && state_ != state::left) {
+        on_gone();
     }
 }
 

@@ -56,12 +56,14 @@ queue_verdict decide(const std::vector<std::string>& names,
                      std::string_view marker,
                      std::string_view ignored) {
     using enum queue_verdict::answer;
-    const queue_place self = place_of(own, marker);
+    const queue_place self = own.empty()
+                                 ? queue_place{queue_place::standing::participant, UINT32_MAX}
+                                 : place_of(own, marker);
     if (self.what != queue_place::standing::participant) {
         return {exhausted, std::string(own), 0};
     }
     queue_verdict verdict{acquired, {}, 0};
-    bool present = false;
+    bool present = own.empty();
     bool twins = false;
     std::uint32_t nearest = 0;
     for (const std::string& name : names) {
@@ -102,12 +104,6 @@ queue_verdict decide(const std::vector<std::string>& names,
         verdict.what = twins ? exhausted : wait;
     }
     return verdict;
-}
-
-bool is_anybody_in(const std::vector<std::string>& names, std::string_view marker) noexcept {
-    return std::any_of(names.begin(), names.end(), [marker](const std::string& name) {
-        return place_of(name, marker).what != queue_place::standing::foreign;
-    });
 }
 
 std::vector<std::string> in_order(const std::vector<std::string>& names, std::string_view marker) {

@@ -47,7 +47,7 @@ struct queue_verdict {
 };
 
 /// Decides for the participant `own` of an exclusive queue, from a list of the directory in any
-/// order.
+/// order; without a name, for one that has yet to join.
 ///
 /// Order is by number, never by name; foreign names take no part. `ignored` is a prefix of names
 /// that are not to be counted: strays of the own attempt, which are being deleted. One pass, no
@@ -55,11 +55,7 @@ struct queue_verdict {
 [[nodiscard]] queue_verdict decide(const std::vector<std::string>& names,
                                    std::string_view own,
                                    std::string_view marker,
-                                   std::string_view ignored);
-
-/// Whether somebody is in the queue already, or something that would make a participant fail.
-[[nodiscard]] bool is_anybody_in(const std::vector<std::string>& names,
-                                 std::string_view marker) noexcept;
+                                   std::string_view ignored = {});
 
 /// The names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,

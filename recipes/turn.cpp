@@ -6,6 +6,18 @@
 
 namespace latchkey {
 
+failure refusal_of(const queue_verdict& v, const std::string& directory) {
+    const std::string who = "\"" + escaped(join_path(directory, v.blocker)) + "\" ";
+    if (v.what == queue_verdict::answer::malformed) {
+        return {errc::malformed_participant,
+                who + "looks like a participant and cannot be ordered; delete it if it is not one"};
+    }
+    return {errc::sequence_exhausted,
+            who +
+                "has a sequence number at the end of what can be ordered; use another path, or "
+                "let this directory be removed when it is empty"};
+}
+
 turn::turn(std::shared_ptr<client_core> core,
            std::shared_ptr<const participation> as,
            std::string own,
@@ -62,14 +74,8 @@ void turn::judge(const std::vector<std::string>& names) {
             owner_->on_gone();
             break;
         case exhausted:
-            fail(errc::sequence_exhausted,
-                 "has a sequence number at the end of what can be ordered; use another path, or "
-                 "let this directory be "
-                 "removed when it is empty");
-            break;
         case malformed:
-            fail(errc::malformed_participant,
-                 "looks like a participant and cannot be ordered; delete it if it is not one");
+            owner_->on_refused(refusal_of(verdict_, as_->directory));
             break;
     }
 }
@@ -154,10 +160,6 @@ void turn::retry_list(result_code code) {
     }
     ++step_;
     retry_.start(backoff_.next(core_->loop().random()), [this] { list(); });
-}
-
-void turn::fail(errc code, const char* problem) {
-    owner_->on_refused({code, "\"" + escaped(path_of(verdict_.blocker)) + "\" " + problem});
 }
 
 }  // namespace latchkey

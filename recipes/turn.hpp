@@ -16,6 +16,9 @@
 
 namespace latchkey {
 
+/// What is told of a queue in which nobody can be granted: `v` is `exhausted` or `malformed`.
+[[nodiscard]] failure refusal_of(const queue_verdict& v, const std::string& directory);
+
 /// Waits until one znode in a queue is the first, within one session. On the loop only; ends,
 /// without another call, when it is destroyed.
 ///
@@ -71,7 +74,6 @@ private:
     void watch_predecessor();
     void confirm();
     void retry_list(result_code code);
-    void fail(errc code, const char* problem);
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     /// Wraps a completion so that it is dropped when the turn has moved on or is gone.

@@ -16,8 +16,6 @@ namespace latchkey {
 /// Outlives the callback_thread when that is destroyed by one of its own tasks.
 class callback_thread::worker {
 public:
-    explicit worker(error_hook on_error) : on_error_(std::move(on_error)) {}
-
     void run(const std::shared_ptr<worker>& self, task t) {
         boost::unique_lock<boost::mutex> lock(mutex_);
         tasks_.push_back(std::move(t));
@@ -46,7 +44,7 @@ public:
     }
 
 private:
-    void work() {
+    void work() noexcept {
         boost::unique_lock<boost::mutex> lock(mutex_);
         for (;;) {
             changed_.wait(lock, [this] { return finishing_ || !tasks_.empty(); });
@@ -56,23 +54,12 @@ private:
             task t = std::move(tasks_.front());
             tasks_.pop_front();
             lock.unlock();
-            call(t);
+            t();
             t = nullptr;  // its captures go before the next task, and outside the lock
             lock.lock();
         }
     }
 
-    void call(const task& t) noexcept {
-        try {
-            t();
-        } catch (...) {
-            if (on_error_) {
-                on_error_(std::current_exception());
-            }
-        }
-    }
-
-    const error_hook on_error_;
     boost::mutex mutex_;
     boost::condition_variable changed_;
     std::deque<task> tasks_;
@@ -80,8 +67,8 @@ private:
     boost::thread thread_;
 };
 
-callback_thread::callback_thread(error_hook on_error)
-    : worker_(std::make_shared<worker>(std::move(on_error))), born_(fork_generation()) {}
+callback_thread::callback_thread()
+    : worker_(std::make_shared<worker>()), born_(fork_generation()) {}
 
 callback_thread::~callback_thread() {
     if (born_ == fork_generation()) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 
@@ -10,16 +9,14 @@ namespace latchkey {
 /// Runs the callbacks of one client's user: one at a time, in order, on a thread of its own that
 /// starts with the first.
 ///
-/// An exception of a callback is caught and handed to `on_error`, if there is one, on that thread.
-/// Everything handed over runs: destruction from another thread returns when all of it has;
-/// destruction by a callback returns at once, and the rest runs after that callback. In a forked
-/// child the thread does not exist, and run() and destruction do nothing.
+/// Callbacks must not throw. Everything handed over runs: destruction from another thread returns
+/// when all of it has; destruction by a callback returns at once, and the rest runs after that
+/// callback. In a forked child the thread does not exist, and run() and destruction do nothing.
 class callback_thread {
 public:
     using task = std::function<void()>;
-    using error_hook = std::function<void(std::exception_ptr)>;
 
-    explicit callback_thread(error_hook on_error = {});
+    callback_thread();
     callback_thread(const callback_thread&) = delete;
     callback_thread& operator=(const callback_thread&) = delete;
     ~callback_thread();

@@ -32,13 +32,17 @@ client_core::client_core(environment env, connect_target target, client_options 
                [this](const std::string& path, std::function<void()> answered) {
                    const auto sent = env_.loop->now();
                    const bool by_sync = options_.heartbeat == client_options::heartbeat_kind::sync;
-                   submit(by_sync ? request::sync(path) : request::multi({request::check(path)}),
-                          [this, sent, by_sync, answered = std::move(answered)](const reply& r) {
-                              if (by_sync && r.ok()) {
-                                  on_proof(sent);
-                              }
-                              answered();
-                          });
+                   submit(
+                       by_sync ? request::sync(path) : request::multi({request::check(path)}),
+                       [this, path, sent, by_sync, answered = std::move(answered)](const reply& r) {
+                           if (by_sync && r.ok()) {
+                               on_proof(sent);
+                           }
+                           answered();
+                           if (r.code == result_code::no_node) {
+                               on_znode_missing(path);
+                           }
+                       });
                },
            .give_up_connection = [this] { session_->reconnect(); },
            .deadline_passed = [this] { on_deadline_passed(); }}),
@@ -66,156 +70,6 @@ std::shared_ptr<client_core> client_core::start(environment env,
         new client_core(std::move(env), std::move(target), std::move(options)));
     core->post([core] { core->open_session(); });
     return core;
-}
-
-// ---- the session ----
-
-void client_core::open_session() {
-    if (closing_) {
-        return;
-    }
-    session_options o{
-        .servers = target_.servers, .timeout = options_.session_timeout, .identities = {}};
-    for (const credentials& c : options_.credentials) {
-        o.identities.push_back({c.scheme, c.secret});
-    }
-    // The session is destroyed on the loop before the core goes, and calls nothing after that.
-    session_ = env_.sessions->open(
-        o, [this, opened = ++opened_](const session_event& e) { on_event(opened, e); });
-}
-
-void client_core::on_event(std::uint64_t opened, const session_event& e) {
-    if (opened != opened_ || !session_) {
-        return;
-    }
-    const auto keep = shared_from_this();
-    switch (e.what) {
-        case session_event::kind::connected:
-            on_connected(e);
-            break;
-        case session_event::kind::suspended:
-            on_suspended();
-            break;
-        case session_event::kind::expired:
-            retire_session();
-            end_session(loss::session_expired);
-            reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
-            break;
-        case session_event::kind::auth_failed:
-            on_auth_failed(e.detail);
-            break;
-        case session_event::kind::trouble:
-            set_trouble(e.detail);
-            break;
-    }
-}
-
-void client_core::on_connected(const session_event& e) {
-    const std::int64_t known = session_id();
-    if (known != 0 && known != e.id) {
-        // Some servers hand out another session without saying so (ClickHouse Keeper); the
-        // ephemerals are gone.
-        end_session(loss::session_replaced);
-    }
-    const bool fresh = session_id() == 0;
-    if (fresh) {
-        ++generation_;
-        session_id_.store(e.id, std::memory_order_release);
-        validity_ = std::make_shared<validity>(options_.tick);
-        heartbeat_.session_begins(validity_);
-        pulse_.start(e.timeout / 16);
-    }
-    ++connection_;
-    connected_ = true;
-    validity_->negotiated(e.timeout);
-    timeout_ms_.store(e.timeout.count(), std::memory_order_release);
-    backoff_.reset();
-    set_trouble({});
-    set_state(fresh ? connection_state::connected : connection_state::reconnected);
-    heartbeat_.connected();
-    deletes_.connected();
-    for (const auto& user : users()) {
-        user->session_connected();
-    }
-}
-
-void client_core::on_suspended() {
-    if (!std::exchange(connected_, false)) {
-        return;
-    }
-    heartbeat_.suspended();
-    deletes_.suspended();
-    if (state() != connection_state::lost) {
-        set_state(connection_state::suspended);
-    }
-}
-
-/// Everything that lived with the session is gone; the session object itself may have a successor
-/// already.
-void client_core::end_session(loss why) {
-    connected_ = false;
-    if (session_id_.exchange(0, std::memory_order_acq_rel) == 0) {
-        return;
-    }
-    validity_->end();
-    heartbeat_.session_ends();
-    pulse_.stop();
-    if (state() != connection_state::lost) {
-        set_state(connection_state::lost);
-    }
-    for (const auto& user : users()) {
-        user->session_ended(why);
-    }
-    deletes_.session_ended();
-    drained_if_closing();
-}
-
-/// Ends the session object: what is in flight completes, then `after` runs, then it is destroyed,
-/// not under its own feet.
-void client_core::retire_session(std::function<void()> after) {
-    ++opened_;
-    if (!session_) {
-        if (after) {
-            after();
-        }
-        return;
-    }
-    const std::shared_ptr<session> retired(std::move(session_));
-    retired->close([self = shared_from_this(), retired, after = std::move(after)] {
-        if (after) {
-            after();
-        }
-        self->post([retired] {});
-    });
-}
-
-void client_core::on_auth_failed(const std::string& detail) {
-    set_trouble(detail.empty() ? "the servers refused the credentials" : detail);
-    retire_session();
-    end_session(loss::session_expired);
-    begin_close({errc::authentication_failed, trouble()}, false);
-}
-
-void client_core::on_deadline_passed() {
-    set_state(connection_state::lost);
-    for (const auto& user : users()) {
-        user->validity_passed();
-    }
-}
-
-void client_core::on_proof(loop::clock::time_point sent) {
-    if (!validity_) {
-        return;
-    }
-    if (heartbeat_.relied_upon() && env_.loop->now() >= validity_->deadline()) {
-        // The deadline passed before this proof arrived: what was held then is lost, before the
-        // deadline moves on.
-        on_deadline_passed();
-    }
-    validity_->proven(sent);
-    if (state() == connection_state::lost && connected_) {
-        set_state(connection_state::reconnected);
-    }
 }
 
 bool client_core::believable() const noexcept {
@@ -373,7 +227,8 @@ void client_core::check_may_block() const {
 }
 
 void client_core::call(std::function<void()> user_code) {
-    callbacks_([user_code = std::move(user_code)] { run_user_code(user_code); });
+    callbacks_(
+        [user_code = std::move(user_code), log = options_.log] { run_user_code(user_code, log); });
 }
 
 void client_core::log(std::string line) {

@@ -135,6 +135,8 @@ private:
     void end_session(loss why);
     void retire_session(std::function<void()> after = {});
     void on_auth_failed(const std::string& detail);
+    void on_znode_missing(const std::string& path);
+    void give_up(failure why);
     void on_deadline_passed();
     void on_proof(loop::clock::time_point sent);
     void set_state(connection_state s);

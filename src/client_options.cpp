@@ -23,7 +23,7 @@ void check_options(const client_options& o) {
     if (o.close_timeout.count() < 0 || o.close_timeout > std::chrono::hours(1)) {
         refuse("close timeout " + ms(o.close_timeout) + ": use zero to one hour");
     }
-    if (o.tick.count() < 0 || o.tick * 5 / 4 >= o.session_timeout) {
+    if (o.tick.count() < 0 || !believable_at_all(o.session_timeout, o.tick)) {
         refuse("tick " + ms(o.tick) +
                ": with it nothing could be believed for a session timeout of " +
                ms(o.session_timeout) + "; ask for a longer session timeout");

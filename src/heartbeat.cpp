@@ -74,7 +74,7 @@ void heartbeat::check_due() {
     }
     outstanding_since_ = beaten_at_ = now;
     due_.start(now + timeout / 4, [this] { check_due(); });
-    effects_.beat(demands_.begin()->second, [this, beat = ++beat_] {
+    effects_.beat(next_path(), [this, beat = ++beat_] {
         if (beat == beat_) {
             outstanding_since_ = never;
             due_.cancel();
@@ -82,6 +82,16 @@ void heartbeat::check_due() {
             check_due();
         }
     });
+}
+
+/// Each in its turn, so that every znode is looked at now and then.
+const std::string& heartbeat::next_path() {
+    auto next = demands_.upper_bound(beaten_for_);
+    if (next == demands_.end()) {
+        next = demands_.begin();
+    }
+    beaten_for_ = next->first;
+    return next->second;
 }
 
 /// From now on the deadline counts, if there is one ahead: who finds only an old proof, or none,

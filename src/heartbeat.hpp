@@ -50,6 +50,7 @@ public:
 
 private:
     void check_due();
+    [[nodiscard]] const std::string& next_path();
     void rely();
     void check_lapse();
 
@@ -59,6 +60,7 @@ private:
     timer lapse_;
     std::shared_ptr<const validity> validity_;
     std::map<const void*, std::string> demands_;
+    const void* beaten_for_ = nullptr;
     bool connected_ = false;
     bool relied_upon_ = false;
     std::uint64_t beat_ =

@@ -4,6 +4,8 @@
 
 #include "failure.hpp"
 
+#include <string>
+
 namespace latchkey {
 
 /// Somebody who lives on a client's session and must know what becomes of it: a contender. Called
@@ -25,6 +27,9 @@ public:
     /// The validity deadline has passed: what was held until now is lost, even if the session turns
     /// out to live.
     virtual void validity_passed() = 0;
+
+    /// A quorum has answered that the znode at `path` is not there. It may be this user's.
+    virtual void znode_missing(const std::string& path) = 0;
 
     /// The client is closed, or can never be used again. No further call is made.
     virtual void client_closed(const failure& why) = 0;

@@ -1,5 +1,7 @@
 #include "user_code.hpp"
 
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace latchkey {
@@ -17,11 +19,32 @@ struct marker {
     const bool before = std::exchange(inside, true);
 };
 
+/// What the exception that is being handled says of itself.
+std::string thrown() {
+    try {
+        throw;
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "something that is no std::exception";
+    }
+}
+
 }  // namespace
 
-void run_user_code(const std::function<void()>& code) {
+void run_user_code(const std::function<void()>& code,
+                   const std::function<void(std::string_view)>& log) noexcept {
     const marker here;
-    code();
+    try {
+        code();
+    } catch (...) {
+        try {
+            if (log) {
+                log("a callback threw: " + thrown());
+            }
+        } catch (...) {  // nobody is left who could be told
+        }
+    }
 }
 
 bool in_user_code() noexcept {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 namespace latchkey {
 
 /// Runs code of the user that was handed to a callback executor. A blocking call made there, of any
-/// client, could wait for itself.
-void run_user_code(const std::function<void()>& code);
+/// client, could wait for itself. What the code throws ends here, as a line to `log` if there is
+/// one.
+void run_user_code(const std::function<void()>& code,
+                   const std::function<void(std::string_view)>& log) noexcept;
 
 /// Whether the calling thread is in run_user_code().
 [[nodiscard]] bool in_user_code() noexcept;

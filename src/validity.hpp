@@ -22,6 +22,12 @@ namespace latchkey {
     return after_silence ? std::max(timeout / 2, tick) : std::max(timeout * 2 / 5, tick * 4 / 5);
 }
 
+/// Whether enough is left of the timeout to be told of the next proof in time.
+[[nodiscard]] constexpr bool believable_at_all(std::chrono::nanoseconds timeout,
+                                               std::chrono::nanoseconds tick) noexcept {
+    return timeout > tick * 5 / 4;
+}
+
 /// Until when the holds of one session may be believed. Written on the loop, read by any thread.
 ///
 /// deadline = when the newest answered quorum write was sent + the smallest timeout negotiated -

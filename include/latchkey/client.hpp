@@ -68,8 +68,8 @@ struct client_options {
     enum class transport_kind : std::uint8_t { clear_text, tls };
     transport_kind transport = transport_kind::clear_text;
 
-    /// Diagnostics for people, a line each: failed connects, deletes that are refused. Runs on the
-    /// callback thread.
+    /// Diagnostics for people, a line each: failed connects, deletes that are refused, exceptions
+    /// that callbacks let out. Runs on the callback thread.
     std::function<void(std::string_view)> log = {};
 };
 

@@ -79,5 +79,15 @@ TEST_F(DeletedZnode, ChangesOfTheDataAreNoDeletions) {
     EXPECT_TRUE(w->granted.valid());
 }
 
+TEST_F(DeletedZnode, OfAHolderThatMayNotWatchItIsNoticedByTheHeartbeat) {
+    constexpr int no_auth = -102;
+    ensemble_.refuse_next(ensemble::operation::get, no_auth, a_.session_id(), 1'000);
+    const hold h = held(first_);
+    ensemble_.run_for(1s);
+    ensemble_.remove(znode_of(0));
+    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 3s));
+    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+}
+
 }  // namespace
 }  // namespace latchkey::test

@@ -161,15 +161,19 @@ TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
 }
 
 TEST_P(Client, ThrowingCallbacksHarmNobody) {
-    client c = connect();
+    awaited<std::string> told;
+    client_options o = patient();
+    o.log = [&](std::string_view line) {
+        told.set(std::string(line));
+        throw 7;
+    };
+    client c = world_->connect(o);
     mutex m(c, path_);
-    awaited<bool> called;
-    m.async_acquire({}, [&](std::error_code, const hold&) {
-        called.set(true);
+    m.async_acquire({}, [](std::error_code, const hold&) {
         throw std::runtime_error("the user's own trouble");
     });
-    EXPECT_TRUE(called.get());
     EXPECT_TRUE(m.acquire());
+    EXPECT_EQ(told.get(), "a callback threw: the user's own trouble");
 }
 
 TEST_P(Client, EndedSubscriptionHearsNothing) {
@@ -229,6 +233,22 @@ TEST_P(Client, OptionsThatCannotWorkAreRefused) {
     } catch (const error& e) {
         EXPECT_EQ(e.code(), errc::unsupported);
     }
+}
+
+TEST_P(Client, TickThatLeavesNothingOfTheNegotiatedTimeoutIsAnErrorThatNamesBoth) {
+    client_options o = patient();
+    o.session_timeout = 24h;  // more than the servers grant
+    o.tick = 12h;
+    client c = world_->connect(o);
+    mutex m(c, path_);
+    try {
+        const hold h = m.acquire();
+        ADD_FAILURE() << "granted";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::invalid_argument);
+        EXPECT_NE(std::string(e.what()).find("43200000 ms"), std::string::npos) << e.what();
+    }
+    EXPECT_TRUE(eventually([&] { return c.state() == connection_state::closed; }));
 }
 
 TEST_P(Client, IsInertInAForkedChild) {

@@ -274,6 +274,9 @@ TEST_P(Mutex, ParticipantThatCannotBeOrderedIsAnErrorThatNamesIt) {
         EXPECT_EQ(e.code(), errc::malformed_participant);
         EXPECT_NE(std::string(e.what()).find("x-lock-12345"), std::string::npos) << e.what();
     }
+    std::error_code ec;
+    EXPECT_FALSE(m.try_acquire(ec));
+    EXPECT_EQ(ec, errc::malformed_participant) << "nobody is ahead who will ever leave";
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
 }
 

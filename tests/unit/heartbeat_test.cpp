@@ -198,6 +198,17 @@ TEST_F(Heartbeat, AnswersThatProveNothingAreNotFollowedByAStorm) {
     EXPECT_THAT(lapsed, ElementsAre(7200ms));
 }
 
+TEST_F(Heartbeat, LooksAtEveryZnodeInItsTurn) {
+    begin_proven();
+    beat.demand(&one, "/a");
+    beat.demand(&other, "/b");
+    pass(9s);
+    ASSERT_GE(beats.size(), 4U);
+    for (std::size_t i = 1; i < beats.size(); ++i) {
+        EXPECT_NE(beats[i].path, beats[i - 1].path) << i;
+    }
+}
+
 TEST_F(Heartbeat, AnOldUnansweredBeatGivesUpTheConnectionForTheNextDemandToo) {
     round_trip.reset();
     begin_proven();

@@ -82,12 +82,16 @@ TEST(Place, LastSequenceLeavesAMillionJoinsBeforeTheEnd) {
     static_assert(0x7FFF'FFFFU - last_sequence >= 1'000'000U);
 }
 
-TEST(IsAnybodyIn, CountsWhateverWouldKeepAParticipantFromTheLock) {
-    EXPECT_FALSE(is_anybody_in({}, marker));
-    EXPECT_FALSE(is_anybody_in({"config", "0000000001"}, marker));
-    EXPECT_TRUE(is_anybody_in({"config", numbered(curator, 1)}, marker));
-    EXPECT_TRUE(is_anybody_in({numbered(curator, -1)}, marker));
-    EXPECT_TRUE(is_anybody_in({"lock-1"}, marker));
+TEST(Newcomer, IsToldOfWhateverWouldKeepItFromTheLock) {
+    using enum queue_verdict::answer;
+    EXPECT_EQ(decide({}, {}, marker).what, acquired);
+    EXPECT_EQ(decide({"config", "0000000001"}, {}, marker).what, acquired);
+    const auto behind = decide({"config", numbered(curator, 1), numbered(curator, 0)}, {}, marker);
+    EXPECT_EQ(behind.what, wait);
+    EXPECT_EQ(behind.blocker, numbered(curator, 1));
+    EXPECT_EQ(behind.ahead, 2U);
+    EXPECT_EQ(decide({numbered(curator, -1)}, {}, marker).what, exhausted);
+    EXPECT_EQ(decide({"lock-1"}, {}, marker).what, malformed);
 }
 
 TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
