@@ -161,10 +161,11 @@ public:
 
     // Requests.
     /// The next `count` requests of the kind, of one session or of any, end with a broken
-    /// connection.
-    void fail_next(operation what, when w, std::int64_t session = 0, int count = 1);
-    /// They are refused with one of ZooKeeper's codes and not done.
-    void refuse_next(operation what, int code, std::int64_t session = 0, int count = 1);
+    /// connection. The client is told `code` of them and of what else was on its way.
+    void fail_next(operation what, when w, std::int64_t session = 0, int count = 1, int code = -4);
+    /// They are answered with one of ZooKeeper's codes: not done, or although they are done.
+    void refuse_next(
+        operation what, int code, std::int64_t session = 0, int count = 1, when w = when::before);
     void inject(
         const faults& rates);  ///< from now on; `{}` ends it, and what has begun ends itself
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "channel.hpp"
+#include "fault_plan.hpp"
 #include "identity.hpp"
 #include "request.hpp"
 #include "session.hpp"
@@ -45,7 +46,7 @@ public:
     virtual void heard(std::int64_t zxid) = 0;  ///< to a ping, and to watches set again
     virtual void notified(watch_event e, const std::string& path) = 0;
     virtual void session_closed() = 0;
-    virtual void dropped(const char* why) = 0;
+    virtual void dropped(const char* why, result_code code) = 0;  ///< of what is lost with it
 
 protected:
     ~connection_client() = default;
@@ -54,9 +55,8 @@ protected:
 /// What a server has received and not answered.
 struct pending {
     std::shared_ptr<const packet> what;
-    std::uint64_t ticket = 0;  ///< not 0: the answer comes with the log, or from the leader
-    bool lose_answer = false;  ///< a fault: it is done, and the connection breaks
-    std::shared_ptr<const reply> refusal;  ///< a fault: it is not done, and this is the answer
+    std::uint64_t ticket = 0;   ///< not 0: the answer comes with the log, or from the leader
+    fault_plan::verdict fault;  ///< what happens instead of the answer
 };
 
 /// A connection between a client and a server, with the state of both ends.

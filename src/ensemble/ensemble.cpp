@@ -234,15 +234,15 @@ void ensemble::lag(int index, duration by) {
 
 // Requests.
 
-void ensemble::fail_next(operation what, when w, std::int64_t session, int count) {
+void ensemble::fail_next(operation what, when w, std::int64_t session, int count, int code) {
     fault_plan::rule r = rule_for(what, session, count);
-    r.fate.cut = w == when::before ? fault_plan::cut::before : fault_plan::cut::after;
+    r.fate = {fault_plan::fault::cut, w == when::after, static_cast<result_code>(code)};
     state_->on_loop([&](cluster& all) { all.faults().add(r); });
 }
 
-void ensemble::refuse_next(operation what, int code, std::int64_t session, int count) {
+void ensemble::refuse_next(operation what, int code, std::int64_t session, int count, when w) {
     fault_plan::rule r = rule_for(what, session, count);
-    r.fate.code = static_cast<result_code>(code);
+    r.fate = {fault_plan::fault::refusal, w == when::after, static_cast<result_code>(code)};
     state_->on_loop([&](cluster& all) { all.faults().add(r); });
 }
 

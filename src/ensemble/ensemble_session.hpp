@@ -53,7 +53,7 @@ private:
     void heard(std::int64_t zxid) override;
     void notified(watch_event e, const std::string& path) override;
     void session_closed() override;
-    void dropped(const char* why) override;
+    void dropped(const char* why, result_code code) override;
 
     void enqueue(outstanding o);
     void complete_later(completion done, result_code code);
@@ -66,7 +66,7 @@ private:
     void set_watches_again();
     void keep_alive();
     void watch_for_silence();
-    void lose_connection(result_code code, const char* why);
+    void lose_connection(result_code code, const char* why, bool abruptly);
     void drop_connection(bool abruptly);
     void end(session_event::kind what, result_code code, const char* why);
     [[nodiscard]] std::deque<outstanding> take_all();

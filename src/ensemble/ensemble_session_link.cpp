@@ -108,19 +108,19 @@ void ensemble_session::watch_for_silence() {
     const loop::clock::duration limit = loop::clock::duration(timeout_) * 2 / 3;
     silence_.start(last_heard_ + limit, [this, limit] {
         if (process_->loop->now() - last_heard_ >= limit) {
-            lose_connection(result_code::operation_timeout, "the server is silent");
+            lose_connection(result_code::operation_timeout, "the server is silent", false);
         } else {
             watch_for_silence();
         }
     });
 }
 
-void ensemble_session::dropped(const char* why) {
+void ensemble_session::dropped(const char* why, result_code code) {
     switch (phase_) {
         case phase::connecting:
             return attempt_failed(why);
         case phase::connected:
-            return lose_connection(result_code::connection_loss, why);
+            return lose_connection(code, why, true);
         case phase::closing:
             return closed();
         default:
@@ -128,8 +128,8 @@ void ensemble_session::dropped(const char* why) {
     }
 }
 
-void ensemble_session::lose_connection(result_code code, const char* why) {
-    drop_connection(code == result_code::connection_loss);
+void ensemble_session::lose_connection(result_code code, const char* why, bool abruptly) {
+    drop_connection(abruptly);
     next_attempt_after({});
     std::deque<outstanding> lost = take_all();
     session_event e;
@@ -166,7 +166,7 @@ void ensemble_session::break_connection() {
             return;
         }
         if (phase_ == phase::connected) {
-            lose_connection(result_code::connection_loss, "the connection was given up");
+            lose_connection(result_code::connection_loss, "the connection was given up", true);
         } else if (phase_ == phase::connecting) {
             attempt_failed("the attempt was given up");
         }

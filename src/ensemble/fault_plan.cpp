@@ -16,10 +16,10 @@ fault_plan::verdict fault_plan::judge(std::int64_t session, request::kind kind) 
         return fate;
     }
     if (random_.chance(cut_before_)) {
-        return {cut::before, result_code::ok};
+        return {fault::cut, false, result_code::connection_loss};
     }
     if (random_.chance(cut_after_)) {
-        return {cut::after, result_code::ok};
+        return {fault::cut, true, result_code::connection_loss};
     }
     return {};
 }

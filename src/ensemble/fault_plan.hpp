@@ -12,11 +12,16 @@ namespace latchkey::model {
 /// What is to go wrong with requests, decided when a server receives one.
 class fault_plan {
 public:
-    enum class cut : std::uint8_t { none, before, after };
+    enum class fault : std::uint8_t {
+        none,
+        cut,     ///< the connection breaks instead of an answer
+        refusal  ///< the code is the answer
+    };
 
     struct verdict {
-        fault_plan::cut cut = cut::none;
-        result_code code = result_code::ok;  ///< not ok: refuse with it, and do nothing
+        fault_plan::fault what = fault::none;
+        bool done = true;
+        result_code code = result_code::ok;
     };
 
     /// Goes for the next `count` requests of the kind, of one session or (0) of any.

@@ -126,15 +126,9 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
             return close(c, "a request was too large");
         }
         all_->count_request(c->session, *p);
-        const fault_plan::verdict fault = all_->faults().judge(c->session, p->body.what);
-        if (fault.cut == fault_plan::cut::before) {
-            return close(c, "a fault before the request");
-        }
-        received.lose_answer = fault.cut == fault_plan::cut::after;
-        if (fault.code != result_code::ok) {
-            reply refusal;
-            refusal.code = fault.code;
-            received.refusal = std::make_shared<const reply>(std::move(refusal));
+        received.fault = all_->faults().judge(c->session, p->body.what);
+        if (received.fault.what == fault_plan::fault::cut && !received.fault.done) {
+            return close(c, "a fault before the request", received.fault.code);
         }
     }
     enqueue(c, std::move(received));
@@ -145,7 +139,7 @@ void server::enqueue(const connection_ptr& c, pending p) {
     // A leader answers the syncs of its own clients like reads.
     const bool with_the_log =
         what.what == packet::kind::close ||
-        (what.what == packet::kind::request && p.refusal == nullptr &&
+        (what.what == packet::kind::request && p.fault.done &&
          (is_write(what.body) || (what.body.what == request::kind::sync && leader_ == nullptr)));
     if (with_the_log) {
         p.ticket = all_->next_ticket();
@@ -185,7 +179,7 @@ void server::drain(const connection_ptr& c) {
 
 void server::serve(const connection_ptr& c, const pending& p) {
     if (p.what->what == packet::kind::request) {
-        return respond(c, p, p.refusal != nullptr ? *p.refusal : read(*c, *p.what));
+        return respond(c, p, p.fault.done ? read(*c, *p.what) : reply{});
     }
     if (p.what->what == packet::kind::set_watches) {
         set_watches(*c, *p.what);
@@ -256,8 +250,12 @@ void server::notify(connection& c, watch_event e, const std::string& path) {
 }
 
 void server::respond(const connection_ptr& c, const pending& p, reply r) {
-    if (p.lose_answer) {
-        return close(c, "a fault after the request");
+    if (p.fault.what == fault_plan::fault::cut) {
+        return close(c, "a fault after the request", p.fault.code);
+    }
+    if (p.fault.what == fault_plan::fault::refusal) {
+        r = {};
+        r.code = p.fault.code;
     }
     // A session that has moved is a matter of the connection, not of the request (ZOOKEEPER-710).
     if (r.code == result_code::session_moved) {
@@ -268,16 +266,16 @@ void server::respond(const connection_ptr& c, const pending& p, reply r) {
                    all_->client_latency());
 }
 
-void server::refuse(const connection_ptr& c, const char* why) {
+void server::refuse(const connection_ptr& c, const char* why, result_code code) {
     c->closed = true;
-    c->send_client([why](connection_client& client) { client.dropped(why); },
+    c->send_client([why, code](connection_client& client) { client.dropped(why, code); },
                    all_->client_latency());
 }
 
-void server::close(const connection_ptr& c, const char* why) {
+void server::close(const connection_ptr& c, const char* why, result_code code) {
     if (!c->closed) {
         forget(c);
-        refuse(c, why);
+        refuse(c, why, code);
     }
 }
 

@@ -96,8 +96,12 @@ private:
     void respond(const connection_ptr& c, const pending& p, reply r);
     void notify(connection& c, watch_event e, const std::string& path);
     void establish(const connection_ptr& c);
-    void refuse(const connection_ptr& c, const char* why);
-    void close(const connection_ptr& c, const char* why);
+    void refuse(const connection_ptr& c,
+                const char* why,
+                result_code code = result_code::connection_loss);
+    void close(const connection_ptr& c,
+               const char* why,
+               result_code code = result_code::connection_loss);
     void forget(const connection_ptr& c);
     void apply(const transaction& t);
     void complete(const transaction& t, const connection_ptr& c, reply answer);

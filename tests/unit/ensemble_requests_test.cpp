@@ -48,6 +48,29 @@ TEST_F(Ensemble, ARequestMayBeRefusedWithAnyCode) {
     EXPECT_EQ(s->answer("1")->code, result_code::quota_exceeded);
 }
 
+TEST_F(Ensemble, ARequestMayBeDoneAndAnsweredWithAnotherCode) {
+    start();
+    const auto s = connect(0);
+    servers().refuse_next(operation::create, -2, s->id(), 1, when::after);
+    EXPECT_EQ(s->ask(create("/a")).code, result_code::runtime_inconsistency);
+    EXPECT_TRUE(servers().exists("/a"));
+    EXPECT_EQ(s->count("suspended"), 0U) << "the connection is kept";
+    EXPECT_EQ(s->ask(create("/a")).code, result_code::node_exists);
+}
+
+TEST_F(Ensemble, WhatIsLostWithAConnectionEndsWithTheCodeThatTheFaultNames) {
+    start();
+    const auto s = connect(0);
+    for (const when w : {when::before, when::after}) {
+        const std::string path = w == when::before ? "/before" : "/after";
+        servers().fail_next(operation::create, w, s->id(), 1, -7);
+        const auto suspended = s->count("suspended");
+        EXPECT_EQ(s->ask(create(path)).code, result_code::operation_timeout);
+        EXPECT_EQ(servers().exists(path), w == when::after);
+        ASSERT_TRUE(s->wait_for("connected", suspended + 1));
+    }
+}
+
 TEST_F(Ensemble, RequestsAndWatchesAreCounted) {
     start();
     const auto s = connect(0);
