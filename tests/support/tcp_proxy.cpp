@@ -1,8 +1,9 @@
 #include "tcp_proxy.hpp"
 
-#include <array>
+#include "proxied_connection.hpp"
+
+#include <algorithm>
 #include <atomic>
-#include <deque>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -10,183 +11,24 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
 
 namespace latchkey::test {
 namespace {
 
 using boost::asio::ip::tcp;
 using boost::system::error_code;
-using clock = std::chrono::steady_clock;
-using direction = tcp_proxy::direction;
-using ending = tcp_proxy::ending;
-
-/// One direction as the test wants it, for all connections.
-struct road {
-    bool stalled = false;
-    std::chrono::milliseconds delay{0};
-    std::uint64_t delivered = 0;
-};
-
-using roads = std::array<road, 2>;
-
-road& of(roads& all, direction way) {
-    return all.at(static_cast<std::size_t>(way));
-}
-
-void close(tcp::socket& socket, ending how) {
-    error_code ignored;
-    if (how == ending::rst) {
-        socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
-    }
-    socket.close(ignored);
-}
-
-/// A client's connection and ours to the server.
-class connection : public std::enable_shared_from_this<connection> {
-public:
-    connection(tcp::socket client, roads& all)
-        : client_(std::move(client)),
-          server_(client_.get_executor()),
-          up_(client_, server_, of(all, direction::to_server)),
-          down_(server_, client_, of(all, direction::to_client)) {}
-
-    /// The client's side is read before there is a server's: a black hole swallows.
-    void begin() { read(up_); }
-
-    void reach(const tcp::resolver::results_type& server) {
-        if (std::exchange(reached_, true)) {
-            return;
-        }
-        boost::asio::async_connect(
-            server_, server, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
-                if (error) {
-                    self->end(ending::rst);
-                    return;
-                }
-                self->server_.set_option(tcp::no_delay(true));
-                self->connected_ = true;
-                self->read(self->down_);
-                self->deliver();
-            });
-    }
-
-    void deliver() {
-        deliver(up_);
-        deliver(down_);
-    }
-
-    void end(ending how) {
-        close(client_, how);
-        close(server_, how);
-        up_.timer.cancel();
-        down_.timer.cancel();
-    }
-
-    [[nodiscard]] bool is_open() const { return client_.is_open(); }
-
-private:
-    /// Bytes, or the end of the stream, and when they are to arrive.
-    struct parcel {
-        clock::time_point due;
-        error_code end;
-        std::vector<char> bytes;
-    };
-
-    struct pump {
-        pump(tcp::socket& source, tcp::socket& target, road& on)
-            : from(source), to(target), way(on), timer(source.get_executor()) {}
-
-        tcp::socket& from;
-        tcp::socket& to;
-        road& way;
-        boost::asio::steady_timer timer;
-        std::array<char, 16384> buffer{};
-        std::deque<parcel> parcels;
-        bool busy = false;
-    };
-
-    /// Reads whatever is held back or late: only the delivery waits.
-    void read(pump& p) {
-        p.from.async_read_some(
-            boost::asio::buffer(p.buffer),
-            [self = shared_from_this(), &p](error_code error, std::size_t size) {
-                p.parcels.push_back(
-                    {clock::now() + p.way.delay, error, {p.buffer.data(), p.buffer.data() + size}});
-                self->deliver(p);
-                if (!error) {
-                    self->read(p);
-                }
-            });
-    }
-
-    void deliver(pump& p) {
-        if (!connected_ || p.busy || p.way.stalled || p.parcels.empty() || !p.to.is_open()) {
-            return;
-        }
-        p.busy = true;
-        p.timer.expires_at(p.parcels.front().due);
-        p.timer.async_wait([self = shared_from_this(), &p](error_code) {
-            p.busy = false;
-            if (!p.way.stalled && p.to.is_open()) {
-                self->hand_over(p);
-            }
-        });
-    }
-
-    void hand_over(pump& p) {
-        if (const error_code end_of_stream = p.parcels.front().end) {
-            p.parcels.pop_front();
-            finish(p, end_of_stream);
-            return;
-        }
-        p.busy = true;
-        boost::asio::async_write(p.to,
-                                 boost::asio::buffer(p.parcels.front().bytes),
-                                 [self = shared_from_this(), &p](error_code error, std::size_t n) {
-                                     p.busy = false;
-                                     p.way.delivered += n;
-                                     p.parcels.pop_front();
-                                     if (error) {
-                                         self->end(ending::rst);
-                                     } else {
-                                         self->deliver(p);
-                                     }
-                                 });
-    }
-
-    void finish(pump& p, error_code why) {
-        if (why != boost::asio::error::eof) {
-            end(ending::rst);
-        } else if (++finished_ == 2) {
-            end(ending::fin);
-        } else {
-            error_code ignored;
-            p.to.shutdown(tcp::socket::shutdown_send, ignored);
-        }
-    }
-
-    tcp::socket client_;
-    tcp::socket server_;
-    pump up_;
-    pump down_;
-    bool reached_ = false;
-    bool connected_ = false;
-    int finished_ = 0;
-};
 
 }  // namespace
 
 /// Everything but the constructor and `run` happens on its thread.
 class tcp_proxy::engine {
 public:
-    engine(const std::string& server, const std::string& listening_address) {
+    engine(const std::string& server, const std::string& listening_address, filter_factory filters)
+        : filters_(std::move(filters)) {
         const auto colon = server.rfind(':');
         if (colon == std::string::npos) {
             throw std::invalid_argument("not host:port: " + server);
@@ -228,8 +70,12 @@ public:
             listen();
         }
         for (const auto& link : alive()) {
-            link->reach(server_);
-            link->deliver();
+            if (link->is_halved()) {
+                link->end(ending::rst);
+            } else {
+                link->reach(server_);
+                link->deliver();
+            }
         }
     }
 
@@ -247,9 +93,21 @@ public:
         }
     }
 
+    void cut(ending how, side whose) {
+        for (const auto& link : alive()) {
+            if (!link->is_halved()) {
+                link->end(how, whose);
+            }
+        }
+    }
+
     [[nodiscard]] std::size_t accepted() const { return accepted_; }
 
-    [[nodiscard]] std::size_t open() { return alive().size(); }
+    [[nodiscard]] std::size_t open() {
+        const auto links = alive();
+        return static_cast<std::size_t>(std::count_if(
+            links.begin(), links.end(), [](const auto& link) { return !link->is_halved(); }));
+    }
 
 private:
     void bind() {
@@ -282,7 +140,8 @@ private:
         ++accepted_;
         error_code ignored;
         client.set_option(tcp::no_delay(true), ignored);
-        const auto link = std::make_shared<connection>(std::move(client), roads_);
+        const auto link = std::make_shared<proxied_connection>(
+            std::move(client), roads_, filters_ ? filters_() : nullptr);
         connections_.push_back(link);
         link->begin();
         if (!way(direction::to_server).stalled || !way(direction::to_client).stalled) {
@@ -290,8 +149,8 @@ private:
         }
     }
 
-    std::vector<std::shared_ptr<connection>> alive() {
-        std::vector<std::shared_ptr<connection>> result;
+    std::vector<std::shared_ptr<proxied_connection>> alive() {
+        std::vector<std::shared_ptr<proxied_connection>> result;
         for (const auto& weak : connections_) {
             if (auto link = weak.lock(); link && link->is_open()) {
                 result.push_back(std::move(link));
@@ -301,6 +160,7 @@ private:
         return result;
     }
 
+    filter_factory filters_;
     roads roads_;
     boost::asio::io_context context_;
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
@@ -310,7 +170,7 @@ private:
     tcp::endpoint here_;
     bool listening_ = false;
     std::size_t accepted_ = 0;
-    std::vector<std::weak_ptr<connection>> connections_;
+    std::vector<std::weak_ptr<proxied_connection>> connections_;
     std::thread thread_;
 };
 
@@ -323,10 +183,14 @@ std::string next_address() {
 
 }  // namespace
 
-tcp_proxy::tcp_proxy(const std::string& server) : tcp_proxy(server, next_address()) {}
+tcp_proxy::tcp_proxy(const std::string& server, filter_factory filters)
+    : tcp_proxy(server, next_address(), std::move(filters)) {}
 
-tcp_proxy::tcp_proxy(const std::string& server, const std::string& listening_address)
-    : engine_(std::make_unique<engine>(server, listening_address)), address_(engine_->address()) {}
+tcp_proxy::tcp_proxy(const std::string& server,
+                     const std::string& listening_address,
+                     filter_factory filters)
+    : engine_(std::make_unique<engine>(server, listening_address, std::move(filters))),
+      address_(engine_->address()) {}
 
 tcp_proxy::~tcp_proxy() = default;
 
@@ -355,6 +219,17 @@ void tcp_proxy::refuse() {
 
 void tcp_proxy::cut(ending how) {
     engine_->run([this, how] { engine_->cut(how); });
+}
+
+void tcp_proxy::cut(ending how, side whose) {
+    engine_->run([this, how, whose] { engine_->cut(how, whose); });
+}
+
+void tcp_proxy::cut_after(std::uint64_t bytes, direction way, ending how) {
+    engine_->run([this, bytes, way, how] {
+        engine_->way(way).left = bytes;
+        engine_->way(way).cut = how;
+    });
 }
 
 void tcp_proxy::delay(std::chrono::milliseconds each_way) {

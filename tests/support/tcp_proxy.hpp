@@ -3,10 +3,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace latchkey::test {
+
+class traffic_filter;
 
 /// Stands between clients and one server, and breaks connections on command.
 ///
@@ -18,10 +23,15 @@ public:
     enum class direction : std::uint8_t { to_server, to_client };
     /// How a connection ends: FIN, as when a process exits; RST, as when a host has restarted.
     enum class ending : std::uint8_t { fin, rst };
+    enum class side : std::uint8_t { client, server };
+    /// Makes the filter of one connection, on the proxy's thread.
+    using filter_factory = std::function<std::unique_ptr<traffic_filter>()>;
 
     /// `server` is "host:port". It need not be up: then connections end as soon as they begin.
-    explicit tcp_proxy(const std::string& server);
-    tcp_proxy(const std::string& server, const std::string& listening_address);
+    explicit tcp_proxy(const std::string& server, filter_factory filters = {});
+    tcp_proxy(const std::string& server,
+              const std::string& listening_address,
+              filter_factory filters = {});
     ~tcp_proxy();
     tcp_proxy(const tcp_proxy&) = delete;
     tcp_proxy& operator=(const tcp_proxy&) = delete;
@@ -29,7 +39,8 @@ public:
     /// "host:port" for clients.
     [[nodiscard]] const std::string& address() const { return address_; }
 
-    /// Accepts and forwards, as at the beginning. Bytes that were held back are delivered.
+    /// Accepts and forwards, as at the beginning. Bytes that were held back are delivered; what is
+    /// left of connections that were cut on one side is reset.
     void pass();
     /// Accepts and forwards nothing, on new and old connections; nobody is told.
     void black_hole();
@@ -39,11 +50,16 @@ public:
     void refuse();
     /// Ends all connections, on both sides.
     void cut(ending how);
+    /// Ends all connections on one side; the other side is not told, and hears no more.
+    void cut(ending how, side whose);
+    /// Lets `bytes` more bytes pass that way, over all connections; the one that carries the last
+    /// of them (or, for none, the one that would have carried the next) is cut right after it.
+    void cut_after(std::uint64_t bytes, direction way, ending how);
     /// Bytes that come from now on take so much longer, in each direction.
     void delay(std::chrono::milliseconds each_way);
     void delay(direction way, std::chrono::milliseconds time);
 
-    /// Connections accepted so far, and those that are open.
+    /// Connections accepted so far, and those that are open on both sides.
     [[nodiscard]] std::size_t accepted() const;
     [[nodiscard]] std::size_t open() const;
     /// Bytes delivered so far.
@@ -53,6 +69,34 @@ private:
     class engine;
     std::unique_ptr<engine> engine_;
     std::string address_;
+};
+
+/// Sees what one connection carries, and decides what is passed on. On the proxy's thread only.
+class traffic_filter {
+public:
+    /// What follows a piece, once it has been delivered.
+    enum class then : std::uint8_t {
+        go_on,
+        silence,  ///< nothing more that way on this connection; nobody is told
+        fin,      ///< the connection ends
+        rst,
+    };
+
+    struct piece {
+        std::string bytes;
+        std::chrono::milliseconds later{0};  ///< than other bytes; what is behind it waits
+        then after = then::go_on;
+    };
+
+    traffic_filter() = default;
+    traffic_filter(const traffic_filter&) = delete;
+    traffic_filter& operator=(const traffic_filter&) = delete;
+    virtual ~traffic_filter() = default;
+
+    /// Takes what arrived; returns what is passed on now. The rest it may keep.
+    virtual std::vector<piece> take(tcp_proxy::direction way, std::string_view bytes) = 0;
+    /// What it has kept: the stream is at its end.
+    virtual std::string kept(tcp_proxy::direction way) = 0;
 };
 
 }  // namespace latchkey::test

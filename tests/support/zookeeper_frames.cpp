@@ -1,6 +1,7 @@
 #include "zookeeper_frames.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace latchkey::test {
 namespace {
@@ -263,51 +264,31 @@ opcode zookeeper_conversation::answered_by(std::int32_t xid) {
 }
 
 std::string to_string(opcode o) {
-    switch (o) {
-        case opcode::none:
-            return "none";
-        case opcode::create:
-            return "create";
-        case opcode::remove:
-            return "delete";
-        case opcode::exists:
-            return "exists";
-        case opcode::get_data:
-            return "getData";
-        case opcode::set_data:
-            return "setData";
-        case opcode::get_acl:
-            return "getACL";
-        case opcode::set_acl:
-            return "setACL";
-        case opcode::get_children:
-            return "getChildren";
-        case opcode::sync:
-            return "sync";
-        case opcode::ping:
-            return "ping";
-        case opcode::get_children2:
-            return "getChildren2";
-        case opcode::check:
-            return "check";
-        case opcode::multi:
-            return "multi";
-        case opcode::create2:
-            return "create2";
-        case opcode::create_container:
-            return "createContainer";
-        case opcode::create_ttl:
-            return "createTTL";
-        case opcode::auth:
-            return "auth";
-        case opcode::set_watches:
-            return "setWatches";
-        case opcode::connect:
-            return "connect";
-        case opcode::close_session:
-            return "closeSession";
-    }
-    return std::to_string(static_cast<std::int32_t>(o));
+    static const std::map<opcode, std::string> names{
+        {opcode::none, "none"},
+        {opcode::create, "create"},
+        {opcode::remove, "delete"},
+        {opcode::exists, "exists"},
+        {opcode::get_data, "getData"},
+        {opcode::set_data, "setData"},
+        {opcode::get_acl, "getACL"},
+        {opcode::set_acl, "setACL"},
+        {opcode::get_children, "getChildren"},
+        {opcode::sync, "sync"},
+        {opcode::ping, "ping"},
+        {opcode::get_children2, "getChildren2"},
+        {opcode::check, "check"},
+        {opcode::multi, "multi"},
+        {opcode::create2, "create2"},
+        {opcode::create_container, "createContainer"},
+        {opcode::create_ttl, "createTTL"},
+        {opcode::auth, "auth"},
+        {opcode::set_watches, "setWatches"},
+        {opcode::connect, "connect"},
+        {opcode::close_session, "closeSession"},
+    };
+    const auto found = names.find(o);
+    return found == names.end() ? std::to_string(static_cast<std::int32_t>(o)) : found->second;
 }
 
 }  // namespace latchkey::test

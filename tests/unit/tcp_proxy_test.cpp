@@ -2,84 +2,22 @@
 #include "tcp_proxy.hpp"
 
 #include "eventually.hpp"
+#include "proxy_fixture.hpp"
 
-#include <array>
 #include <chrono>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <gtest/gtest.h>
 
 namespace latchkey::test {
 namespace {
 
-using boost::asio::ip::tcp;
-using boost::system::error_code;
 using namespace std::chrono_literals;
 using direction = tcp_proxy::direction;
 using ending = tcp_proxy::ending;
+using side = tcp_proxy::side;
 
-class TcpProxy : public testing::Test {
-protected:
-    TcpProxy() : proxy_("127.0.0.1:" + std::to_string(listener_.local_endpoint().port())) {}
-
-    std::optional<tcp::socket> connect() {
-        tcp::socket socket(context_);
-        const auto colon = proxy_.address().rfind(':');
-        error_code error;
-        socket.connect({boost::asio::ip::make_address(proxy_.address().substr(0, colon)),
-                        static_cast<std::uint16_t>(std::stoi(proxy_.address().substr(colon + 1)))},
-                       error);
-        return error ? std::nullopt : std::optional(std::move(socket));
-    }
-
-    /// A connection through the proxy, with a word passed each way.
-    void open() {
-        client_ = connect();
-        ASSERT_TRUE(client_);
-        server_ = listener_.accept();
-        send(*client_, "hello");
-        ASSERT_EQ(receive(*server_, 5), "hello");
-        send(*server_, "world");
-        ASSERT_EQ(receive(*client_, 5), "world");
-    }
-
-    static void send(tcp::socket& socket, std::string_view text) {
-        boost::asio::write(socket, boost::asio::buffer(text));
-    }
-
-    /// Exactly `size` bytes; throws when the connection ends.
-    static std::string receive(tcp::socket& socket, std::size_t size) {
-        std::string text(size, '\0');
-        boost::asio::read(socket, boost::asio::buffer(text));
-        return text;
-    }
-
-    /// Waits for the end of a connection and says how it came.
-    static error_code end_of(tcp::socket& socket) {
-        std::array<char, 1> byte{};
-        error_code error;
-        socket.read_some(boost::asio::buffer(byte), error);
-        return error;
-    }
-
-    /// Whether nothing arrives for a while: short, because it always takes all of it.
-    static bool silent(tcp::socket& socket) {
-        return !eventually([&] { return socket.available() > 0; }, 100ms);
-    }
-
-    boost::asio::io_context context_;
-    tcp::acceptor listener_{context_, {boost::asio::ip::address_v4::loopback(), 0}};
-    tcp_proxy proxy_;
-    std::optional<tcp::socket> client_;
-    std::optional<tcp::socket> server_;
-};
+using TcpProxy = ProxyTest<tcp_proxy>;
 
 TEST_F(TcpProxy, PassesBytesBothWaysAndCountsThem) {
     open();
@@ -110,6 +48,41 @@ TEST_F(TcpProxy, CutsWithFinOrReset) {
     EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
     EXPECT_EQ(end_of(*server_), boost::asio::error::connection_reset);
     EXPECT_EQ(proxy_.open(), 0U);
+}
+
+TEST_F(TcpProxy, ResetsOneSideWhileTheOtherIsNotTold) {
+    for (const side told : {side::client, side::server}) {
+        open();
+        proxy_.cut(ending::rst, told);
+        auto& one = told == side::client ? *client_ : *server_;
+        auto& other = told == side::client ? *server_ : *client_;
+        EXPECT_EQ(end_of(one), boost::asio::error::connection_reset);
+        send(other, "hello?");
+        EXPECT_TRUE(silent(other));
+        EXPECT_EQ(proxy_.open(), 0U);
+        proxy_.pass();
+        EXPECT_EQ(end_of(other), boost::asio::error::connection_reset);
+    }
+}
+
+TEST_F(TcpProxy, CutsAfterSoManyBytesOfOneDirection) {
+    open();
+    proxy_.cut_after(3, direction::to_server, ending::fin);
+    send(*server_, "not counted");
+    EXPECT_EQ(receive(*client_, 11), "not counted");
+    send(*client_, "ab");
+    EXPECT_EQ(receive(*server_, 2), "ab");
+    send(*client_, "cdef");
+    EXPECT_EQ(receive(*server_, 1), "c");
+    EXPECT_EQ(end_of(*server_), boost::asio::error::eof);
+    EXPECT_EQ(end_of(*client_), boost::asio::error::eof);
+    open();  // once only
+
+    proxy_.cut_after(0, direction::to_client, ending::rst);
+    send(*client_, "up");
+    EXPECT_EQ(receive(*server_, 2), "up");
+    send(*server_, "down");
+    EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
 }
 
 TEST_F(TcpProxy, RefusesNewConnectionsKeepsOldOnesAndListensAgain) {

@@ -1,5 +1,7 @@
 #include "zookeeper_frames.hpp"
 
+#include "frame_writer.hpp"
+
 #include <cstdint>
 #include <random>
 #include <string>
@@ -15,71 +17,8 @@ namespace {
 using kind = zookeeper_frame::kind;
 using ::testing::ElementsAre;
 
-/// Writes a frame as the protocol has it.
-class writer {
-public:
-    writer& number(std::int32_t value) { return big_endian(static_cast<std::uint32_t>(value), 4); }
-
-    writer& long_number(std::int64_t value) {
-        return big_endian(static_cast<std::uint64_t>(value), 8);
-    }
-
-    writer& flag(bool value) { return big_endian(value ? 1 : 0, 1); }
-
-    writer& number(opcode value) { return number(static_cast<std::int32_t>(value)); }
-
-    writer& text(std::string_view value) {
-        number(static_cast<std::int32_t>(value.size()));
-        body_ += value;
-        return *this;
-    }
-
-    [[nodiscard]] std::string frame() const {
-        return writer().number(static_cast<std::int32_t>(body_.size())).body_ + body_;
-    }
-
-private:
-    writer& big_endian(std::uint64_t value, unsigned size) {
-        for (unsigned i = size; i-- > 0;) {
-            body_ += static_cast<char>(value >> (8 * i));
-        }
-        return *this;
-    }
-
-    std::string body_;
-};
-
-std::string connect_frame(std::int64_t session = 0) {
-    return writer()
-        .number(0)
-        .long_number(77)
-        .number(6000)
-        .long_number(session)
-        .text(std::string(16, '\0'))
-        .flag(false)
-        .frame();
-}
-
-std::string connected_frame(std::int64_t session, std::int32_t timeout = 6000) {
-    return writer()
-        .number(0)
-        .number(timeout)
-        .long_number(session)
-        .text(std::string(16, 'p'))
-        .flag(false)
-        .frame();
-}
-
-writer request_of(std::int32_t xid, opcode what) {
-    return writer().number(xid).number(what);
-}
-
-std::string reply_frame(std::int32_t xid, std::int32_t error = 0) {
-    return writer().number(xid).long_number(4711).number(error).frame();
-}
-
 std::string multi_frame() {
-    writer w = request_of(9, opcode::multi);
+    frame_writer w = request_of(9, opcode::multi);
     w.number(opcode::check).flag(false).number(-1).text("/own").number(-1);
     w.number(opcode::create).flag(false).number(-1).text("/new").text("data");
     w.number(1).number(31).text("world").text("anyone").number(0);
@@ -200,15 +139,14 @@ TEST_F(Conversation, NamesWhatIsAnswered) {
 }
 
 TEST_F(Conversation, KnowsEventsFromReplies) {
-    const auto event = talk_.from_server(
-        writer().number(-1).long_number(-1).number(0).number(2).number(3).text("/gone").frame());
+    const auto event = talk_.from_server(event_frame("/gone"));
     EXPECT_EQ(event.what, kind::event);
     EXPECT_EQ(event.path, "/gone");
 }
 
 TEST_F(Conversation, CallsEveryFrameThatEndsTooSoonMalformed) {
     const auto cut = [](const std::string& frame, std::size_t body) {
-        return writer().number(static_cast<std::int32_t>(body)).frame().substr(4) +
+        return frame_writer().number(static_cast<std::int32_t>(body)).frame().substr(4) +
                frame.substr(4, body);
     };
     const std::string multi = multi_frame();
