@@ -1,0 +1,84 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace latchkey::history {
+namespace {
+
+/// The first grant after `at` of a turn that was waiting then.
+std::optional<nanoseconds> next_grant(const std::vector<const turn*>& turns,
+                                      nanoseconds at,
+                                      const turn* except) {
+    std::optional<nanoseconds> next;
+    for (const turn* t : turns) {
+        if (t != except && t->invoked<at&& * t->granted> at && believed(*t) &&
+            (!next || *t->granted < *next)) {
+            next = t->granted;
+        }
+    }
+    return next;
+}
+
+void measure_hand_over(const evidence& e, const turn& t, verdict& v) {
+    const participant* own = e.granted_znode(t);
+    if (own == nullptr || !own->first || *own->first <= own->born || !believed(t)) {
+        return;
+    }
+    if (e.quiet().undisturbed(*own->first, *t.granted)) {
+        v.hand_over.values.push_back(std::max(nanoseconds(0), *t.granted - *own->first));
+    }
+}
+
+/// `turns` are a lock's.
+void measure_takeover(const evidence& e,
+                      const disturbance& kill,
+                      const std::vector<const turn*>& turns,
+                      verdict& v) {
+    const auto held = std::find_if(turns.begin(), turns.end(), [&](const turn* t) {
+        return t->worker == *kill.worker && believed(*t) && *t->granted <= kill.begin && !t->ended;
+    });
+    if (held == turns.end()) {
+        return;
+    }
+    if (const auto next = next_grant(turns, kill.begin, *held)) {
+        v.takeover.values.push_back(*next - kill.begin);
+        if (e.quiet().undisturbed(kill.begin, *next, &kill)) {
+            v.takeover_undisturbed.values.push_back(*next - kill.begin);
+        }
+    }
+}
+
+void measure_recovery(const evidence& e, const disturbance& kill, verdict& v) {
+    std::optional<nanoseconds> first;
+    for (const auto& [lock, turns] : e.grants()) {
+        const auto next = next_grant(turns, kill.begin, nullptr);
+        if (next && (!first || *next < *first)) {
+            first = next;
+        }
+    }
+    if (first) {
+        v.recovery.values.push_back(*first - kill.begin);
+    }
+}
+
+}  // namespace
+
+void measure(const evidence& e, verdict& v) {
+    for (const auto& [lock, turns] : e.grants()) {
+        for (const turn* t : turns) {
+            measure_hand_over(e, *t, v);
+        }
+    }
+    for (const disturbance& d : e.all().disturbances) {
+        if (d.worker && d.killed) {
+            for (const auto& [lock, turns] : e.grants()) {
+                measure_takeover(e, d, turns, v);
+            }
+        } else if (!d.worker && d.killed) {
+            measure_recovery(e, d, v);
+        }
+    }
+}
+
+}  // namespace latchkey::history

@@ -1,0 +1,131 @@
+#include "history.hpp"
+
+#include "rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace latchkey::history {
+
+nanoseconds sample::quantile(double share) const {
+    std::vector<nanoseconds> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    const double rank = std::ceil(share * static_cast<double>(sorted.size()));
+    return sorted.at(static_cast<std::size_t>(std::max(rank, 1.0)) - 1);
+}
+
+const char* to_string(violation::rule r) noexcept {
+    switch (r) {
+        case violation::rule::token:
+            return "token";
+        case violation::rule::order:
+            return "order";
+        case violation::rule::overlap:
+            return "overlap";
+        case violation::rule::fence:
+            return "fence";
+        case violation::rule::lost_update:
+            return "lost update";
+        case violation::rule::orphan:
+            return "orphan";
+        case violation::rule::lost_wakeup:
+            return "lost wake-up";
+        case violation::rule::failure:
+            return "failure";
+    }
+    return "?";
+}
+
+std::size_t verdict::count(violation::rule r) const {
+    return static_cast<std::size_t>(std::count_if(
+        violations.begin(), violations.end(), [r](const violation& v) { return v.which == r; }));
+}
+
+evidence::evidence(const history& h, const bounds& b)
+    : history_(h), bounds_(b), calm_(h, b), queues_(queues_of(h)) {
+    for (const auto& [lock, all] : queues_) {
+        for (const participant& p : all) {
+            by_znode_[p.znode] = &p;
+        }
+    }
+    start_ = nanoseconds::max();
+    for (const turn& t : h.turns) {
+        start_ = std::min(start_, t.invoked);
+        if (t.granted) {
+            grants_[t.lock].push_back(&t);
+        }
+        for (const std::string& znode : t.znodes) {
+            turns_[znode] = &t;
+        }
+    }
+    for (auto& [lock, turns] : grants_) {
+        std::sort(turns.begin(), turns.end(), [](const turn* x, const turn* y) {
+            return x->token < y->token;
+        });
+    }
+    for (const disturbance& d : h.disturbances) {
+        if (d.killed && d.worker) {
+            deaths_[*d.worker] = &d;
+        }
+    }
+}
+
+const participant* evidence::find(const std::string& znode) const {
+    const auto found = by_znode_.find(znode);
+    return found == by_znode_.end() ? nullptr : found->second;
+}
+
+const participant* evidence::granted_znode(const turn& t) const {
+    return t.granted && !t.znodes.empty() ? find(t.znodes.back()) : nullptr;
+}
+
+const turn* evidence::turn_of(const participant& p) const {
+    const auto found = turns_.find(p.znode);
+    return found == turns_.end() ? nullptr : found->second;
+}
+
+std::optional<int> evidence::worker_of(const participant& p) const {
+    if (const turn* t = turn_of(p)) {
+        return t->worker;
+    }
+    const auto found = history_.sessions.find(p.session);
+    return found == history_.sessions.end() ? std::nullopt : std::optional(found->second);
+}
+
+const disturbance* evidence::death_of(int worker) const {
+    const auto found = deaths_.find(worker);
+    return found == deaths_.end() ? nullptr : found->second;
+}
+
+std::string evidence::when(nanoseconds at) const {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.4f s", static_cast<double>((at - start_).count()) / 1e9);
+    return text;
+}
+
+std::string evidence::name(const turn& t) const {
+    return "worker " + std::to_string(t.worker) + "'s turn " + std::to_string(t.attempt) + " on " +
+           t.lock + (t.granted ? " (token " + std::to_string(t.token) + ")" : "");
+}
+
+bool believed(const turn& granted) {
+    return !granted.observations.empty() && granted.observations.front().valid;
+}
+
+verdict check(const history& h, const bounds& b) {
+    const evidence e(h, b);
+    verdict v;
+    v.turns = h.turns.size();
+    check_tokens(e, v);
+    check_order(e, v);
+    check_belief(e, v);
+    check_overlaps(e, v);
+    check_register(e, v);
+    check_waiting(e, v);
+    check_orphans(e, v);
+    measure(e, v);
+    return v;
+}
+
+}  // namespace latchkey::history

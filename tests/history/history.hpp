@@ -1,0 +1,142 @@
+#pragma once
+
+#include "transaction_log.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What happened to a few locks, as everybody saw it: the programs that took turns, the register
+/// that they wrote to, the servers' transaction log, and who broke what. All times are
+/// CLOCK_BOOTTIME, which every process of a machine shares.
+namespace latchkey::history {
+
+using nanoseconds = std::chrono::nanoseconds;
+
+/// What a holder saw of its own hold: the clock was read first, the hold asked afterwards.
+struct observation {
+    nanoseconds at{};
+    bool valid = false;
+    nanoseconds valid_until{};
+};
+
+/// A write that was sent to the register.
+struct effect {
+    nanoseconds at{};
+    bool applied = false;  ///< as the register answered; it may have been applied without an answer
+};
+
+/// From the call of acquire() to the end of what came of it.
+struct turn {
+    int worker = 0;  ///< a process
+    std::int64_t attempt = 0;
+    std::string lock;
+    nanoseconds invoked{};
+
+    /// As told when the place was reserved, and by the hold: more than one after a loss of the
+    /// session, none if it was never told.
+    std::vector<std::string> znodes;
+
+    std::optional<nanoseconds> granted;  ///< after acquire() had returned it
+    std::int64_t token = 0;
+    std::int64_t session = 0;
+    std::vector<observation> observations;
+    std::vector<effect> effects;
+
+    std::optional<nanoseconds> ended;  ///< released, given up or failed; none if the process died
+    std::string failure;               ///< an error of acquire(), if there was one
+};
+
+/// A request that the register got, in the order in which it worked on them.
+struct access {
+    nanoseconds at{};
+    std::string lock;
+    int worker = 0;
+    std::int64_t token = 0;
+    std::optional<std::int64_t> written;  ///< none: a claim, which brings the token and reads
+    bool accepted = false;
+};
+
+/// Something was broken, on purpose.
+struct disturbance {
+    std::string kind;
+    nanoseconds begin{};
+    nanoseconds end{};
+    std::optional<int> worker;  ///< whom it concerns; none: everybody
+    bool killed = false;        ///< the worker, which is gone for good; or a server
+};
+
+struct history {
+    std::vector<transaction> transactions;
+    nanoseconds wall_offset{};  ///< add it to a transaction's time
+    std::vector<turn> turns;
+    std::vector<access> accesses;  ///< of all locks
+    std::vector<disturbance> disturbances;
+    std::map<std::int64_t, int> sessions;  ///< the workers' sessions
+    nanoseconds end{};                     ///< when everything had become quiet
+};
+
+/// What is expected of it.
+struct bounds {
+    std::chrono::milliseconds session_timeout{};
+    std::chrono::milliseconds tick{};
+    /// How long after the end of a disturbance its consequences may last.
+    std::chrono::milliseconds settling{};
+    /// How long a turn that nothing disturbs may wait at the head of the queue, and a znode that
+    /// nobody needs any more may stay.
+    std::chrono::milliseconds patience{};
+    /// How far a transaction's time, in whole milliseconds, may be off.
+    std::chrono::milliseconds precision{2};
+};
+
+/// Durations of one kind, as figures.
+struct sample {
+    std::vector<nanoseconds> values;
+
+    [[nodiscard]] std::size_t count() const { return values.size(); }
+
+    /// Of at least one value: `share` 0.5 is the median, 1 the greatest.
+    [[nodiscard]] nanoseconds quantile(double share) const;
+};
+
+struct violation {
+    enum class rule : std::uint8_t {
+        token,        ///< a token is not the czxid of a znode that the session created
+        order,        ///< granted while somebody was ahead
+        overlap,      ///< two believed at once; or one when its znode was already gone
+        fence,        ///< the register took a token lower than one before
+        lost_update,  ///< an accepted write vanished
+        orphan,       ///< a znode that nobody needs stayed
+        lost_wakeup,  ///< nobody was told that it is first
+        failure,      ///< acquire() failed
+    };
+
+    rule which;
+    std::string text;
+};
+
+[[nodiscard]] const char* to_string(violation::rule r) noexcept;
+
+struct verdict {
+    std::vector<violation> violations;
+    std::size_t turns = 0;
+    std::size_t grants = 0;
+    std::size_t effects = 0;      ///< accepted writes
+    std::size_t fenced_off = 0;   ///< accesses with a token lower than one before, all refused
+    std::size_t overlaps = 0;     ///< grants while an earlier holder, lost by then, still worked
+    std::size_t lost_holds = 0;   ///< holds that ended otherwise than by a release
+    sample hand_over;             ///< undisturbed: from the predecessor's end to the grant
+    sample takeover;              ///< from the kill of a holder to the next grant
+    sample takeover_undisturbed;  ///< those of them in which nothing else was broken
+    sample recovery;              ///< from the kill of a server to the next grant of any lock
+
+    [[nodiscard]] std::size_t count(violation::rule r) const;
+};
+
+[[nodiscard]] verdict check(const history& h, const bounds& b);
+
+}  // namespace latchkey::history

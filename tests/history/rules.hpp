@@ -1,0 +1,69 @@
+#pragma once
+
+#include "calm.hpp"
+#include "history.hpp"
+#include "participants.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The rules of the checker, each for itself.
+namespace latchkey::history {
+
+/// A history, with what is looked up in it again and again.
+class evidence {
+public:
+    evidence(const history& h, const bounds& b);
+
+    [[nodiscard]] const history& all() const { return history_; }
+
+    [[nodiscard]] const bounds& expected() const { return bounds_; }
+
+    [[nodiscard]] const calm& quiet() const { return calm_; }
+
+    [[nodiscard]] const std::map<std::string, queue>& queues() const { return queues_; }
+
+    /// The turns that were granted, by lock, in the order of their tokens.
+    [[nodiscard]] const std::map<std::string, std::vector<const turn*>>& grants() const {
+        return grants_;
+    }
+
+    [[nodiscard]] const participant* find(const std::string& znode) const;
+    [[nodiscard]] const participant* granted_znode(const turn& t) const;
+    [[nodiscard]] const turn* turn_of(const participant& p) const;
+    [[nodiscard]] std::optional<int> worker_of(const participant& p) const;
+    [[nodiscard]] const disturbance* death_of(int worker) const;
+
+    /// "12.345 s", since the beginning.
+    [[nodiscard]] std::string when(nanoseconds at) const;
+    /// "worker 3's turn 17 on /lock (token 4294967301)"
+    [[nodiscard]] std::string name(const turn& t) const;
+
+private:
+    const history& history_;
+    const bounds& bounds_;
+    calm calm_;
+    nanoseconds start_{};
+    std::map<std::string, queue> queues_;
+    std::map<std::string, std::vector<const turn*>> grants_;
+    std::map<std::string_view, const participant*> by_znode_;
+    std::map<std::string_view, const turn*> turns_;
+    std::map<int, const disturbance*> deaths_;
+};
+
+/// Whether it was valid when acquire() had returned, as its holder saw it.
+[[nodiscard]] bool believed(const turn& granted);
+
+void check_tokens(const evidence& e, verdict& v);
+void check_order(const evidence& e, verdict& v);
+void check_belief(const evidence& e, verdict& v);
+void check_overlaps(const evidence& e, verdict& v);
+void check_register(const evidence& e, verdict& v);
+void check_waiting(const evidence& e, verdict& v);
+void check_orphans(const evidence& e, verdict& v);
+void measure(const evidence& e, verdict& v);
+
+}  // namespace latchkey::history
