@@ -58,20 +58,33 @@ void proxied_connection::begin() {
     read(up_);
 }
 
-void proxied_connection::reach(const tcp::resolver::results_type& server) {
-    if (std::exchange(reached_, true)) {
-        return;
+void proxied_connection::reach(const tcp::resolver::results_type& server,
+                               std::chrono::milliseconds patience) {
+    if (!std::exchange(reached_, true)) {
+        connect(server, clock::now() + patience);
     }
+}
+
+void proxied_connection::connect(const tcp::resolver::results_type& server,
+                                 clock::time_point give_up) {
     boost::asio::async_connect(
-        server_, server, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
-            if (error) {
+        server_,
+        server,
+        [self = shared_from_this(), server, give_up](error_code error, const tcp::endpoint&) {
+            if (!self->client_.is_open()) {
                 self->end(ending::rst);
-                return;
+            } else if (!error) {
+                self->server_.set_option(tcp::no_delay(true));
+                self->connected_ = true;
+                self->read(self->down_);
+                self->deliver();
+            } else if (clock::now() < give_up) {
+                self->down_.timer.expires_after(std::chrono::milliseconds(10));
+                self->down_.timer.async_wait(
+                    [self, server, give_up](error_code) { self->connect(server, give_up); });
+            } else {
+                self->end(ending::rst);
             }
-            self->server_.set_option(tcp::no_delay(true));
-            self->connected_ = true;
-            self->read(self->down_);
-            self->deliver();
         });
 }
 

@@ -40,8 +40,9 @@ public:
 
     /// The client's side is read before there is a server's: a black hole swallows.
     void begin();
-    /// Connects to the server, unless that was done before.
-    void reach(const boost::asio::ip::tcp::resolver::results_type& server);
+    /// Connects to the server, unless that was done before; tries again for so long if it refuses.
+    void reach(const boost::asio::ip::tcp::resolver::results_type& server,
+               std::chrono::milliseconds patience);
     /// Goes on with what was held back.
     void deliver();
     void end(tcp_proxy::ending how);
@@ -79,6 +80,8 @@ private:
         bool silent = false;
     };
 
+    void connect(const boost::asio::ip::tcp::resolver::results_type& server,
+                 clock::time_point give_up);
     void read(pump& p);
     void on_read(pump& p, error_code error, std::size_t size);
     void deliver(pump& p);

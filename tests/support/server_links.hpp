@@ -2,6 +2,7 @@
 
 #include "tcp_proxy.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,18 +10,30 @@
 
 namespace latchkey::test {
 
-/// What the servers of a real ensemble reach each other through: a pair of proxies (quorum and
-/// election) for each direction between two of them, so that one can be cut off from the others.
+/// What the servers of a real ensemble reach each other through, without exception: a pair of
+/// proxies (quorum and election) for each direction between two of them, so that one can be cut off
+/// from the others.
 class server_links {
 public:
+    /// Whose connections are reset when a server is cut off. Who is not told sees silence, and may
+    /// take its limits of time to notice.
+    enum class told : std::uint8_t { nobody, the_server, the_others };
+
     explicit server_links(int servers);
+    server_links(const server_links&) = delete;
+    server_links& operator=(const server_links&) = delete;
 
     /// What scripts/ensemble has to be told.
     [[nodiscard]] std::string arguments() const;
 
-    /// Nothing passes between this server and the others, and nobody is told.
-    void isolate(int server);
-    /// What was held back is delivered.
+    /// Nothing passes between this server and the others.
+    void isolate(int server, told who = told::nobody);
+    /// Nothing passes between these two, and nobody is told.
+    void separate(int one, int other);
+    /// Nothing that `from` sends reaches `to`; the other direction goes on.
+    void stall(int from, int to);
+    /// All of this server's links are as at the beginning: what was held back is delivered,
+    /// connections of which one side was reset are reset on the other.
     void heal(int server);
 
 private:

@@ -73,7 +73,7 @@ public:
             if (link->is_halved()) {
                 link->end(ending::rst);
             } else {
-                link->reach(server_);
+                link->reach(server_, patience_);
                 link->deliver();
             }
         }
@@ -100,6 +100,8 @@ public:
             }
         }
     }
+
+    void be_patient(std::chrono::milliseconds time) { patience_ = time; }
 
     [[nodiscard]] std::size_t accepted() const { return accepted_; }
 
@@ -145,7 +147,7 @@ private:
         connections_.push_back(link);
         link->begin();
         if (!way(direction::to_server).stalled || !way(direction::to_client).stalled) {
-            link->reach(server_);
+            link->reach(server_, patience_);
         }
     }
 
@@ -169,6 +171,7 @@ private:
     tcp::resolver::results_type server_;
     tcp::endpoint here_;
     bool listening_ = false;
+    std::chrono::milliseconds patience_{0};
     std::size_t accepted_ = 0;
     std::vector<std::weak_ptr<proxied_connection>> connections_;
     std::thread thread_;
@@ -230,6 +233,10 @@ void tcp_proxy::cut_after(std::uint64_t bytes, direction way, ending how) {
         engine_->way(way).left = bytes;
         engine_->way(way).cut = how;
     });
+}
+
+void tcp_proxy::be_patient(std::chrono::milliseconds time) {
+    engine_->run([this, time] { engine_->be_patient(time); });
 }
 
 void tcp_proxy::delay(std::chrono::milliseconds each_way) {

@@ -55,6 +55,9 @@ public:
     /// Lets `bytes` more bytes pass that way, over all connections; the one that carries the last
     /// of them (or, for none, the one that would have carried the next) is cut right after it.
     void cut_after(std::uint64_t bytes, direction way, ending how);
+    /// How long a server that refuses is tried again before its client is told, by a reset: a proxy
+    /// has accepted by then, and cannot refuse any more. Zero at first.
+    void be_patient(std::chrono::milliseconds time);
     /// Bytes that come from now on take so much longer, in each direction.
     void delay(std::chrono::milliseconds each_way);
     void delay(direction way, std::chrono::milliseconds time);

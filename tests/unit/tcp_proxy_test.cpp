@@ -153,5 +153,18 @@ TEST_F(TcpProxy, ResetsTheClientWhenTheServerIsDown) {
     EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
 }
 
+TEST_F(TcpProxy, WaitsForAServerThatStarts) {
+    proxy_.be_patient(30s);
+    const auto where = listener_.local_endpoint();
+    listener_.close();
+    client_ = connect();
+    ASSERT_TRUE(client_);
+    send(*client_, "hello");
+    ASSERT_TRUE(eventually([&] { return proxy_.accepted() == 1; }));
+    listener_ = {context_, where};
+    server_ = listener_.accept();
+    EXPECT_EQ(receive(*server_, 5), "hello");
+}
+
 }  // namespace
 }  // namespace latchkey::test
