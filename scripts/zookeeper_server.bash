@@ -78,11 +78,16 @@ detach() {
 }
 
 launch() {
+    local options=()
+    # Not there, or a line for each option.
+    mapfile -t options < <(grep . "$dir/java.options" 2>/dev/null)
+    # A full disk leaves an empty log, with which no server starts.
+    find "$dir/$1/data" -name 'log.*' -size 0 -delete
     detach "$dir/$1/pid" "$dir/$1/server.log" \
         java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xms32m -Xmx128m \
         -Dorg.slf4j.simpleLogger.showDateTime=true \
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS" \
-        -Dzookeeper.jmx.log4j.disable=true -Dznode.container.checkIntervalMs=1000 \
+        -Dzookeeper.jmx.log4j.disable=true -Dznode.container.checkIntervalMs=1000 "${options[@]}" \
         -cp "$class_path" "$main_class" "$dir/$1/zoo.cfg"
 }
 

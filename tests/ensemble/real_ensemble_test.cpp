@@ -1,6 +1,9 @@
 // The ensemble that other tests lean on does what its header says.
 #include "real_ensemble.hpp"
 
+#include <latchkey/client.hpp>
+#include <latchkey/mutex.hpp>
+
 #include "eventually.hpp"
 
 #include <stdexcept>
@@ -66,6 +69,29 @@ TEST(RealEnsemble, ConfiguresTickAndSettings) {
     EXPECT_THAT(configuration, testing::HasSubstr("tickTime=300\n"));
     EXPECT_THAT(configuration, testing::HasSubstr("minSessionTimeout=600\n"));
     EXPECT_THAT(configuration, testing::HasSubstr("maxClientCnxns=7\n"));
+}
+
+TEST(RealEnsemble, ServerWithAFullDiskStopsServingAndIsMended) {
+    real_ensemble ensemble;
+    const int full = ensemble.follower();
+    ensemble.fill_disk(full);
+    client writing = client::connect(ensemble.connect_string());
+    EXPECT_TRUE(eventually([&] {
+        mutex(writing, real_ensemble::fresh_path()).acquire().release();
+        return ensemble.mode(full).empty();
+    }));
+    ensemble.mend();
+    EXPECT_THAT(ensemble.mode(full), Not(IsEmpty()));
+}
+
+TEST(RealEnsemble, BreakableOneIsWholeAgainWhenItIsTaken) {
+    real_ensemble& ensemble = real_ensemble::breakable();
+    ensemble.kill(1);
+    ensemble.pause(2);
+    real_ensemble::breakable();
+    for (int server = 1; server <= ensemble.size(); ++server) {
+        EXPECT_THAT(ensemble.mode(server), Not(IsEmpty())) << server;
+    }
 }
 
 TEST(RealEnsemble, TellsWhatTheScriptSaid) {

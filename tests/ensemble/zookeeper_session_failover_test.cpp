@@ -4,8 +4,6 @@
 #include "tcp_proxy.hpp"
 
 #include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <future>
 #include <string>
 #include <utility>
@@ -25,18 +23,6 @@ request create(std::string path, create_mode mode) {
     return request::create(std::move(path), "", mode, open_unsafe_acl());
 }
 
-/// The server that has the session's only connection among the tests', or 0.
-int server_of(const real_ensemble& servers, std::int64_t id) {
-    char hex[32];
-    std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(id));
-    for (int i = 1; i <= servers.size(); ++i) {
-        if (servers.four_letter_word(i, "cons").find(hex) != std::string::npos) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 TEST(ZooKeeperSessionFailover, KeepsItsSessionWhenItsServerIsKilledOrHangs) {
     real_ensemble servers;
     session_probe s(servers.connect_string(), milliseconds(6000));
@@ -45,7 +31,7 @@ TEST(ZooKeeperSessionFailover, KeepsItsSessionWhenItsServerIsKilledOrHangs) {
     const auto path = real_ensemble::fresh_path();
     ASSERT_TRUE(s.call(create(path, create_mode::ephemeral)).ok());
 
-    const int first = server_of(servers, id);
+    const int first = servers.server_of(id);
     ASSERT_NE(first, 0);
     servers.kill(first);
     ASSERT_TRUE(s.wait_for(kind::connected, 2));
@@ -53,7 +39,7 @@ TEST(ZooKeeperSessionFailover, KeepsItsSessionWhenItsServerIsKilledOrHangs) {
     ASSERT_TRUE(eventually([&] { return s.call(request::exists(path)).ok(); }));
     servers.restart(first);
 
-    const int second = server_of(servers, id);
+    const int second = servers.server_of(id);
     ASSERT_NE(second, 0);
     ASSERT_NE(second, first);
     servers.pause(second);
@@ -61,7 +47,7 @@ TEST(ZooKeeperSessionFailover, KeepsItsSessionWhenItsServerIsKilledOrHangs) {
     ASSERT_TRUE(s.wait_for(kind::connected, 3));
     EXPECT_TRUE(outcome_unknown(session_probe::awaited(std::move(unanswered)).code));
     EXPECT_EQ(s.last(kind::connected).id, id);
-    EXPECT_NE(server_of(servers, id), second);
+    EXPECT_NE(servers.server_of(id), second);
     EXPECT_TRUE(eventually([&] { return s.call(request::exists(path)).ok(); }));
     servers.resume(second);
     EXPECT_EQ(s.count(kind::expired), 0U);

@@ -84,6 +84,9 @@ real_ensemble::identity real_ensemble::started(const real_ensemble_options& opti
     for (const std::string& line : options.settings) {
         arguments << " --set " << quoted(line);
     }
+    for (const std::string& option : options.java) {
+        arguments << " --java " << quoted(option);
+    }
     std::unique_ptr<server_links> links;
     if (options.can_isolate) {
         links = std::make_unique<server_links>(options.servers);
@@ -92,14 +95,10 @@ real_ensemble::identity real_ensemble::started(const real_ensemble_options& opti
     return {ownership::own, name, ensemble_script(arguments.str()), std::move(links)};
 }
 
-real_ensemble::identity real_ensemble::found() {
-    if (const std::string servers = environment_variable("LATCHKEY_TEST_SERVERS");
-        !servers.empty()) {
-        return {ownership::elsewhere, "", servers};
-    }
-    if (const std::string name = environment_variable("LATCHKEY_TEST_ENSEMBLE"); !name.empty()) {
+real_ensemble::identity real_ensemble::found(const char* variable, ownership whose) {
+    if (const std::string name = environment_variable(variable); !name.empty()) {
         // It runs already, and then the script only tells where. The parent is ctest.
-        return {ownership::elsewhere,
+        return {whose,
                 name,
                 ensemble_script("start --name " + quoted(name) + " --until-exit-of " +
                                 std::to_string(::getppid()))};
@@ -137,7 +136,20 @@ real_ensemble::~real_ensemble() {
 }
 
 real_ensemble& real_ensemble::shared() {
-    static real_ensemble ensemble{found()};
+    static real_ensemble ensemble{[] {
+        const std::string servers = environment_variable("LATCHKEY_TEST_SERVERS");
+        return servers.empty()
+                   ? found("LATCHKEY_TEST_SHARED_ENSEMBLE", ownership::elsewhere)
+                   : identity{.whose = ownership::elsewhere, .name = "", .connect_string = servers};
+    }()};
+    return ensemble;
+}
+
+real_ensemble& real_ensemble::breakable() {
+    static real_ensemble ensemble{found("LATCHKEY_TEST_BREAKABLE_ENSEMBLE", ownership::lent)};
+    if (!ensemble.is_whole()) {
+        ensemble.mend();
+    }
     return ensemble;
 }
 
@@ -150,12 +162,17 @@ std::string real_ensemble::fresh_path() {
     return "/test-" + unique();
 }
 
-void real_ensemble::control(const char* verb, int server) {
-    if (whose_ != ownership::own) {
-        throw std::logic_error(std::string(verb) +
-                               ": these servers are shared; make a real_ensemble of your own");
+void real_ensemble::control(const std::string& command) {
+    if (whose_ == ownership::elsewhere) {
+        throw std::logic_error(command +
+                               ": these servers are shared; take breakable(), or make a "
+                               "real_ensemble of your own");
     }
-    ensemble_script(std::string(verb) + " " + std::to_string(server) + " --name " + name_);
+    ensemble_script(command + " --name " + name_);
+}
+
+void real_ensemble::control(const char* verb, int server) {
+    control(std::string(verb) + " " + std::to_string(server));
 }
 
 void real_ensemble::kill(int server) {
@@ -172,6 +189,23 @@ void real_ensemble::resume(int server) {
 
 void real_ensemble::restart(int server) {
     control("restart", server);
+}
+
+void real_ensemble::fill_disk(int server) {
+    control("fill", server);
+}
+
+void real_ensemble::mend() {
+    if (links_) {
+        for (int server = 1; server <= size(); ++server) {
+            links_->heal(server);
+        }
+    }
+    control("mend");
+    // Who was paused believes for a while to lead, or to follow somebody who does not.
+    if (!eventually([this] { return is_whole(); }, std::chrono::minutes(1))) {
+        throw std::runtime_error("the servers of " + connect_string_ + " do not agree on a leader");
+    }
 }
 
 server_links& real_ensemble::links() {
@@ -209,6 +243,29 @@ std::string real_ensemble::mode(int server) const {
     }
     const auto from = start + label.size();
     return answer.substr(from, answer.find('\n', from) - from);
+}
+
+bool real_ensemble::is_whole() const {
+    int leaders = 0;
+    for (int server = 1; server <= size(); ++server) {
+        const std::string is = mode(server);
+        leaders += is == "leader" || is == "standalone" ? 1 : 0;
+        if (is.empty() || is == "read-only") {
+            return false;
+        }
+    }
+    return leaders == 1;
+}
+
+int real_ensemble::server_of(std::int64_t session) const {
+    std::ostringstream hex;
+    hex << "sid=0x" << std::hex << session << ',';
+    for (int server = 1; server <= size(); ++server) {
+        if (four_letter_word(server, "cons").find(hex.str()) != std::string::npos) {
+            return server;
+        }
+    }
+    return 0;
 }
 
 int real_ensemble::server_with_mode(std::string_view first, std::string_view second) const {

@@ -3,6 +3,7 @@
 #include "server_links.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,13 +20,16 @@ struct real_ensemble_options {
     std::vector<std::string> settings = {};
     /// Lets isolate() be used: the servers reach each other through proxies in this process.
     bool can_isolate = false;
+    /// More options for the servers' JVMs.
+    std::vector<std::string> java = {};
 };
 
 /// Real ZooKeeper servers, run by scripts/ensemble.
 ///
 /// A test that only talks to servers takes `shared()`, and a path of its own in it
-/// (`fresh_path()`). One that breaks servers makes an ensemble for itself; its program is declared
-/// with SERVERS own, so that it is left out where the servers are somebody else's.
+/// (`fresh_path()`). One that breaks servers takes `breakable()`, or makes an ensemble for itself;
+/// its program is declared with SERVERS breakable or own, so that it is left out where the servers
+/// are somebody else's.
 ///
 /// Servers are counted from 1, in the order of the connect string. Every failure throws
 /// std::runtime_error with what the script said. Not for use by several threads at once, except the
@@ -42,6 +46,10 @@ public:
     /// The ensemble that tests share: the servers that LATCHKEY_TEST_SERVERS lists, else the one
     /// that ctest started for its run, else one for this program, started at first use.
     static real_ensemble& shared();
+
+    /// Three servers that tests may break, one test at a time: those that ctest started for its
+    /// run, else one's own for this program, started at first use. Whole on return.
+    static real_ensemble& breakable();
 
     /// "127.0.0.1:port,127.0.0.2:port,..."
     [[nodiscard]] const std::string& connect_string() const { return connect_string_; }
@@ -61,11 +69,17 @@ public:
     /// Starts the server again with its data (stopping it first if it runs) and waits until it
     /// serves; without a majority only until it answers.
     void restart(int server);
+    /// What the server writes fails from now on, as on a full disk, until it is restarted.
+    void fill_disk(int server);
+    /// Undoes all of the above and below; returns when one leads and the others follow.
+    void mend();
 
     /// Cuts the server off from the others, not from its clients. It answers reads and pings until
     /// it notices (`syncLimit` ticks: 2 s at a tick of 200 ms). Needs options.can_isolate.
     void isolate(int server);
     void heal(int server);
+    /// What the servers reach each other through, for other faults. Needs options.can_isolate.
+    [[nodiscard]] server_links& links();
 
     /// The answer to a four letter word; empty when there is none within the limit.
     [[nodiscard]] std::string four_letter_word(
@@ -81,9 +95,15 @@ public:
     [[nodiscard]] int leader() const;
     /// A server that follows. Waits likewise.
     [[nodiscard]] int follower() const;
+    /// The server that has a connection of that session; 0 if none says so.
+    [[nodiscard]] int server_of(std::int64_t session) const;
 
 private:
-    enum class ownership { own, elsewhere };
+    enum class ownership {
+        own,
+        lent,  ///< to be broken, and not to be stopped
+        elsewhere,
+    };
 
     struct identity {
         ownership whose;
@@ -95,10 +115,11 @@ private:
     explicit real_ensemble(identity which);
 
     [[nodiscard]] static identity started(const real_ensemble_options& options);
-    [[nodiscard]] static identity found();
+    [[nodiscard]] static identity found(const char* variable, ownership whose);
+    [[nodiscard]] bool is_whole() const;
     [[nodiscard]] int server_with_mode(std::string_view first, std::string_view second) const;
     void control(const char* verb, int server);
-    [[nodiscard]] server_links& links();
+    void control(const std::string& command);
 
     ownership whose_;
     std::string name_;
