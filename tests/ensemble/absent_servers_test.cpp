@@ -1,0 +1,99 @@
+// All servers are away: shorter than a hold is valid, and longer than a session lives.
+#include "contest.hpp"
+#include "eventually.hpp"
+#include "real_ensemble.hpp"
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AllServers : public ::testing::Test {
+protected:
+    contest::setup sessions_of(std::chrono::milliseconds timeout) const {
+        return {.holders_servers = servers_.connect_string(),
+                .other_servers = servers_.connect_string(),
+                .session_timeout = timeout};
+    }
+
+    void strike_all(void (real_ensemble::*strike)(int)) {
+        for (int server = 1; server <= servers_.size(); ++server) {
+            (servers_.*strike)(server);
+        }
+    }
+
+    real_ensemble& servers_ = real_ensemble::breakable();
+};
+
+TEST_F(AllServers, SilentForShorterThanItsValidityLeaveTheHold) {
+    constexpr auto timeout = 10s;
+    contest c(sessions_of(timeout));
+    strike_all(&real_ensemble::pause);
+    // One heartbeat at least has been missed then.
+    EXPECT_TRUE(eventually(
+        [&] { return c.first().valid_until() - boottime_clock::now() < timeout * 2 / 5; }));
+    servers_.mend();
+    EXPECT_TRUE(c.first_writes_again("afterwards"));
+    c.expect_kept();
+}
+
+TEST_F(AllServers, KilledAndRestartedLeaveTheHoldOrSayThatItIsLost) {
+    contest c(sessions_of(20s));
+    const auto start = boottime_clock::now();
+    strike_all(&real_ensemble::kill);
+    servers_.mend();
+    report("away", boottime_clock::now() - start);
+    if (c.first_writes_again("afterwards") && c.first().valid()) {
+        c.expect_kept();
+    } else {
+        EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+        c.first().release();
+        c.expect_taken_over();
+    }
+}
+
+struct absence {
+    const char* name;
+    void (real_ensemble::*strike)(int);
+
+    friend void PrintTo(const absence& a, std::ostream* out) { *out << a.name; }
+};
+
+class LongAbsence : public AllServers, public ::testing::WithParamInterface<absence> {};
+
+TEST_P(LongAbsence, LosesTheHoldAtItsDeadlineAndTheQueueGoesOnAfterwards) {
+    constexpr auto timeout = 2s;
+    contest c(sessions_of(timeout));
+    const auto session = c.second().session();
+    strike_all(GetParam().strike);
+    const auto away = boottime_clock::now();
+    EXPECT_LT(c.first().valid_until(), away + timeout);
+    EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+    EXPECT_TRUE(eventually([&] { return c.first().heard(connection_state::lost); }));
+    EXPECT_FALSE(c.second().has());
+    // Longer than both sessions live; servers that were killed count anew, though.
+    EXPECT_TRUE(eventually([&] { return boottime_clock::now() > away + timeout * 3 / 2; }));
+    servers_.mend();
+
+    // Its session may have come through, and then its znode stays until its work has ended.
+    c.first().release();
+    c.expect_taken_over();
+    EXPECT_GE(c.second().places(), c.second().session() == session ? 1 : 2);
+    // The first one is a participant like any other again.
+    c.first().join();
+    const fencing_token seconds = c.second().token();
+    c.second().release();
+    EXPECT_TRUE(eventually([&] { return c.first().valid(); }));
+    EXPECT_LT(seconds, c.first().token());
+}
+
+INSTANTIATE_TEST_SUITE_P(,
+                         LongAbsence,
+                         ::testing::Values(absence{"Killed", &real_ensemble::kill},
+                                         absence{"Paused", &real_ensemble::pause}),
+                         [](const auto& p) { return p.param.name; });
+
+}  // namespace
+}  // namespace latchkey::test
