@@ -1,0 +1,300 @@
+#include "stepped_test.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+
+/// How a write ends without its outcome: with one of the codes that tell nothing, although it was
+/// done or not, and with the connection or without.
+struct ending {
+    int code;
+    when applied;
+    bool connection_breaks;
+};
+
+void PrintTo(const ending& e, std::ostream* to) {
+    *to << e.code << (e.applied == when::after ? ", applied" : ", not applied")
+        << (e.connection_breaks ? ", connection broken" : ", connection kept");
+}
+
+std::vector<ending> every_ending() {
+    std::vector<ending> all;
+    for (const int code : {-4, -7, -2, -112, -116}) {
+        for (const when w : {when::before, when::after}) {
+            for (const bool breaks : {true, false}) {
+                all.push_back({code, w, breaks});
+            }
+        }
+    }
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<ending>& p) {
+    return "Code" + std::to_string(-p.param.code) +
+           (p.param.applied == when::after ? "Applied" : "NotApplied") +
+           (p.param.connection_breaks ? "Broken" : "Kept");
+}
+
+/// Each write of the library, with each unknown outcome: what the caller is told, and what is left
+/// on the servers.
+class UnknownOutcome : public SteppedTest, public ::testing::WithParamInterface<ending> {
+protected:
+    /// The next requests of the kind by that client end so.
+    void lose(op what, const client& by, int count = 1) {
+        const ending& e = GetParam();
+        if (e.connection_breaks) {
+            ensemble_.fail_next(what, e.applied, by.session_id(), count, e.code);
+        } else {
+            ensemble_.refuse_next(what, e.code, by.session_id(), count, e.applied);
+        }
+    }
+
+    static bool applied() { return GetParam().applied == when::after; }
+
+    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
+
+    /// The directory is there, and known to the client.
+    void warm_up() {
+        held(mine_).release();
+        settle();
+    }
+
+    /// The fault has met its request; it shows in the connection, if that breaks.
+    static void expect_met(const client& by) {
+        EXPECT_EQ(by.state() == connection_state::reconnected, GetParam().connection_breaks);
+    }
+
+    /// It holds with one znode, its own, and with that znode's token.
+    void expect_sole_holder(const hold& h, const client& by) {
+        EXPECT_TRUE(h.valid());
+        EXPECT_EQ(in_queue(), 1U);
+        const auto znode = ensemble_.get(h.path());
+        ASSERT_TRUE(znode);
+        EXPECT_EQ(znode->ephemeral_owner, by.session_id());
+        EXPECT_EQ(znode->czxid, h.fencing_token().zxid);
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+    mutex mine_{a_, "/lock"};
+    mutex theirs_{b_, "/lock"};
+};
+
+INSTANTIATE_TEST_SUITE_P(Of, UnknownOutcome, ::testing::ValuesIn(every_ending()), name_of);
+
+TEST_P(UnknownOutcome, OfTheCreateIsAHoldWithOneZnode) {
+    warm_up();
+    lose(op::create, a_);
+    const hold h = held(mine_);
+    ensemble_.run_for(5s);
+    expect_sole_holder(h, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfAContainersCreateIsAHoldWithOneZnode) {
+    lose(op::create, a_);  // the directory's own: the first that is sent
+    const hold h = held(mine_);
+    ensemble_.run_for(5s);
+    expect_sole_holder(h, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfATrysCreateIsAHoldWithOneZnode) {
+    warm_up();
+    lose(op::create, a_);
+    const auto t = acquire(mine_, 0s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return t->done; }, 30s));
+    EXPECT_FALSE(t->ec);
+    ensemble_.run_for(5s);
+    expect_sole_holder(t->granted, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfTheCreateOfAWaiterKeepsItsOneZnodeInTheQueue) {
+    hold h = held(theirs_);
+    settle();
+    lose(op::create, a_, 2);  // the directory's, and its own
+    const auto w = acquire(mine_);
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(w->done);
+    EXPECT_EQ(in_queue(), 2U);
+    h.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    ensemble_.run_for(5s);
+    expect_sole_holder(w->granted, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfACreateThatIsGivenUpIsAnEmptyHoldAndLeavesNothing) {
+    const hold h = held(theirs_);
+    ensemble_.run_for(1s);
+    lose(op::create, a_, 2);
+    std::stop_source stop;
+    const auto w =
+        acquire(mine_, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
+    ensemble_.run_for(one_way);
+    stop.request_stop();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    EXPECT_FALSE(w->granted);
+    EXPECT_FALSE(w->ec);
+    ensemble_.run_for(5s);
+    expect_sole_holder(h, b_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfTheWriteThatResolvesACreateIsAskedAgain) {
+    warm_up();
+    ensemble_.fail_next(op::create, when::after, a_.session_id());
+    lose(op::multi, a_);
+    const hold h = held(mine_);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).checks, 2U);
+    ensemble_.run_for(5s);
+    expect_sole_holder(h, a_);
+}
+
+TEST_P(UnknownOutcome, OfTheProofBeforeAGrantDelaysTheGrantAndNoMore) {
+    client c = connected();
+    mutex last(c, "/lock");
+    hold first = held(theirs_);
+    const auto second = acquire(mine_);
+    ensemble_.run_for(1s);
+    const auto third = acquire(last);
+    ensemble_.run_for(60s);  // not next in line: it has proven nothing for long
+    lose(op::multi, c, 2);   // the one that travels with the list, and the one after it
+    first.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return second->done; }, 30s));
+    second->granted.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return third->done; }, 30s));
+    ensemble_.run_for(5s);
+    expect_sole_holder(third->granted, c);
+    expect_met(c);
+}
+
+TEST_P(UnknownOutcome, OfAHeartbeatIsNoLoss) {
+    const hold h = held(mine_);
+    settle();
+    for (int i = 0; i < 5; ++i) {
+        lose(op::multi, a_);
+        ensemble_.run_for(6s);
+        ASSERT_TRUE(h.valid()) << i;
+    }
+    EXPECT_FALSE(h.lost().stop_requested());
+    expect_sole_holder(h, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfAGuardedTransactionIsToldAsSuchAndSentOnce) {
+    hold h = held(mine_);
+    ensemble_.create("/set", "old");
+    ensemble_.create("/removed");
+    settle();
+    lose(op::multi, a_);
+    std::vector<std::error_code> told;
+    h.async_transact({operation::create("/created"),
+                      operation::set("/set", "new"),
+                      operation::remove("/removed")},
+                     [&](std::error_code ec, const auto&) { told.push_back(ec); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !told.empty(); }, 10s));
+    EXPECT_EQ(told.front(), errc::indeterminate);
+    EXPECT_TRUE(told.front() == cause::indeterminate);
+    ensemble_.run_for(5s);
+    EXPECT_EQ(told.size(), 1U);
+    EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
+    EXPECT_EQ(ensemble_.exists("/created"), applied());
+    EXPECT_EQ(ensemble_.get("/set")->data, applied() ? "new" : "old");
+    EXPECT_EQ(ensemble_.exists("/removed"), !applied());
+    expect_sole_holder(h, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfTheDeleteOfAReleaseIsRepeatedUntilTheZnodeIsGone) {
+    hold h = held(mine_);
+    const auto w = acquire(theirs_);
+    ensemble_.run_for(1s);
+    lose(op::remove, a_);
+    h.release();
+    EXPECT_FALSE(h);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    ensemble_.run_for(5s);
+    expect_sole_holder(w->granted, b_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfTheDeleteOfAWaiterThatGivesUpIsAnEmptyHoldAndLeavesNothing) {
+    const hold h = held(theirs_);
+    ensemble_.run_for(1s);
+    lose(op::remove, a_);
+    const auto w = acquire(mine_, 2s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    EXPECT_FALSE(w->granted);
+    EXPECT_FALSE(w->ec);
+    ensemble_.run_for(5s);
+    expect_sole_holder(h, b_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfTheDeletesOfAClosedClientEndsWithTheSession) {
+    const hold h = held(mine_);
+    const auto w = acquire(theirs_);
+    ensemble_.run_for(1s);
+    const std::int64_t session = a_.session_id();
+    lose(op::remove, a_, 1000);
+    const auto begun = ensemble_.now();
+    a_.close();
+    ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::closed; }, 30s));
+    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_LE(ensemble_.now() - begun, 4s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    EXPECT_TRUE(w->granted.valid());
+    EXPECT_EQ(in_queue(), 1U);
+    for (const auto& s : ensemble_.sessions()) {
+        EXPECT_FALSE(s.id == session && s.alive && !GetParam().connection_breaks);
+    }
+}
+
+/// The end of a session, which has no code: its request arrives, or does not.
+class UnknownEnd : public SteppedTest, public ::testing::WithParamInterface<when> {};
+
+INSTANTIATE_TEST_SUITE_P(OfASession,
+                         UnknownEnd,
+                         ::testing::Values(when::before, when::after),
+                         [](const auto& p) {
+                             return p.param == when::before ? "NotApplied" : "Applied";
+                         });
+
+TEST_P(UnknownEnd, IsToldInTimeAndTheServersEndItInTime) {
+    client a = connected();
+    client b = connected();
+    mutex m(a, "/lock");
+    mutex next(b, "/lock");
+    const hold h = held(m);
+    const auto w = acquire(next);
+    ensemble_.run_for(1s);
+    const std::int64_t session = a.session_id();
+    if (GetParam() == when::before) {
+        ensemble_.black_hole(session);
+    }
+    a.close();
+    ensemble_.run_for(round_trip);  // the delete
+    ensemble_.run_for(one_way);     // the end
+    if (GetParam() == when::after) {
+        ensemble_.black_hole(session);
+    }
+    const auto closed = [&] { return a.state() == connection_state::closed; };
+    ASSERT_TRUE(ensemble_.run_until(closed, 10s));
+    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 12s + 3s));
+    EXPECT_TRUE(w->granted.valid());
+    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
+}
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,316 @@
+#include "stepped_test.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+
+/// What can go wrong between joining the queue and the grant. Three clients, one lock.
+class WaitFaults : public SteppedTest {
+protected:
+    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
+
+    /// It waits, and everything that this takes has happened.
+    std::shared_ptr<attempt> queued(mutex& m) {
+        const std::size_t before = in_queue();
+        auto w = acquire(m);
+        EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == before + 1; }, 10s));
+        ensemble_.run_for(100ms);
+        EXPECT_FALSE(w->done);
+        return w;
+    }
+
+    void expect_granted(attempt& w) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return w.done; }, 60s));
+        EXPECT_FALSE(w.ec) << w.ec.message();
+        EXPECT_TRUE(w.granted.valid());
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+    client c_ = connected();
+    mutex first_{a_, "/lock"};
+    mutex second_{b_, "/lock"};
+    mutex third_{c_, "/lock"};
+};
+
+// ---- the predecessor ----
+
+TEST_F(WaitFaults, PredecessorThatGoesBetweenTheListAndTheWatchIsFollowedByAnotherList) {
+    const hold h = held(first_);
+    ensemble_.run_for(1s);
+    ensemble_.reset_counters();
+    const auto w = acquire(second_);
+    const std::int64_t session = b_.session_id();
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count(session).children == 1; }, 1s));
+    ensemble_.remove(h.path());
+    expect_granted(*w);
+    EXPECT_EQ(ensemble_.count(session).children, 2U);
+}
+
+TEST_F(WaitFaults, PredecessorThatGoesBetweenTheListAndTheWatchIsNoGrantWhileTheHolderIsThere) {
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    ensemble_.reset_counters();
+    const auto w3 = acquire(third_);
+    const std::int64_t session = c_.session_id();
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count(session).children == 1; }, 1s));
+    ensemble_.expire(b_.session_id());
+    ensemble_.run_for(500ms);
+    EXPECT_FALSE(w3->done) << "granted because its predecessor was not there";
+    h.release();
+    expect_granted(*w3);
+    w3->granted.release();
+    expect_granted(*w2);
+}
+
+TEST_F(WaitFaults, PredecessorWhoseSessionEndsIsReplacedByTheOneBeforeIt) {
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    const auto w3 = queued(third_);
+    ensemble_.suspend(b_.session_id());
+    ensemble_.expire(b_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(w3->done);
+    EXPECT_EQ(in_queue(), 2U);
+    EXPECT_EQ(ensemble_.open_watches(), 3U) << "the holder's own, the waiter's two";
+    h.release();
+    expect_granted(*w3);
+}
+
+TEST_F(WaitFaults, PredecessorWhoseDataChangesAgainAndAgainIsStillTheOnlyOneWatched) {
+    hold h = held(first_);
+    const auto w = queued(second_);
+    const std::size_t watches = ensemble_.open_watches();
+    for (int i = 0; i < 20; ++i) {
+        ensemble_.set(h.path(), std::to_string(i));
+        ensemble_.run_for(50ms);
+        EXPECT_FALSE(w->done);
+    }
+    EXPECT_EQ(ensemble_.open_watches(), watches);
+    h.release();
+    expect_granted(*w);
+}
+
+// ---- watches ----
+
+TEST_F(WaitFaults, EventOfAnEarlierAttemptIsNoGrant) {
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    const auto early = acquire(third_, 1s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return early->done; }, 10s));
+    const auto late = queued(third_);
+    // Both attempts of the third watched the second's znode.
+    ensemble_.expire(b_.session_id());
+    ensemble_.run_for(500ms);
+    EXPECT_FALSE(late->done);
+    h.release();
+    expect_granted(*late);
+    EXPECT_FALSE(w2->done);
+    late->granted.release();
+    expect_granted(*w2);
+}
+
+TEST_F(WaitFaults, DeletionWhileTheConnectionWasGoneIsLearntFromTheNextOne) {
+    hold h = held(first_);
+    const auto w = queued(second_);
+    for (int server = 0; server < 3; ++server) {
+        ensemble_.suspend(b_.session_id());
+        ensemble_.run_for(500ms);
+        ensemble_.move(b_.session_id(), server);
+        ensemble_.resume(b_.session_id());
+        ensemble_.run_for(500ms);
+        ASSERT_FALSE(w->done);
+    }
+    ensemble_.suspend(b_.session_id());
+    h.release();
+    ensemble_.run_for(3s);
+    EXPECT_FALSE(w->done) << "granted without a connection";
+    ensemble_.resume(b_.session_id());
+    expect_granted(*w);
+}
+
+TEST_F(WaitFaults, ConnectionThatBreaksAtAnyMomentOfTheHandOffCostsNoWakeUp) {
+    for (auto phase = 0us; phase < 10'000us; phase += 250us) {
+        hold h = held(first_);
+        const auto w = queued(second_);
+        h.release();
+        ensemble_.run_for(phase);
+        ensemble_.cut(b_.session_id());
+        expect_granted(*w);
+        w->granted.release();
+        ensemble_.run_for(1s);
+        ASSERT_EQ(in_queue(), 0U) << phase.count();
+    }
+}
+
+TEST_F(WaitFaults, ThousandWaitersOfOneSessionSurviveItsReconnects) {
+    constexpr std::size_t many = 1000;
+    hold h = held(first_);
+    std::vector<std::unique_ptr<mutex>> objects;
+    std::vector<std::shared_ptr<attempt>> waiters;
+    for (std::size_t i = 0; i < many; ++i) {
+        objects.push_back(std::make_unique<mutex>(b_, "/lock"));
+        waiters.push_back(acquire(*objects.back()));
+    }
+    ensemble_.run_for(5s);
+    ASSERT_EQ(in_queue(), many + 1);
+    ensemble_.cut(b_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_EQ(in_queue(), many + 1) << "places are kept";
+    h.release();
+    for (const auto& w : waiters) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+        ASSERT_TRUE(w->granted.valid());
+        w->granted.release();
+    }
+}
+
+// ---- sessions and servers ----
+
+TEST_F(WaitFaults, SessionThatEndsIsToldToNobodyAndJoinsAnewAtTheTail) {
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    const auto w3 = queued(third_);
+    ensemble_.expire(b_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(w2->done);
+    h.release();
+    expect_granted(*w3);
+    ensemble_.run_for(1s);
+    EXPECT_FALSE(w2->done);
+    w3->granted.release();
+    expect_granted(*w2);
+    EXPECT_EQ(ensemble_.get(w2->granted.path())->ephemeral_owner, b_.session_id());
+}
+
+TEST_F(WaitFaults, SessionThatEndsAtAnyMomentOfTheHandOffIsNoGrantThatLasts) {
+    for (auto phase = 0us; phase < 10'000us; phase += 250us) {
+        hold h = held(first_);
+        const auto w = queued(second_);
+        const std::int64_t before = b_.session_id();
+        h.release();
+        ensemble_.run_for(phase);
+        ensemble_.expire(before);
+        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+        ensemble_.run_for(5s);
+        EXPECT_EQ(in_queue(), w->granted.valid() ? 1U : 0U) << phase.count();
+        if (w->granted.valid()) {
+            EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, b_.session_id());
+        }
+        w->granted.release();
+        ensemble_.run_for(1s);
+    }
+}
+
+TEST_F(WaitFaults, OnAServerThatIsFarBehindTheTurnIsStillItsOwn) {
+    const int follower = (ensemble_.leader() + 1) % 3;
+    for (client* const c : {&a_, &b_}) {
+        ensemble_.move(c->session_id(), ensemble_.leader());
+    }
+    ensemble_.move(c_.session_id(), follower);
+    ensemble_.run_for(1s);
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    ensemble_.lag(follower, 800ms);
+    const auto w3 = acquire(third_);
+    ensemble_.run_for(5s);
+    h.release();
+    expect_granted(*w2);
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(w3->done) << "what it sees is old, and not too old";
+    w2->granted.release();
+    expect_granted(*w3);
+}
+
+TEST_F(WaitFaults, LeaderThatDiesBeforeTheHandOffDelaysItAndNoMore) {
+    hold h = held(first_);
+    const auto w2 = queued(second_);
+    const auto w3 = queued(third_);
+    const int leader = ensemble_.leader();
+    h.release();
+    ensemble_.run_for(500us);
+    ensemble_.stop_server(leader);
+    expect_granted(*w2);
+    EXPECT_FALSE(w3->done);
+    ensemble_.start_server(leader);
+    w2->granted.release();
+    expect_granted(*w3);
+}
+
+// ---- the end of the wait ----
+
+/// At which moment relative to the hand-off the wait ends.
+class WaitThatEnds : public WaitFaults {
+protected:
+    /// Exactly one of both happened, and the servers agree.
+    void expect_one_outcome(attempt& w) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return w.done; }, 60s));
+        EXPECT_FALSE(w.ec);
+        ensemble_.run_for(2s);
+        EXPECT_EQ(in_queue(), w.granted ? 1U : 0U);
+        (w.granted ? granted_ : empty_) += 1;
+        w.granted.release();
+        ensemble_.run_for(1s);
+        EXPECT_EQ(in_queue(), 0U);
+    }
+
+    int granted_ = 0;
+    int empty_ = 0;
+};
+
+TEST_F(WaitThatEnds, AtItsTimeLimitAroundTheHandOffIsAHoldOrNothingAndNeverBoth) {
+    for (auto d = -6000us; d <= 6000us; d += 250us) {
+        hold h = held(first_);
+        ensemble_.run_for(100ms);
+        const auto w = acquire(second_, 1s);
+        ensemble_.run_for(1s + d);
+        h.release();
+        expect_one_outcome(*w);
+    }
+    EXPECT_GT(granted_, 0);
+    EXPECT_GT(empty_, 0);
+}
+
+TEST_F(WaitThatEnds, ByAStopAroundTheHandOffIsAHoldOrNothingAndNeverBoth) {
+    for (auto d = 0us; d <= 8000us; d += 250us) {
+        hold h = held(first_);
+        ensemble_.run_for(100ms);
+        std::stop_source stop;
+        const auto w = acquire(
+            second_, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
+        ensemble_.run_for(1s);
+        h.release();
+        ensemble_.run_for(d);
+        stop.request_stop();
+        expect_one_outcome(*w);
+    }
+    EXPECT_GT(granted_, 0);
+    EXPECT_GT(empty_, 0);
+}
+
+TEST_F(WaitThatEnds, WhileSuspendedLeavesNothingOnceTheConnectionIsBack) {
+    hold h = held(first_);
+    const auto w = acquire(second_, 2s);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(b_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 4s));
+    EXPECT_FALSE(w->granted);
+    EXPECT_FALSE(w->ec);
+    EXPECT_EQ(in_queue(), 2U) << "nobody can delete it now";
+    ensemble_.resume(b_.session_id());
+    ensemble_.run_for(2s);
+    EXPECT_EQ(in_queue(), 1U);
+    EXPECT_TRUE(h.valid());
+}
+
+}  // namespace
+}  // namespace latchkey::test
