@@ -51,12 +51,13 @@ void protected_create::session_connected() {
 
 void protected_create::send() {
     if (abandoned_) {
-        finish({});  // whoever comes here knows that nothing is there
+        finish({.why = refused_, .name = {}, .names = {}});  // nothing is there
         return;
     }
     ++step_;
     resolving_ = false;
     joined_ = {};
+    directory_refused_ = result_code::ok;
     if (!core_->connected()) {
         resolving_ = true;  // nothing was sent; resolving finds that out as cheaply as anything
         return;
@@ -75,13 +76,14 @@ void protected_create::send() {
 
 void protected_create::create_directories() {
     directory_refused_ = result_code::ok;
-    core_->create_directories(as_->directory, as_->access, here([this](const reply& r) {
-                                  // A level that is there already answers NODEEXISTS, or NOAUTH;
-                                  // the create tells.
-                                  if (!r.ok() && r.code != result_code::node_exists) {
-                                      directory_refused_ = r.code;
-                                  }
-                              }));
+    core_->create_directories(
+        as_->directory, as_->access, here([this](const reply& r) {
+            // A level that is there already answers NODEEXISTS, or NOAUTH;
+            // the create tells. NONODE: the level above was reaped just now.
+            if (!r.ok() && r.code != result_code::node_exists && r.code != result_code::no_node) {
+                directory_refused_ = r.code;
+            }
+        }));
 }
 
 void protected_create::on_created(const reply& r) {
@@ -124,9 +126,15 @@ void protected_create::on_refused(result_code code) {
         case result_code::no_children_for_ephemerals:
         case result_code::quota_exceeded:
         case result_code::bad_arguments:
-        case result_code::marshalling_error:
         case result_code::unimplemented:
             finish({.why = failure_of(code, as_->directory), .name = {}, .names = {}});
+            return;
+        case result_code::marshalling_error:
+            // Something went wrong inside the server, nobody knows when: a failure, once it is
+            // known what is there.
+            refused_ = failure_of(code, as_->directory);
+            abandoned_ = true;
+            resolve();
             return;
         default:
             // Unknown, or a code that we have no word for: the znode may be there.
@@ -176,11 +184,7 @@ void protected_create::resolve() {
 void protected_create::examine(std::vector<std::string> names,
                                std::vector<std::string> candidates) {
     if (candidates.empty()) {
-        if (abandoned_) {
-            finish({});
-        } else {
-            send();
-        }
+        send();
         return;
     }
     const std::string path = join_path(as_->directory, candidates.front());
@@ -188,7 +192,7 @@ void protected_create::examine(std::vector<std::string> names,
                   here([this, names = std::move(names), candidates = std::move(candidates)](
                            const reply& r) mutable {
                       if (r.ok() && r.stat.ephemeral_owner == core_->session_id()) {
-                          finish({.why = {},
+                          finish({.why = refused_,
                                   .name = std::move(candidates.front()),
                                   .czxid = r.stat.czxid,
                                   .listed = true,

@@ -85,6 +85,7 @@ private:
     bool resolving_ = false;
     bool was_resolved_ = false;  ///< once: the next time is a little later
     result_code directory_refused_ = result_code::ok;
+    failure refused_;  ///< told when it is known what is there
     joined joined_;
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};

@@ -181,7 +181,11 @@ failure hold_state::failure_of_transaction(const reply& r, const std::vector<std
         f.detail = "operation " + std::to_string(i) + " on " + f.detail + "; nothing was applied";
         return f;
     }
-    return failure_of(r.code, paths.front());
+    failure f = failure_of(r.code, paths.front());
+    if (f.code == errc::protocol) {
+        f.code = errc::indeterminate;  // a code that nobody knows says nothing of what was done
+    }
+    return f;
 }
 
 // ---- hold ----
