@@ -199,8 +199,10 @@ tcp_proxy::~tcp_proxy() = default;
 
 void tcp_proxy::pass() {
     engine_->run([this] {
-        engine_->way(direction::to_server).stalled = false;
-        engine_->way(direction::to_client).stalled = false;
+        for (const direction way : {direction::to_server, direction::to_client}) {
+            engine_->way(way).stalled = false;
+            engine_->way(way).left.reset();
+        }
         engine_->forward();
     });
 }

@@ -39,8 +39,9 @@ public:
     /// "host:port" for clients.
     [[nodiscard]] const std::string& address() const { return address_; }
 
-    /// Accepts and forwards, as at the beginning. Bytes that were held back are delivered; what is
-    /// left of connections that were cut on one side is reset.
+    /// Accepts and forwards, as at the beginning. Bytes that were held back are delivered; a cut
+    /// after so many bytes is called off; what is left of connections that were cut on one side is
+    /// reset. Delays stay.
     void pass();
     /// Accepts and forwards nothing, on new and old connections; nobody is told.
     void black_hole();

@@ -78,6 +78,11 @@ TEST_F(TcpProxy, CutsAfterSoManyBytesOfOneDirection) {
     EXPECT_EQ(end_of(*client_), boost::asio::error::eof);
     open();  // once only
 
+    proxy_.cut_after(3, direction::to_server, ending::fin);
+    proxy_.pass();
+    send(*client_, "long enough");
+    EXPECT_EQ(receive(*server_, 11), "long enough");
+
     proxy_.cut_after(0, direction::to_client, ending::rst);
     send(*client_, "up");
     EXPECT_EQ(receive(*server_, 2), "up");

@@ -1,0 +1,166 @@
+// Connections to real servers that break at any byte, fall silent in one direction, or are late.
+#include "proxied_clients.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class ProxiedConnection : public ProxiedClients {
+protected:
+    static std::uint64_t delivered(const std::vector<std::unique_ptr<fault_proxy>>& proxies,
+                                   direction way) {
+        std::uint64_t sum = 0;
+        for (const auto& proxy : proxies) {
+            sum += proxy->delivered(way);
+        }
+        return sum;
+    }
+
+    /// Acquires and releases with the connection cut after each number of bytes that such a
+    /// conversation has, one after the other.
+    void expect_one_holder_wherever_it_is_cut(direction way) {
+        client c = connect(10s);
+        mutex m(c, path_);
+        ASSERT_TRUE(m.acquire().release_and_wait());
+        const auto before = delivered(proxies_, way);
+        ASSERT_TRUE(m.acquire().release_and_wait());
+        const auto bytes = delivered(proxies_, way) - before;
+        ASSERT_GT(bytes, 100U);
+        std::size_t tried = 0;
+        std::size_t cuts = 0;
+        const auto start = clock::now();
+        // Every byte; on a slow machine not every one of the last, and yet within every frame.
+        for (std::uint64_t k = 0; k < bytes; k += clock::now() - start < 15s ? 1 : 7) {
+            SCOPED_TRACE("cut after " + std::to_string(k) + " bytes of " + std::to_string(bytes));
+            fault_proxy& proxy = present();
+            const auto accepted = accepted_by_all();
+            proxy.cut_after(k, way, k % 2 == 0 ? tcp_proxy::ending::fin : tcp_proxy::ending::rst);
+            hold h = m.acquire();
+            expect_sole_holder(h, c);
+            EXPECT_TRUE(h.release_and_wait());
+            proxy.pass();
+            EXPECT_TRUE(world_->children(path_).empty());
+            ++tried;
+            cuts += accepted_by_all() > accepted ? 1 : 0;
+            if (HasFailure()) {
+                return;
+            }
+        }
+        // The conversation varies by a few bytes.
+        EXPECT_GE(cuts, tried * 9 / 10);
+    }
+
+    [[nodiscard]] std::size_t accepted_by_all() const {
+        std::size_t sum = 0;
+        for (const auto& proxy : proxies_) {
+            sum += proxy->accepted();
+        }
+        return sum;
+    }
+
+    /// A fault of the present connection costs it, and not the hold.
+    void expect_another_server_in_time(const std::function<void(fault_proxy&)>& fault) {
+        client c = connect(10s);
+        mutex m(c, path_);
+        hold h = m.acquire();
+        const auto accepted = accepted_by_all();
+        fault(present());
+        const auto believed = h.valid_until();
+        EXPECT_TRUE(eventually([&] {
+            return !h.valid() || (accepted_by_all() > accepted && h.valid_until() > believed);
+        }));
+        expect_sole_holder(h, c);
+        EXPECT_FALSE(h.lost().stop_requested());
+        EXPECT_TRUE(h.release_and_wait());
+        expect_nothing_left();
+    }
+};
+
+TEST_F(ProxiedConnection, CutAfterAnyByteOfWhatIsAskedHasOneHolderAndLeavesNothing) {
+    expect_one_holder_wherever_it_is_cut(direction::to_server);
+}
+
+TEST_F(ProxiedConnection, CutAfterAnyByteOfWhatIsAnsweredHasOneHolderAndLeavesNothing) {
+    expect_one_holder_wherever_it_is_cut(direction::to_client);
+}
+
+TEST_F(ProxiedConnection, ThatIsHalfOpenIsLeftForAnotherServerBeforeTheHoldIsInvalid) {
+    expect_another_server_in_time([](auto& proxy) { proxy.stall(direction::to_client); });
+}
+
+TEST_F(ProxiedConnection, WhoseServerHearsNothingIsLeftBeforeTheHoldIsInvalid) {
+    expect_another_server_in_time([](auto& proxy) { proxy.stall(direction::to_server); });
+}
+
+TEST_F(ProxiedConnection, InABlackHoleIsLeftBeforeTheHoldIsInvalid) {
+    expect_another_server_in_time([](auto& proxy) { proxy.black_hole(); });
+}
+
+TEST_F(ProxiedConnection, WithLatencyEachWayHoldsAsEver) {
+    for (const auto& proxy : proxies_) {
+        proxy->delay(50ms);
+    }
+    client c = connect(10s);
+    mutex m(c, path_);
+    const auto start = clock::now();
+    hold h = m.acquire();
+    EXPECT_GE(clock::now() - start, 100ms) << "the fault was not there";
+    expect_sole_holder(h, c);
+    EXPECT_TRUE(h.release_and_wait());
+}
+
+TEST_F(ProxiedConnection, WithLateEventsGrantsLateAndRight) {
+    client c = connect(10s);
+    mutex m(c, path_);
+    hold first = theirs_.acquire();
+    std::promise<hold> granted;
+    std::promise<void> queued;
+    acquire_options o;
+    o.reserved = [&](const place&) { queued.set_value(); };
+    m.async_acquire(std::move(o),
+                    [&](std::error_code, hold h) { granted.set_value(std::move(h)); });
+    queued.get_future().wait();
+    fault_proxy& proxy = present();
+    ASSERT_TRUE(eventually([&] { return proxy.counted().replies[opcode::get_data] == 2; }));
+    proxy.delay_events(500ms);
+    const auto start = clock::now();
+    const fencing_token earlier = first.fencing_token();
+    first.release();
+    hold h = granted.get_future().get();
+    EXPECT_GE(clock::now() - start, 500ms) << "the fault was not there";
+    EXPECT_EQ(proxy.counted().events, 1U);
+    EXPECT_GT(h.fencing_token(), earlier);
+    expect_sole_holder(h, c);
+}
+
+// The hold does not know yet; what it writes under guard is refused all the same.
+TEST_F(ProxiedConnection, WithLateEventsRefusesATransactionOfAHoldWhoseZnodeWasDeleted) {
+    client c = connect(10s);
+    mutex m(c, path_);
+    hold h = m.acquire();
+    fault_proxy& proxy = present();
+    ASSERT_TRUE(eventually([&] { return proxy.counted().replies[opcode::get_data] == 1; }));
+    proxy.delay_events(2s);
+    world_->remove(h.path());
+    ASSERT_TRUE(eventually([&] { return proxy.counted().events == 1; }));
+    std::error_code ec;
+    h.transact({operation::create(path_ + "-effect")}, ec);
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(version_of(path_ + "-effect"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace latchkey::test
