@@ -231,7 +231,8 @@ void contender::give_up(outcome o) {
     }
     create_->abandon();
     giving_up_ = std::move(o);
-    farewell_.start(farewell_limit, [this] {
+    farewell_ends_ = core_->loop().now() + farewell_limit;
+    farewell_.start(farewell_ends_, [this] {
         if (const auto done = std::exchange(done_, nullptr)) {
             done(std::move(*giving_up_));
         }
@@ -250,7 +251,10 @@ void contender::leave(outcome o) {
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));
     };
-    farewell_.start(farewell_limit, end);
+    if (!giving_up_) {
+        farewell_ends_ = core_->loop().now() + farewell_limit;
+    }
+    farewell_.start(farewell_ends_, end);
     core_->deletes().add(path_of(own_), end);
 }
 

@@ -130,6 +130,7 @@ private:
     std::weak_ptr<hold_state> granted_;
     timer timer_;
     timer farewell_;
+    loop::clock::time_point farewell_ends_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };
 
