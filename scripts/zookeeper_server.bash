@@ -75,6 +75,8 @@ detach() {
         exec setsid "$@"
     ) </dev/null >>"$log" 2>&1 &
     echo "$!" >"$pid_file"
+    # Until then it looks like this program, and not like what it is to become.
+    while cmp -s "/proc/$!/cmdline" "/proc/$$/cmdline"; do sleep 0.01; done
 }
 
 launch() {
