@@ -135,9 +135,9 @@ TEST_F(AcquireFaults, NoneOfAPersistentDirectory) {
     expect_granted(acquire(m_));
 }
 
-TEST_F(AcquireFaults, NoneAmongTwentyThousandForeignChildren) {
+TEST_F(AcquireFaults, NoneAmongThousandsOfForeignChildren) {
     ensemble_.create("/lock");
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         ensemble_.create("/lock/foreign-" + std::to_string(i));
     }
     ensemble_.run_for(1s);

@@ -1,0 +1,129 @@
+#include "stepped_test.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <utility>
+
+// The program's own operator new: the n-th allocation from now on fails, if asked to.
+
+namespace {
+
+constexpr int never = -1;
+int allocations_left = never;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    if (allocations_left == 0) {
+        throw std::bad_alloc();
+    }
+    if (allocations_left > 0) {
+        --allocations_left;
+    }
+    if (void* const p = std::malloc(size == 0 ? 1 : size)) {
+        return p;
+    }
+    throw std::bad_alloc();
+}
+
+void operator delete(void* p) noexcept {
+    std::free(p);
+}
+
+void operator delete(void* p, std::size_t /*size*/) noexcept {
+    std::free(p);
+}
+
+namespace latchkey::test {
+namespace {
+
+/// Memory that runs out inside a call of the user's: the call throws std::bad_alloc and has done
+/// nothing, or it has done everything. (Inside the library's own threads it ends the process.)
+class AllocationFaults : public SteppedTest {
+protected:
+    /// Calls with the first, the second, ... allocation failing, until none is left to fail.
+    static int failures_of(const std::function<void()>& call) {
+        for (int n = 0;; ++n) {
+            allocations_left = n;
+            bool failed = false;
+            try {
+                call();
+            } catch (const std::bad_alloc&) {
+                failed = true;
+            }
+            const bool all_succeeded = !failed && allocations_left > 0;
+            allocations_left = never;
+            if (all_succeeded || n > 1000) {
+                EXPECT_LE(n, 1000);
+                return n;
+            }
+        }
+    }
+
+    client c_ = connected();
+    mutex m_{c_, "/lock"};
+};
+
+TEST_F(AllocationFaults, OfAConstructorLeaveNothing) {
+    const std::string path = "/another/lock/with-a-name-that-does-not-fit-into-the-string-itself";
+    EXPECT_GT(failures_of([&] { const mutex m(c_, path); }), 0);
+    EXPECT_TRUE(held(m_).valid());
+}
+
+TEST_F(AllocationFaults, OfAnAcquireAreThrownAndNeverToldToTheHandlerAsWell) {
+    int told = 0;
+    int thrown = 0;
+    int tried = 0;
+    failures_of([&] {
+        ++tried;
+        try {
+            m_.async_acquire({}, [&](std::error_code ec, const hold&) { told += ec ? 0 : 1; });
+        } catch (const std::bad_alloc&) {
+            ++thrown;
+            throw;
+        }
+    });
+    EXPECT_GT(thrown, 0);
+    ensemble_.run_for(30s);
+    EXPECT_EQ(told, tried - thrown);
+    EXPECT_TRUE(ensemble_.children("/lock").empty());
+    EXPECT_TRUE(held(m_).valid());
+}
+
+TEST_F(AllocationFaults, OfATransactionAreThrownAndNothingIsSent) {
+    hold h = held(m_);
+    int told = 0;
+    int thrown = 0;
+    int tried = 0;
+    failures_of([&] {
+        ++tried;
+        try {
+            h.async_transact(
+                {operation::create("/effects-", {}, operation::lifetime::persistent_sequential)},
+                [&](std::error_code ec, const auto&) { told += ec ? 0 : 1; });
+        } catch (const std::bad_alloc&) {
+            ++thrown;
+            throw;
+        }
+    });
+    EXPECT_GT(thrown, 0);
+    ensemble_.run_for(30s);
+    EXPECT_EQ(told, tried - thrown);
+    EXPECT_EQ(ensemble_.count().multis, static_cast<std::uint64_t>(tried - thrown));
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_F(AllocationFaults, OfAListenerAreThrownAndItHearsNothing) {
+    int heard = 0;
+    failures_of([&] { const subscription s = c_.listen([&](connection_state) { ++heard; }); });
+    ensemble_.cut(c_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_EQ(heard, 0);
+    EXPECT_EQ(c_.state(), connection_state::reconnected);
+}
+
+}  // namespace
+}  // namespace latchkey::test

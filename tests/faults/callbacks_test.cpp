@@ -1,0 +1,178 @@
+#include "awaited.hpp"
+#include "eventually.hpp"
+#include "stepped_test.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+/// What user code may do inside the library's callbacks, and what happens around them.
+class Callbacks : public SteppedTest {
+protected:
+    client c_ = connected();
+    mutex m_{c_, "/lock"};
+};
+
+TEST_F(Callbacks, MayAcquireAndReleaseInsideEachOther) {
+    int turns = 0;
+    std::function<void(std::error_code, hold)> again = [&](std::error_code ec, hold h) {
+        EXPECT_FALSE(ec);
+        EXPECT_TRUE(h.valid());
+        if (++turns < 50) {
+            m_.async_acquire({}, again);
+        }
+        h.release();
+    };
+    m_.async_acquire({}, again);
+    ASSERT_TRUE(ensemble_.run_until([&] { return turns == 50; }, 30s));
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(ensemble_.children("/lock").empty());
+}
+
+TEST_F(Callbacks, MayTransactCloseAndListenInTheMiddle) {
+    std::vector<std::string> told;
+    std::optional<hold> kept;
+    subscription listening;
+    m_.async_acquire({}, [&](std::error_code, hold h) {
+        told.emplace_back("acquired");
+        kept.emplace(std::move(h));
+        listening = c_.listen([&](connection_state s) {
+            told.emplace_back(to_string(s));
+            listening = {};
+        });
+        kept->async_transact({operation::create("/effect")}, [&](std::error_code ec, const auto&) {
+            told.emplace_back(ec ? "refused" : "committed");
+            c_.close();
+            kept.reset();
+        });
+    });
+    ensemble_.run_for(10s);
+    EXPECT_EQ(told, (std::vector<std::string>{"acquired", "committed", "closed"}));
+    EXPECT_TRUE(ensemble_.exists("/effect"));
+    EXPECT_TRUE(ensemble_.children("/lock").empty());
+}
+
+TEST_F(Callbacks, ThatThrowCostNoOtherCallAndNoGrant) {
+    client other = connected();
+    mutex next(other, "/lock");
+    const subscription listening = c_.listen([](connection_state) { throw 1; });
+    m_.async_acquire({.stop = {}, .reserved = [](const place&) { throw 2; }},
+                     [](std::error_code, const hold&) { throw 3; });
+    ensemble_.run_for(1s);
+    hold h = held(m_);
+    const std::stop_callback on_loss(h.lost(), [] {});
+    bool threw = false;
+    h.async_transact({operation::create("/effect")}, [&](std::error_code, const auto&) {
+        threw = true;
+        throw 4;
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return threw; }, 10s));
+    ensemble_.cut(c_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(h.valid());
+    h.release();
+    EXPECT_TRUE(held(next).valid());
+}
+
+/// With threads, in real time.
+class ThreadedCallbacks : public ::testing::Test {
+protected:
+    ensemble ensemble_;
+    client c_ = ensemble_.connect();
+    mutex m_{c_, "/lock"};
+};
+
+// The deadlock of CURATOR-495: the library told its users while it held a lock of its own.
+TEST_F(ThreadedCallbacks, MayTakeALockThatTheUserHoldsWhileCalling) {
+    std::mutex users;
+    std::atomic<int> finished{0};
+    constexpr int rounds = 200;
+    const subscription listening =
+        c_.listen([&](connection_state) { const std::lock_guard<std::mutex> lock(users); });
+    for (int i = 0; i < rounds; ++i) {
+        const std::lock_guard<std::mutex> lock(users);
+        m_.async_acquire({}, [&](std::error_code ec, hold h) {
+            const std::lock_guard<std::mutex> inner(users);
+            EXPECT_FALSE(ec);
+            h.release();
+            ++finished;
+        });
+        static_cast<void>(c_.state());
+        static_cast<void>(c_.session_id());
+        if (i % 50 == 0) {
+            ensemble_.cut(c_.session_id());
+        }
+        const subscription shortly = c_.listen([](connection_state) {});
+    }
+    EXPECT_TRUE(eventually([&] { return finished == rounds; }));
+}
+
+TEST_F(ThreadedCallbacks, AreRefusedEveryCallThatWouldBlock) {
+    awaited<std::vector<std::error_code>> told;
+    m_.async_acquire({}, [&](std::error_code, hold h) {
+        std::vector<std::error_code> all;
+        const auto refused = [&](const auto& call) {
+            try {
+                call();
+                all.emplace_back();
+            } catch (const error& e) {
+                all.push_back(e.code());
+            }
+        };
+        mutex other(c_, "/other");
+        refused([&] { static_cast<void>(other.acquire()); });
+        refused([&] { static_cast<void>(other.try_acquire()); });
+        refused([&] { static_cast<void>(other.try_acquire_for(1h)); });
+        refused([&] { other.lock(); });
+        refused([&] { static_cast<void>(other.participants()); });
+        refused([&] { static_cast<void>(c_.wait_connected(1h)); });
+        refused([&] { h.transact({operation::create("/effect")}); });
+        EXPECT_FALSE(h.release_and_wait()) << "it goes on without waiting";
+        told.set(std::move(all));
+    });
+    for (const std::error_code& ec : told.get()) {
+        EXPECT_EQ(ec, errc::would_deadlock);
+    }
+    EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").empty(); }));
+}
+
+// A callback that comes after the destructor would find what the program has already destroyed.
+TEST_F(ThreadedCallbacks, DoNotComeAfterTheDestructorOfTheirClientHasReturned) {
+    int calls = 0;
+    constexpr int rounds = 100;
+    for (int i = 0; i < rounds; ++i) {
+        std::atomic<bool> gone{false};
+        std::atomic<int> mine{0};
+        std::atomic<int> late{0};
+        {
+            client c = ensemble_.connect();
+            mutex m(c, "/lock");
+            const auto note = [&] { (gone ? late : mine) += 1; };
+            const subscription listening = c.listen([&](connection_state) { note(); });
+            m.async_acquire({.stop = {}, .reserved = [&](const place&) { note(); }},
+                            [&](std::error_code, const hold&) {
+                                ++calls;
+                                note();
+                            });
+            ensemble_.run_for(std::chrono::microseconds(20 * i));
+        }
+        gone = true;
+        EXPECT_GE(mine, 1);
+        EXPECT_EQ(late, 0) << i;
+    }
+    EXPECT_EQ(calls, rounds) << "each told once";
+}
+
+}  // namespace
+}  // namespace latchkey::test

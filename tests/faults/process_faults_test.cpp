@@ -1,0 +1,153 @@
+#include <latchkey/ensemble.hpp>
+#include <latchkey/mutex.hpp>
+
+#include "eventually.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <boost/thread/thread.hpp>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ensemble;
+
+/// What happens to the process and its threads, not to the network.
+class ProcessFaults : public ::testing::Test {
+protected:
+    ensemble ensemble_;
+    client c_ = ensemble_.connect();
+    mutex m_{c_, "/lock"};
+    mutex twin_{c_, "/lock"};
+};
+
+std::atomic<int> signals_seen{0};
+
+extern "C" void count_signal(int /*unused*/) {
+    ++signals_seen;
+}
+
+TEST_F(ProcessFaults, SignalsDoNotEndOrShortenABlockedAcquire) {
+    struct sigaction handler {};
+
+    handler.sa_handler = count_signal;  // no SA_RESTART: every call may end with EINTR
+
+    struct sigaction before {};
+
+    ASSERT_EQ(::sigaction(SIGUSR1, &handler, &before), 0);
+    hold h = m_.acquire();
+    std::atomic<bool> granted{false};
+    std::thread waiter([&] {
+        const hold g = twin_.acquire();
+        granted = g.valid();
+    });
+    ASSERT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 2; }));
+    for (int i = 0; i < 50; ++i) {
+        const int seen = signals_seen;
+        ASSERT_EQ(::pthread_kill(waiter.native_handle(), SIGUSR1), 0);
+        ASSERT_TRUE(eventually([&] { return signals_seen > seen; }));
+    }
+    EXPECT_FALSE(granted);
+    h.release();
+    waiter.join();
+    EXPECT_TRUE(granted);
+    ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
+}
+
+TEST_F(ProcessFaults, SignalsToTheProcessAreNeverTakenByThreadsOfTheLibrary) {
+    hold h = m_.acquire();
+    const subscription listening = c_.listen([](connection_state) {});
+    sigset_t usr2;
+    sigemptyset(&usr2);
+    sigaddset(&usr2, SIGUSR2);
+    sigset_t before;
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &usr2, &before), 0);
+    // Were it not blocked in every other thread, its default action would end the process.
+    ASSERT_EQ(::kill(::getpid(), SIGUSR2), 0);
+    const timespec limit{30, 0};
+    EXPECT_EQ(::sigtimedwait(&usr2, nullptr, &limit), SIGUSR2);
+    ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_F(ProcessFaults, SecondInterruptDoesNotBreakTheCleanUpOfTheFirst) {
+    hold h = m_.acquire();
+    for (int i = 0; i < 20; ++i) {
+        std::atomic<bool> interrupted{false};
+        boost::thread waiter([&] {
+            try {
+                const hold never = twin_.acquire();
+            } catch (const boost::thread_interrupted&) {
+                interrupted = true;
+            }
+        });
+        ASSERT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 2; }));
+        waiter.interrupt();
+        waiter.interrupt();
+        waiter.join();
+        EXPECT_TRUE(interrupted);
+        EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 1; }));
+    }
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_F(ProcessFaults, LockedTwiceThroughGuardsOfOneThreadIsAnErrorAndNotADeadlock) {
+    const std::unique_lock first(m_);
+    EXPECT_THROW(const std::unique_lock second(m_), error);
+    EXPECT_TRUE(m_.held().valid());
+}
+
+// ---- the end of the process ----
+
+/// Static objects, destroyed in the reverse order of their construction.
+[[noreturn]] void exit_with_statics_the_usual_way_round() {
+    static ensemble servers;
+    static client c = servers.connect();
+    static mutex m(c, "/lock");
+    static hold h = m.acquire();
+    std::exit(h.valid() ? 0 : 1);
+}
+
+[[noreturn]] void exit_with_statics_the_other_way_round() {
+    static hold h;
+    static std::optional<mutex> m;
+    static std::optional<client> c;
+    static std::optional<ensemble> servers;
+    servers.emplace();
+    c.emplace(servers->connect());
+    m.emplace(*c, "/lock");
+    h = m->acquire();
+    std::exit(h.valid() ? 0 : 1);
+}
+
+[[noreturn]] void exit_with_a_call_under_way() {
+    static ensemble servers;
+    static client c = servers.connect();
+    static mutex m(c, "/lock");
+    static mutex twin(c, "/lock");
+    static hold h = m.acquire();
+    twin.async_acquire({}, [](std::error_code, const hold&) {});
+    std::exit(h.valid() ? 0 : 1);
+}
+
+TEST(ProcessEnd, WithStaticObjectsInAnyOrderIsAnOrdinaryExit) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto well = ::testing::ExitedWithCode(0);
+    EXPECT_EXIT(exit_with_statics_the_usual_way_round(), well, "");
+    EXPECT_EXIT(exit_with_statics_the_other_way_round(), well, "");
+    EXPECT_EXIT(exit_with_a_call_under_way(), well, "");
+}
+
+}  // namespace
+}  // namespace latchkey::test
