@@ -1,0 +1,67 @@
+#include "input.hpp"
+#include "lock_options.hpp"
+#include "printable.hpp"
+#include "usage_error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+// The words after "latchkey lock", a line each; the first line is LATCHKEY_SERVERS. Nothing is run.
+
+namespace {
+
+using namespace latchkey;
+using fuzz::require;
+using words = std::vector<std::string>;
+
+void check_options(const cli::lock_options& options, const words& all) {
+    require(options.conflict_status >= 0 && options.conflict_status <= 255, "an exit status");
+    require(options.session_timeout.count() >= 1 && options.session_timeout.count() <= INT32_MAX,
+            "a session timeout that the protocol can carry");
+    require(!options.limit || options.limit->count() > 0, "no time at all is to try only");
+    require(!options.grace ||
+                (options.grace->count() >= 0 && *options.grace <= options.session_timeout / 4),
+            "grace is a part of the timeout");
+    require(cli::grace_within(options, options.session_timeout) <= options.session_timeout / 4,
+            "so is what comes of it");
+    require(std::find(all.begin(), all.end(), options.path) != all.end(), "the path was given");
+    const bool shell = options.command.size() == 3 && options.command[1] == "-c" &&
+                       options.command[0] == "/bin/fuzz-shell";
+    require(shell || (options.command.size() < all.size() &&
+                      std::equal(options.command.rbegin(), options.command.rend(), all.rbegin())),
+            "the command is what the words end with, unchanged");
+    require(!shell || options.command[2] == all.back(), "so is the shell's");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    words all = fuzz::split(fuzz::text_of(bytes, size), '\n');
+    const std::string servers = all.front();
+    all.erase(all.begin());
+    // No word of a program has a NUL in it.
+    for (std::string& word : all) {
+        word.resize(std::strlen(word.c_str()));
+    }
+    const auto environment = [&](const char* name) -> std::optional<std::string> {
+        if (name == std::string_view("LATCHKEY_SERVERS")) {
+            return servers;
+        }
+        if (name == std::string_view("SHELL")) {
+            return "/bin/fuzz-shell";
+        }
+        return std::nullopt;
+    };
+    try {
+        const auto asked = cli::parse_lock_options(all, environment);
+        if (const auto* options = std::get_if<cli::lock_options>(&asked)) {
+            check_options(*options, all);
+        } else {
+            require(!std::get<cli::help_text>(asked).text.empty(), "help helps");
+        }
+    } catch (const cli::usage_error& e) {
+        require(*e.what() != '\0', "a refusal says why");
+        require(cli::printable_message(e.what()) == e.what(), "and can be shown");
+    }
+    return 0;
+}

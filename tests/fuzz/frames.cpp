@@ -1,0 +1,77 @@
+#include "input.hpp"
+#include "zookeeper_frames.hpp"
+
+// What goes through the fault proxy. The first two bytes say how the stream is cut into pieces, and
+// who sends which frame.
+
+namespace {
+
+using namespace latchkey;
+using fuzz::require;
+using kind = test::zookeeper_frame::kind;
+
+struct cut {
+    std::vector<std::string> frames;
+    std::string rest;
+    bool broken = false;
+};
+
+cut cut_up(std::string_view bytes, std::size_t piece) {
+    test::frame_stream stream;
+    cut result;
+    while (!bytes.empty()) {
+        stream.feed(bytes.substr(0, piece));
+        bytes.remove_prefix(std::min(piece, bytes.size()));
+        while (auto frame = stream.next()) {
+            result.frames.push_back(std::move(*frame));
+        }
+    }
+    result.broken = stream.broken();
+    result.rest = stream.rest();
+    return result;
+}
+
+void check_frame(const test::zookeeper_frame& f, std::string_view bytes, bool from_client) {
+    const bool clients = f.what == kind::connect || f.what == kind::request;
+    const bool servers =
+        f.what == kind::connected || f.what == kind::reply || f.what == kind::event;
+    require(f.what == kind::malformed || (from_client ? clients : servers),
+            "each side says what is its to say");
+    require(f.path.size() <= bytes.size() && f.parts.size() <= bytes.size(),
+            "nothing is larger than what brought it");
+    require(!test::to_string(f.operation).empty(), "an operation has a name or a number");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    if (size < 2) {
+        return 0;
+    }
+    const std::size_t piece = 1U + bytes[0] % 16U;
+    const unsigned order = bytes[1];
+    const std::string_view stream = fuzz::text_of(bytes + 2, size - 2);
+
+    const cut whole = cut_up(stream, stream.size());
+    const cut pieces = cut_up(stream, piece);
+    require(
+        whole.frames == pieces.frames && whole.broken == pieces.broken && whole.rest == pieces.rest,
+        "how the bytes arrive does not matter");
+    std::string together;
+    for (const std::string& frame : whole.frames) {
+        together += frame;
+    }
+    require(together + whole.rest == stream, "no byte is lost or made up");
+
+    test::zookeeper_conversation talk;
+    unsigned turn = 0;
+    for (const std::string& frame : whole.frames) {
+        const bool from_client = (order >> turn++ % 8U & 1U) != 0;
+        check_frame(
+            from_client ? talk.from_client(frame) : talk.from_server(frame), frame, from_client);
+    }
+    // Those who cut frames themselves.
+    check_frame(talk.from_client(stream), stream, true);
+    check_frame(talk.from_server(stream), stream, false);
+    return 0;
+}

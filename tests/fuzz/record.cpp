@@ -1,0 +1,40 @@
+#include "record.hpp"
+
+#include "input.hpp"
+#include "utf8.hpp"
+
+// A participant's data: any client may write anything there.
+
+namespace {
+
+using namespace latchkey;
+using fuzz::require;
+
+void check_text(std::string_view text) {
+    require(text.size() <= longest_record, "a field is not longer than the record");
+    while (!text.empty()) {
+        const code_point c = decode_utf8(text);
+        require(c.valid, "a field is UTF-8");
+        text.remove_prefix(c.length);
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const std::string_view text = fuzz::text_of(bytes, size);
+    if (const auto read = read_record(text)) {
+        require(text.size() <= longest_record, "a record is short");
+        for (const std::string* field : {&read->host, &read->user, &read->program, &read->mode}) {
+            check_text(*field);
+        }
+    }
+
+    // What we write ourselves can be read, whatever is in it.
+    const std::string written = record_writer(text).write();
+    require(written.size() <= longest_record, "a record that is written is short");
+    const auto again = read_record(written);
+    require(again.has_value(), "what is written can be read");
+    require(again->since.time_since_epoch().count() > 0, "the time comes back");
+    return 0;
+}
