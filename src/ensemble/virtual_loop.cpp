@@ -1,5 +1,7 @@
 #include "virtual_loop.hpp"
 
+#include "background_thread.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +30,7 @@ std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
     }
     // The thread keeps the loop itself alive; the references handed out only decide when it ends,
     // so that the last one may also be dropped by a task of the loop.
-    made->thread_ = boost::thread([made] { made->serve(); });
+    made->thread_ = start_background_thread("latchkey-model", [made] { made->serve(); });
     return {made.get(), [made](virtual_loop* l) { l->stop(); }};
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -84,7 +85,9 @@ public:
     greeting greeting_;
     bool answering_ = true;
     std::int32_t credentials_code_ = 0;
+    std::optional<std::vector<std::string>> lists_;
     std::size_t handshakes_ = 0;
+    std::size_t read_only_ = 0;
     std::size_t accepted_ = 0;
     std::size_t hung_up_ = 0;
     std::vector<std::int32_t> requests_;
@@ -151,7 +154,9 @@ private:
     }
 
     void greet(const connection_ptr& c) {
+        constexpr std::size_t without_the_flag = 4 + 8 + 4 + 8 + 4 + 16;
         ++handshakes_;
+        read_only_ += c->frame.size() > without_the_flag && c->frame[without_the_flag] != 0 ? 1 : 0;
         if (greeting_ == greeting::silence) {
             return;
         }
@@ -183,7 +188,8 @@ private:
             return;
         }
         std::int32_t code = -101;
-        if (type == type_delete || type == type_ping || type == type_close) {
+        if (type == type_delete || type == type_ping || type == type_close ||
+            (type == type_children && lists_)) {
             code = 0;
         } else if (type == type_credentials) {
             code = credentials_code_;
@@ -192,6 +198,13 @@ private:
         put(answer, xid, 4);
         put(answer, 1, 8);
         put(answer, static_cast<std::uint32_t>(code), 4);
+        if (type == type_children && lists_) {
+            put(answer, lists_->size(), 4);
+            for (const std::string& name : *lists_) {
+                put(answer, name.size(), 4);
+                answer.insert(answer.end(), name.begin(), name.end());
+            }
+        }
         write(c, answer);
         if (type == type_close || (type == type_credentials && code != 0)) {
             hang_up(c);
@@ -237,12 +250,20 @@ void scripted_server::answer_credentials(std::int32_t code) {
     engine_->run([&] { engine_->credentials_code_ = code; });
 }
 
+void scripted_server::answer_lists(std::vector<std::string> names) {
+    engine_->run([&] { engine_->lists_ = std::move(names); });
+}
+
 void scripted_server::reset_connections() {
     engine_->run([&] { engine_->reset_all(); });
 }
 
 std::size_t scripted_server::handshakes() const {
     return engine_->run([&] { return engine_->handshakes_; });
+}
+
+std::size_t scripted_server::read_only_handshakes() const {
+    return engine_->run([&] { return engine_->read_only_; });
 }
 
 std::size_t scripted_server::accepted() const {

@@ -9,9 +9,9 @@
 namespace latchkey::test {
 
 /// Plays a ZooKeeper server far enough to provoke what real ones do rarely: it shakes hands, notes
-/// the requests, and answers deletes with ok, pings, credentials and the end of a session as told,
-/// and everything else with "no node". It keeps no data. Its members are for any thread; what they
-/// ask for is done when they return.
+/// the requests, and answers deletes with ok, pings, credentials, lists and the end of a session as
+/// told, and everything else with "no node". It keeps no data. Its members are for any thread; what
+/// they ask for is done when they return.
 class scripted_server {
 public:
     enum class greeting : std::uint8_t {
@@ -37,11 +37,15 @@ public:
     void answer(bool on);
     /// The result code for credentials, 0 or -115.
     void answer_credentials(std::int32_t code);
+    /// The names that every directory has; before this is called there is no directory.
+    void answer_lists(std::vector<std::string> names);
     /// Resets all connections.
     void reset_connections();
 
     /// Handshakes asked for so far.
     [[nodiscard]] std::size_t handshakes() const;
+    /// How many of them would have taken a server that can only be read from.
+    [[nodiscard]] std::size_t read_only_handshakes() const;
     /// Connections accepted, and those of them that the client has ended.
     [[nodiscard]] std::size_t accepted() const;
     [[nodiscard]] std::size_t hung_up() const;
@@ -50,6 +54,7 @@ public:
     [[nodiscard]] std::size_t count(std::int32_t type) const;
 
     static constexpr std::int32_t type_delete = 2;
+    static constexpr std::int32_t type_children = 8;
     static constexpr std::int32_t type_ping = 11;
     static constexpr std::int32_t type_credentials = 100;
     static constexpr std::int32_t type_close = -11;

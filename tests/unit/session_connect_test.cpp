@@ -295,6 +295,15 @@ TEST(SessionConnect, DoesNotMixUpConnectionsWhenASendFails) {
     EXPECT_EQ(s.count(kind::trouble), 0U);
 }
 
+TEST(SessionConnect, NeverTakesAServerThatCanOnlyBeReadFrom) {
+    scripted_server server;
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    server.reset_connections();
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(server.read_only_handshakes(), 0U);
+}
+
 TEST(SessionConnect, KeepsAnIdleSessionAlive) {
     scripted_server server;
     session_probe s(server.address(), milliseconds(600));

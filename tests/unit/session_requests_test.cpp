@@ -67,6 +67,21 @@ TEST(SessionRequests, AnswersWhatCannotBeSentWithBadArguments) {
     EXPECT_EQ(s.count(kind::suspended), 0U);
 }
 
+TEST(SessionRequests, AnswersWithListsBeyondWhatServersTakeInOnePacket) {
+    scripted_server server;
+    std::vector<std::string> names(50'000, "_c_01234567-89ab-4def-8123-456789abcdef-lock-");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        names[i] += std::to_string(1'000'000'000 + i);
+    }
+    server.answer_lists(names);
+    session_probe s(server.address());
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const reply list = s.call(request::children("/lock"));
+    EXPECT_TRUE(list.ok());
+    EXPECT_EQ(list.names, names);
+    EXPECT_EQ(s.count(kind::suspended), 0U);
+}
+
 TEST(SessionRequests, AnswersEachOfVeryManyOnceAndInOrder) {
     const scripted_server server;
     session_probe s(server.address());
