@@ -80,7 +80,9 @@ void protected_create::create_directories() {
         as_->directory, as_->access, here([this](const reply& r) {
             // A level that is there already answers NODEEXISTS, or NOAUTH;
             // the create tells. NONODE: the level above was reaped just now.
-            if (!r.ok() && r.code != result_code::node_exists && r.code != result_code::no_node) {
+            if (r.ok() || r.code == result_code::node_exists) {
+                directory_refused_ = result_code::ok;
+            } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
                 directory_refused_ = r.code;
             }
         }));

@@ -64,6 +64,7 @@ queue_verdict decide(const std::vector<std::string>& names,
     }
     queue_verdict verdict{acquired, {}, 0};
     bool present = own.empty();
+    std::string_view own_twin;
     bool twins = false;
     std::uint32_t nearest = 0;
     for (const std::string& name : names) {
@@ -81,12 +82,16 @@ queue_verdict decide(const std::vector<std::string>& names,
         if (other.what == queue_place::standing::malformed) {
             return {malformed, name, 0};
         }
-        // Two participants of a kind with one number: the sequence has ended and started to repeat
-        // itself. Twins further ahead concern those who wait for one of them.
-        if (other.what == queue_place::standing::exhausted || other.sequence == self.sequence) {
+        if (other.what == queue_place::standing::exhausted) {
             return {exhausted, name, 0};
         }
-        if (other.sequence > self.sequence) {
+        // Two participants of a kind with one number: the sequence has ended and started to repeat
+        // itself, unless it is another directory than the own znode was in. Twins further ahead
+        // concern those who wait for one of them.
+        if (other.sequence == self.sequence) {
+            own_twin = name;
+        }
+        if (other.sequence >= self.sequence) {
             continue;
         }
         if (verdict.ahead++ == 0 || other.sequence > nearest) {
@@ -99,6 +104,9 @@ queue_verdict decide(const std::vector<std::string>& names,
     }
     if (!present) {
         return {gone, {}, 0};
+    }
+    if (!own_twin.empty()) {
+        return {exhausted, std::string(own_twin), 0};
     }
     if (verdict.ahead > 0) {
         verdict.what = twins ? exhausted : wait;

@@ -29,5 +29,41 @@ TEST_F(Simulated, CancelWhileCreatingIsToldWithinASecondThoughTheDeleteIsNotConf
     EXPECT_LE(a->at - cancelled, 1s);
 }
 
+TEST_F(Simulated, CreateOfTheDirectoryThatIsThrottledIsTriedAgain) {
+    client c = connected();
+    mutex m(c, "/a/lock");
+    ensemble_.refuse_next(ensemble::operation::create, -127);
+    EXPECT_TRUE(held(m));
+}
+
+/// Numbers begin again with a new directory: the number of a place that is gone says nothing about
+/// who has it now.
+TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
+    client a = connected();
+    client b = connected();
+    client c = connected();
+    mutex first(a, "/lock");
+    mutex second(b, "/lock");
+    mutex third(c, "/lock");
+    hold h = held(first);
+    const auto waiting = acquire(second);
+    settle();
+    ensemble_.suspend(b.session_id());
+    for (const std::string& name : ensemble_.children("/lock")) {
+        ensemble_.remove("/lock/" + name);
+    }
+    ensemble_.remove("/lock");
+    ensemble_.create("/lock");
+    ensemble_.create("/lock/somebody");
+    hold next = held(third);
+    EXPECT_TRUE(next.path().ends_with("0000000001")) << next.path();
+    ensemble_.resume(b.session_id());
+    ensemble_.run_for(2s);
+    EXPECT_FALSE(waiting->done) << waiting->ec.message();
+    next.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return waiting->done; }, 10s));
+    EXPECT_TRUE(waiting->granted);
+}
+
 }  // namespace
 }  // namespace latchkey::test
