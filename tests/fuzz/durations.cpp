@@ -19,6 +19,8 @@ void check_written(const std::string& text) {
     try {
         const nanoseconds read = cli::parse_seconds("-w", text);
         require(read >= nanoseconds::zero(), "no duration is negative");
+        require(read != nanoseconds::zero() || text.find_first_of("123456789") == std::string::npos,
+                "only nothing is nothing");
         const long double meant = std::strtold(text.c_str(), nullptr) * 1e9L;
         const auto got = static_cast<long double>(read.count());
         require(read == nanoseconds::max() ? meant > 9.1e18L

@@ -2,6 +2,7 @@
 
 #include "input.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 // The servers' log, as the checker of histories reads it: as the bytes are, and with the frame that
@@ -31,18 +32,22 @@ std::uint64_t checksum(std::string_view bytes) {
 }
 
 void check(std::string_view log) {
+    std::vector<history::transaction> read;
     try {
-        const auto read = history::parse_log(log);
-        std::size_t changes = 0;
-        for (const history::transaction& t : read) {
-            changes += t.changes.size();
-        }
-        require(read.size() + changes <= log.size(), "nothing comes from nothing");
-        // A server is killed while it writes: what was whole stays.
+        read = history::parse_log(log);
+    } catch (const std::runtime_error&) {
+        return;  // it is no log
+    }
+    std::size_t changes = 0;
+    for (const history::transaction& t : read) {
+        changes += t.changes.size();
+    }
+    require(read.size() + changes <= log.size(), "nothing comes from nothing");
+    if (log.size() > 16) {
+        // A server is killed while it writes: that is no error.
         const auto part = history::parse_log(log.substr(0, log.size() - 1));
         require(part.size() <= read.size() && std::equal(part.begin(), part.end(), read.begin()),
                 "a shorter log says the same, as far as it goes");
-    } catch (const std::runtime_error&) {  // it is no log
     }
 }
 
