@@ -1,7 +1,10 @@
 #include "contest.hpp"
 
+#include "ask.hpp"
+#include "client_core.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
+#include "request.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -37,9 +40,10 @@ void competitor::join(std::function<void()> granted) {
         places_ = 0;
     }
     lock_.async_acquire({.reserved =
-                             [this](const place&) {
+                             [this](const place& p) {
                                  const std::lock_guard lock(guard_);
                                  ++places_;
+                                 znode_ = p.path;
                              }},
                         [this](std::error_code failed, hold h) {
                             if (failed) {
@@ -98,7 +102,7 @@ fencing_token competitor::token() const {
 
 std::string competitor::znode() const {
     const std::lock_guard lock(guard_);
-    return hold_.path();
+    return znode_;
 }
 
 time_point competitor::granted_at() const {
@@ -153,6 +157,7 @@ contest::contest(const setup& s)
     : path_(real_ensemble::fresh_path() + "/lock"),
       effects_(path_ + "-effects"),
       operator_(std::make_unique<operators_world>(s.other_servers)),
+      look_(operator_->connect()),
       first_(s.holders_servers, path_, s.session_timeout),
       second_(s.other_servers, path_, s.session_timeout) {
     operator_->create(effects_);
@@ -165,9 +170,8 @@ contest::contest(const setup& s)
 }
 
 std::vector<std::int64_t> contest::sessions_in_queue() {
-    client look = operator_->connect({}, {});
     std::vector<std::int64_t> sessions;
-    for (const participant& p : mutex(look, path_).participants()) {
+    for (const participant& p : mutex(look_, path_).participants()) {
         sessions.push_back(p.session_id);
     }
     return sessions;
@@ -175,6 +179,20 @@ std::vector<std::int64_t> contest::sessions_in_queue() {
 
 std::string contest::effect() {
     return operator_->get(effects_).value_or("none");
+}
+
+void contest::remove(const std::string& znode) {
+    operator_->remove(znode);
+}
+
+void contest::remove_all(const competitor& one, const competitor& other) {
+    const reply done = ask(*client_core::of(look_),
+                           request::multi({request::remove(one.znode()),
+                                           request::remove(other.znode()),
+                                           request::remove(path_)}));
+    if (!done.ok()) {
+        throw std::runtime_error("cannot remove " + path_);
+    }
 }
 
 bool contest::first_writes_again(const std::string& text) {
@@ -206,13 +224,17 @@ loss contest::expect_lost() {
     return why;
 }
 
-void contest::expect_taken_over() {
+void contest::expect_granted_to_the_second() {
     EXPECT_TRUE(eventually([&] { return second_.valid(); }, 60s));
-    EXPECT_FALSE(doubled());
-    EXPECT_FALSE(first_.valid());
     EXPECT_LT(first_token_, second_.token());
     EXPECT_FALSE(write(second_, "by the second"));
     EXPECT_EQ(effect(), "by the second");
+}
+
+void contest::expect_taken_over() {
+    expect_granted_to_the_second();
+    EXPECT_FALSE(doubled());
+    EXPECT_FALSE(first_.valid());
 }
 
 void report(const std::string& name, std::chrono::nanoseconds value) {

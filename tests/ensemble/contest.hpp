@@ -36,6 +36,8 @@ public:
     void join(std::function<void()> granted = {});
     /// How often a place in the queue was reserved since join(): more than once after a loss.
     [[nodiscard]] int places() const;
+    /// The znode of the latest of them.
+    [[nodiscard]] std::string znode() const;
 
     /// Whether there is a hold, valid or lost; with all else that it says of itself.
     [[nodiscard]] bool has() const;
@@ -44,7 +46,6 @@ public:
     [[nodiscard]] loss why_lost() const;
     [[nodiscard]] bool stopped() const;  ///< its stop token
     [[nodiscard]] fencing_token token() const;
-    [[nodiscard]] std::string znode() const;
     void release();
 
     /// When the hold was granted.
@@ -54,6 +55,10 @@ public:
     [[nodiscard]] std::error_code write(const std::string& znode, const std::string& text);
 
     [[nodiscard]] std::int64_t session() const { return client_.session_id(); }
+
+    [[nodiscard]] std::chrono::milliseconds session_timeout() const {
+        return client_.session_timeout();
+    }
 
     [[nodiscard]] connection_state state() const { return client_.state(); }
 
@@ -69,6 +74,7 @@ private:
     hold hold_;
     time_point granted_at_ = time_point::min();
     int places_ = 0;
+    std::string znode_;
     subscription listening_;  // the last: it ends before what the listener uses
 };
 
@@ -91,9 +97,14 @@ public:
     /// Whether the first one still believed to hold when the second one was granted the lock.
     [[nodiscard]] bool doubled() const { return doubled_; }
 
-    /// As the operator sees it.
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    // What the operator sees and does.
     [[nodiscard]] std::vector<std::int64_t> sessions_in_queue();
     [[nodiscard]] std::string effect();
+    void remove(const std::string& znode);
+    /// The znodes of both, in this order, and the lock's directory, in one transaction.
+    void remove_all(const competitor& one, const competitor& other);
 
     /// Writes "text" guarded by the hold, into the znode that effect() shows.
     [[nodiscard]] std::error_code write(competitor& c, const std::string& text) {
@@ -110,13 +121,16 @@ public:
     void expect_kept();
     /// The first one is told that its hold is lost, and writes no more; the reason is returned.
     loss expect_lost();
-    /// The second one gets the lock, with a greater token, and alone.
+    /// The second one gets the lock, with a greater token, and can write.
+    void expect_granted_to_the_second();
+    /// The same, and only when the first one did not believe to hold any more.
     void expect_taken_over();
 
 private:
     std::string path_;
     std::string effects_;
     std::unique_ptr<world> operator_;
+    client look_;
     std::atomic<bool> doubled_ = false;
     competitor first_;
     fencing_token first_token_;

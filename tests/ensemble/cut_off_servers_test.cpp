@@ -1,0 +1,96 @@
+// Servers that are cut off from the others and do not know it: their clients still look connected,
+// while the others end the session and grant the lock to somebody else.
+#include "contest.hpp"
+#include "eventually.hpp"
+#include "real_ensemble.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CutOff : public ::testing::Test {
+protected:
+    /// All servers but one.
+    [[nodiscard]] std::string all_but(int server) const {
+        std::string list;
+        for (int other = 1; other <= servers_.size(); ++other) {
+            if (other != server) {
+                list += (list.empty() ? "" : ",") + servers_.address(other);
+            }
+        }
+        return list;
+    }
+
+    /// The first one's hold ends, in time, and then the second one is granted the lock.
+    void expect_lost_before_granted(contest& c, const std::string& figure) {
+        time_point deadline = c.first().valid_until();
+        EXPECT_TRUE(eventually([&] {
+            const time_point next = c.first().valid_until();
+            deadline = std::max(deadline, next);
+            return !c.first().valid();
+        }));
+        EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+        EXPECT_FALSE(c.second().has()) << "the test was too slow to see it";
+        // Its znode goes with its session: it is not released.
+        c.expect_taken_over();
+        EXPECT_LT(deadline, c.second().granted_at());
+        report(figure, c.second().granted_at() - deadline);
+    }
+
+    // A server that is cut off does not know for so many ticks.
+    real_ensemble servers_{{.settings = {"syncLimit=150"}, .can_isolate = true}};
+};
+
+TEST_F(CutOff, FollowerCostsTheHoldBeforeAnybodyElseIsGranted) {
+    const int follower = servers_.follower();
+    contest c({.holders_servers = servers_.address(follower),
+               .other_servers = all_but(follower),
+               .session_timeout = 3s});
+    servers_.isolate(follower);
+    expect_lost_before_granted(c, "follower_cut_off_deadline_to_grant");
+    EXPECT_EQ(servers_.mode(follower), "follower") << "it did not know";
+    // The deadline has decided it, not something that the server said.
+    EXPECT_NE(c.first().state(), connection_state::closed);
+    EXPECT_NE(c.first().session(), 0);
+    servers_.heal(follower);
+}
+
+TEST_F(CutOff, FollowerCostsAReconnectAndNotTheHoldIfThereIsAnotherServer) {
+    contest c({.holders_servers = all_but(servers_.leader()),
+               .other_servers = servers_.connect_string(),
+               .session_timeout = 12s});
+    const int its = servers_.server_of(c.first().session());
+    ASSERT_NE(its, 0);
+    servers_.isolate(its);
+    const auto start = boottime_clock::now();
+    EXPECT_TRUE(eventually([&] { return c.first().state() == connection_state::suspended; }))
+        << "a heartbeat that is not answered costs the connection";
+    EXPECT_TRUE(c.first().valid());
+    EXPECT_EQ(servers_.mode(its), "follower") << "it did not know";
+    report("given_up_after", boottime_clock::now() - start);
+    EXPECT_TRUE(c.first_writes_again("elsewhere"));
+    servers_.mend();
+    c.expect_kept();
+}
+
+// As when the followers' side of the network restarts: they know, and elect another; the leader
+// hears nothing and believes to lead on.
+TEST_F(CutOff, LeaderThatIsNotToldCostsTheHoldBeforeAnybodyElseIsGranted) {
+    const int led = servers_.leader();
+    contest c({.holders_servers = servers_.address(led),
+               .other_servers = all_but(led),
+               .session_timeout = 3s});
+    servers_.links().isolate(led, server_links::told::the_others);
+    expect_lost_before_granted(c, "leader_cut_off_deadline_to_grant");
+    EXPECT_EQ(servers_.mode(led), "leader") << "it did not know";
+    servers_.heal(led);
+}
+
+}  // namespace
+}  // namespace latchkey::test
