@@ -1,21 +1,26 @@
+#include <latchkey/boottime_clock.hpp>
 #include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
 
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
-#include <vector>
 
 #include <boost/thread/thread.hpp>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -106,6 +111,53 @@ TEST_F(ProcessFaults, LockedTwiceThroughGuardsOfOneThreadIsAnErrorAndNotADeadloc
     const std::unique_lock first(m_);
     EXPECT_THROW(const std::unique_lock second(m_), error);
     EXPECT_TRUE(m_.held().valid());
+}
+
+// ---- a machine that was suspended ----
+
+std::chrono::nanoseconds monotonic_now() {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+/// By how much the library's clock has got ahead of one that stands still during suspend.
+std::chrono::nanoseconds time_suspended() {
+    return boottime_clock::now().time_since_epoch() - monotonic_now();
+}
+
+/// In a time namespace where the machine seems to have been suspended for longer. Exit status 2:
+/// not allowed to make one.
+int status_of_suspended_child(std::chrono::seconds longer, std::chrono::nanoseconds before) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (::unshare(CLONE_NEWTIME) != 0) {
+            ::_exit(2);
+        }
+        const std::string offset = "boottime " + std::to_string(longer.count()) + " 0";
+        const int file = ::open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+        if (::write(file, offset.data(), offset.size()) < 0) {
+            ::_exit(2);
+        }
+        const pid_t inside = ::fork();  // it is the children who live in the namespace
+        if (inside == 0) {
+            ::_exit(time_suspended() - before > longer / 2 ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(inside, &status, 0);
+        ::_exit(WEXITSTATUS(status));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ProcessClock, CountsTheTimeThatTheMachineWasSuspended) {
+    const int status = status_of_suspended_child(1000s, time_suspended());
+    if (status == 2) {
+        GTEST_SKIP() << "no right to make a time namespace";
+    }
+    EXPECT_EQ(status, 0);
 }
 
 // ---- the end of the process ----
