@@ -125,9 +125,10 @@ struct verdict {
     std::vector<violation> violations;
     std::size_t turns = 0;
     std::size_t grants = 0;
-    std::size_t effects = 0;      ///< accepted writes
-    std::size_t fenced_off = 0;   ///< accesses with a token lower than one before, all refused
-    std::size_t overlaps = 0;     ///< grants while an earlier holder, lost by then, still worked
+    std::size_t effects = 0;     ///< accepted writes
+    std::size_t fenced_off = 0;  ///< accesses with a token lower than one before, all refused
+    std::size_t overlaps =
+        0;  ///< holds that still worked when a later one was granted, lost by then
     std::size_t lost_holds = 0;   ///< holds that ended otherwise than by a release
     sample hand_over;             ///< undisturbed: from the predecessor's end to the grant
     sample takeover;              ///< from the kill of a holder to the next grant

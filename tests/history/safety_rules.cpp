@@ -123,20 +123,21 @@ void check_belief(const evidence& e, verdict& v) {
 
 void check_overlaps(const evidence& e, verdict& v) {
     for (const auto& [lock, turns] : e.grants()) {
-        const turn* believing = nullptr;
-        nanoseconds active = nanoseconds::min();
-        for (const turn* t : turns) {
-            if (believed(*t) && believing != nullptr && last_belief(*believing) > *t->granted) {
+        // From the last to the first: the next one is the earliest of the later grants.
+        const turn* next = nullptr;
+        for (auto i = turns.rbegin(); i != turns.rend(); ++i) {
+            const turn& t = **i;
+            if (next != nullptr && last_belief(t) > *next->granted) {
                 add(v,
                     rule::overlap,
-                    e.name(*believing) + " was valid at " + e.when(last_belief(*believing)) +
-                        ", and " + e.name(*t) + " had it since " + e.when(*t->granted));
-            } else if (believed(*t) && active > *t->granted) {
+                    e.name(t) + " was valid at " + e.when(last_belief(t)) + ", and " +
+                        e.name(*next) + " had it since " + e.when(*next->granted));
+            } else if (next != nullptr && last_activity(t) > *next->granted) {
                 ++v.overlaps;
             }
-            believing =
-                believing == nullptr || last_belief(*t) > last_belief(*believing) ? t : believing;
-            active = std::max(active, last_activity(*t));
+            if (believed(t) && (next == nullptr || *t.granted < *next->granted)) {
+                next = &t;
+            }
         }
     }
 }

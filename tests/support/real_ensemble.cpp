@@ -14,8 +14,12 @@
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char** environ;
 
 namespace latchkey::test {
 namespace {
@@ -25,17 +29,39 @@ struct outcome {
     std::string output;
 };
 
-outcome run(const std::string& command) {
-    FILE* pipe = ::popen(command.c_str(), "re");
-    if (pipe == nullptr) {
+pid_t start(std::string command, int output) {
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    // As long as it ran, sockets of this process that it inherited would not end when this process
+    // closes them, and their ports would stay taken.
+    ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    std::string shell = "/bin/sh";
+    std::string option = "-c";
+    char* const argv[] = {shell.data(), option.data(), command.data(), nullptr};
+    pid_t pid = 0;
+    const int error = ::posix_spawn(&pid, shell.c_str(), &actions, nullptr, argv, environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
         throw std::runtime_error("cannot run " + command);
     }
+    return pid;
+}
+
+outcome run(const std::string& command) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+        throw std::runtime_error("cannot make a pipe");
+    }
+    const pid_t pid = start(command, pipe[1]);
+    ::close(pipe[1]);
     outcome result{0, {}};
     std::array<char, 512> buffer{};
-    while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr) {
-        result.output += buffer.data();
+    for (ssize_t got = 0; (got = ::read(pipe[0], buffer.data(), buffer.size())) > 0;) {
+        result.output.append(buffer.data(), static_cast<std::size_t>(got));
     }
-    result.status = ::pclose(pipe);
+    ::close(pipe[0]);
+    ::waitpid(pid, &result.status, 0);
     return result;
 }
 

@@ -1,0 +1,51 @@
+// A short time of random faults against real servers and real processes. `scripts/soak chaos` makes
+// a long one of it.
+#include "chaos.hpp"
+
+#include "chaos_worker.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Chaos, NobodyIsFooledAndNothingIsLostUnderRandomFaults) {
+    chaos_options o;
+    o.seed = std::random_device()();
+    o.duration = 12s;
+    o.storm = 12s;
+    o.session_timeout = 2000ms;
+    o.processes = 4;
+    o.folder =
+        std::filesystem::temp_directory_path() / ("latchkey-chaos-" + std::to_string(::getpid()));
+    std::filesystem::create_directory(o.folder);
+    const chaos_outcome outcome = run_chaos(o, std::cout);
+    std::ostringstream report;
+    print(report, o, outcome);
+    std::cout << report.str();
+    std::filesystem::remove_all(o.folder);
+
+    EXPECT_TRUE(outcome.fine()) << report.str();
+    EXPECT_GT(outcome.judged.grants, 20U);
+    EXPECT_GT(outcome.faults.size(), 3U) << "hardly anything was broken";
+}
+
+}  // namespace
+}  // namespace latchkey::test
+
+int main(int argc, char** argv) {
+    if (latchkey::test::is_chaos_worker(argc, argv)) {
+        return latchkey::test::run_chaos_worker(argv);
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,117 @@
+#include "chaos_workers.hpp"
+
+#include "eventually.hpp"
+#include "turn_log.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace latchkey::test {
+
+chaos_workers::chaos_workers(const real_ensemble& servers,
+                             chaos_order order,
+                             std::filesystem::path folder,
+                             int places,
+                             std::uint64_t seed)
+    : order_(std::move(order)), folder_(std::move(folder)), random_(seed) {
+    for (int i = 0; i < places; ++i) {
+        slot p;
+        for (int server = 1; server <= servers.size(); ++server) {
+            p.proxies.push_back(std::make_unique<tcp_proxy>(servers.address(server)));
+        }
+        start(p);
+        places_.push_back(std::move(p));
+    }
+}
+
+std::string chaos_workers::log_of(int number) const {
+    return (folder_ / ("worker." + std::to_string(number))).string();
+}
+
+void chaos_workers::start(slot& p) {
+    p.number = ++last_number_;
+    chaos_order o = order_;
+    for (const auto& proxy : p.proxies) {
+        o.servers += (o.servers.empty() ? "" : ",") + proxy->address();
+    }
+    o.worker = p.number;
+    o.seed = random_();
+    o.log = log_of(p.number);
+    p.process = std::make_unique<child_process>(chaos_arguments(o));
+}
+
+std::optional<std::size_t> chaos_workers::place_of(int number) const {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        if (places_[i].number == number) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+void chaos_workers::kill(std::size_t place) {
+    slot& p = places_[place];
+    if (!p.process->running()) {
+        trouble_ += "worker " + std::to_string(p.number) + " had ended with " +
+                    std::to_string(p.process->wait()) + "\n";
+    }
+    p.process->send(SIGKILL);
+    p.process->wait();
+}
+
+void chaos_workers::replace(std::size_t place) {
+    start(places_[place]);
+}
+
+void chaos_workers::stop(std::size_t place) {
+    const child_process& process = *places_[place].process;
+    process.send(SIGSTOP);
+    static_cast<void>(eventually([&] { return process.stopped(); }, std::chrono::seconds(5)));
+}
+
+void chaos_workers::go_on(std::size_t place) {
+    places_[place].process->send(SIGCONT);
+}
+
+std::string chaos_workers::drain() {
+    for (slot& p : places_) {
+        p.process->send(SIGTERM);
+    }
+    for (slot& p : places_) {
+        const std::string mark = log_of(p.number) + ".drained";
+        const bool drained =
+            eventually([&] { return !p.process->running() || std::filesystem::exists(mark); },
+                       std::chrono::seconds(60));
+        if (!drained) {
+            trouble_ += "worker " + std::to_string(p.number) + " does not stop\n";
+        }
+    }
+    return trouble_;
+}
+
+std::string chaos_workers::end() {
+    for (slot& p : places_) {
+        p.process->send(SIGINT);
+        if (!eventually([&] { return !p.process->running(); }, std::chrono::seconds(60))) {
+            trouble_ += "worker " + std::to_string(p.number) + " does not end\n";
+            p.process->send(SIGKILL);
+        }
+        if (const int status = p.process->wait(); status != 0) {
+            trouble_ += "worker " + std::to_string(p.number) + " ended with " +
+                        std::to_string(status) + "\n";
+        }
+    }
+    return trouble_;
+}
+
+void chaos_workers::collect(history::history& to) const {
+    for (int number = 1; number <= last_number_; ++number) {
+        // One that was killed very early has not even begun a file.
+        if (std::filesystem::exists(log_of(number))) {
+            history::read_turns(log_of(number), number, to);
+        }
+    }
+}
+
+}  // namespace latchkey::test

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "chaos_worker.hpp"
+#include "child_process.hpp"
+#include "history.hpp"
+#include "real_ensemble.hpp"
+#include "tcp_proxy.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+
+/// The worker processes of a chaos run. Each has a place of its own: proxies to the servers, and
+/// the process that is there now; one that was killed is followed by another with a new number.
+class chaos_workers {
+public:
+    /// `order` says what all have in common. Histories go into `folder`.
+    chaos_workers(const real_ensemble& servers,
+                  chaos_order order,
+                  std::filesystem::path folder,
+                  int places,
+                  std::uint64_t seed);
+
+    [[nodiscard]] std::size_t size() const { return places_.size(); }
+
+    /// The present worker's number.
+    [[nodiscard]] int number(std::size_t place) const { return places_[place].number; }
+
+    [[nodiscard]] std::optional<std::size_t> place_of(int number) const;
+
+    [[nodiscard]] std::vector<std::unique_ptr<tcp_proxy>>& proxies(std::size_t place) {
+        return places_[place].proxies;
+    }
+
+    void kill(std::size_t place);
+    /// After a kill.
+    void replace(std::size_t place);
+    /// SIGSTOP; all of its threads stand still on return.
+    void stop(std::size_t place);
+    void go_on(std::size_t place);
+
+    /// No more turns; returns when all have drained, and stay connected. What went wrong, else
+    /// empty.
+    [[nodiscard]] std::string drain();
+    /// Ends them. What went wrong, else empty.
+    [[nodiscard]] std::string end();
+
+    /// Everything that all of them, also those that were killed, have told.
+    void collect(history::history& to) const;
+
+private:
+    struct slot {
+        std::vector<std::unique_ptr<tcp_proxy>> proxies;
+        int number = 0;
+        std::unique_ptr<child_process> process;
+    };
+
+    [[nodiscard]] std::string log_of(int number) const;
+    void start(slot& p);
+
+    chaos_order order_;
+    std::filesystem::path folder_;
+    std::mt19937_64 random_;
+    int last_number_ = 0;
+    std::string trouble_;  ///< a process that ended without being told to
+    std::vector<slot> places_;
+};
+
+}  // namespace latchkey::test

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "history.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/local/stream_protocol.hpp>
+
+namespace latchkey::test {
+
+/// A number outside ZooKeeper for each lock, behind a socket: what the locks are there to protect.
+///
+/// It remembers the greatest token that it has seen with a number, refuses every access with a
+/// lower one, and counts. It lives in the memory of the process that runs the workers, who come and
+/// go.
+class fenced_register {
+public:
+    enum class policy : std::uint8_t { refuses_lower_tokens, takes_everything };
+
+    explicit fenced_register(std::filesystem::path socket, policy p = policy::refuses_lower_tokens);
+    ~fenced_register();
+    fenced_register(const fenced_register&) = delete;
+    fenced_register& operator=(const fenced_register&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& socket() const { return socket_; }
+
+    /// All accesses so far, in order.
+    [[nodiscard]] std::vector<history::access> accesses() const;
+    [[nodiscard]] std::int64_t value(const std::string& lock) const;
+    /// Waits for the next claim that is accepted, and tells whose it is: a holder, between its read
+    /// and its first write. Empty when there is none within the limit.
+    [[nodiscard]] std::optional<int> next_claimant(const std::string& lock,
+                                                   std::chrono::milliseconds limit) const;
+
+private:
+    class engine;
+    std::filesystem::path socket_;
+    std::unique_ptr<engine> engine_;
+};
+
+/// A worker's connection to it. Not for several threads. Throws std::runtime_error when the
+/// register is gone.
+class register_connection {
+public:
+    register_connection(const std::filesystem::path& socket, int worker);
+
+    /// Brings the token and reads; empty when refused.
+    [[nodiscard]] std::optional<std::int64_t> claim(const std::string& lock, std::int64_t token);
+    /// Whether it was taken.
+    [[nodiscard]] bool write(const std::string& lock, std::int64_t token, std::int64_t value);
+
+private:
+    std::string ask(const std::string& request);
+
+    boost::asio::local::stream_protocol::iostream stream_;
+    int worker_;
+};
+
+}  // namespace latchkey::test

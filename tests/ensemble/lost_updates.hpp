@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+
+/// What stands between a holder that was stopped for too long and the data.
+enum class guard : std::uint8_t {
+    nothing,      ///< the lock alone
+    token,        ///< the register refuses lower tokens
+    transaction,  ///< the value is a znode, set in a transaction guarded by the hold
+};
+
+[[nodiscard]] const char* to_string(guard g) noexcept;
+
+/// Processes that read a number and write it back increased, under a lock. Now and then one is
+/// stopped between the two, after it has made sure that its hold is valid, until another has taken
+/// over.
+struct lost_updates_options {
+    guard by = guard::nothing;
+    std::string servers;
+    std::string path;  ///< nobody else's, for the lock and the znode
+    std::filesystem::path folder;
+    std::chrono::milliseconds session_timeout{2000};
+    int processes = 4;
+    std::uint64_t seed = 1;
+    /// Ends after so many stops, or so much time.
+    std::size_t stops = SIZE_MAX;
+    std::chrono::milliseconds duration{std::chrono::seconds(60)};
+    /// One update in so many is stopped, on average.
+    int one_in = 40;
+};
+
+struct lost_updates_outcome {
+    std::size_t stops = 0;
+    std::size_t acknowledged = 0;  ///< updates whose process was told that they are done
+    std::size_t unknown = 0;       ///< those that may have been done
+    std::size_t refused = 0;
+    std::size_t applied = 0;  ///< what the number says in the end
+    std::string trouble;      ///< a process that failed
+
+    [[nodiscard]] std::size_t lost() const {
+        return acknowledged > applied ? acknowledged - applied : 0;
+    }
+};
+
+[[nodiscard]] lost_updates_outcome run_lost_updates(const lost_updates_options& options);
+
+/// The command line of a worker process; see child_process. SIGTERM ends it.
+struct updater_order {
+    lost_updates_options common;
+    std::string register_socket;
+    std::string log;  ///< a line an update: "acknowledged", "refused" or "unknown"
+    int worker = 0;
+};
+
+[[nodiscard]] std::vector<std::string> updater_arguments(const updater_order& o);
+[[nodiscard]] bool is_updater(int argc, char** argv);
+int run_updater(char** argv);
+
+}  // namespace latchkey::test

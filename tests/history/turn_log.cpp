@@ -1,0 +1,159 @@
+#include "turn_log.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace latchkey::history {
+namespace {
+
+using nlohmann::json;
+
+json line(std::int64_t attempt, const char* what, nanoseconds at) {
+    return {{"attempt", attempt}, {"what", what}, {"at", at.count()}};
+}
+
+json with(json all, const observation& o) {
+    all["valid"] = o.valid;
+    all["until"] = o.valid_until.count();
+    return all;
+}
+
+nanoseconds time_of(const json& all, const char* name = "at") {
+    return nanoseconds(all.at(name).get<std::int64_t>());
+}
+
+observation observed(const json& all) {
+    return {time_of(all), all.at("valid").get<bool>(), time_of(all, "until")};
+}
+
+void add_to(turn& t, const json& all) {
+    const auto what = all.at("what").get<std::string>();
+    if (what == "reserved") {
+        t.znodes.push_back(all.at("znode").get<std::string>());
+    } else if (what == "granted") {
+        const auto znode = all.at("znode").get<std::string>();
+        if (t.znodes.empty() || t.znodes.back() != znode) {
+            t.znodes.push_back(znode);
+        }
+        t.granted = time_of(all);
+        t.token = all.at("token").get<std::int64_t>();
+        t.session = all.at("session").get<std::int64_t>();
+        t.observations.push_back(observed(all));
+    } else if (what == "saw") {
+        t.observations.push_back(observed(all));
+    } else if (what == "wrote") {
+        t.effects.push_back({time_of(all), all.at("applied").get<bool>()});
+    } else if (what == "ended") {
+        t.ended = time_of(all);
+    } else if (what == "failed") {
+        t.ended = time_of(all);
+        t.failure = all.at("why").get<std::string>();
+    } else {
+        throw std::runtime_error("a turn cannot have " + what);
+    }
+}
+
+}  // namespace
+
+turn_log::turn_log(const std::filesystem::path& file)
+    : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
+    if (file_ < 0) {
+        throw std::system_error(errno, std::generic_category(), file.string());
+    }
+}
+
+turn_log::~turn_log() {
+    ::close(file_);
+}
+
+void turn_log::write(std::string line) const {
+    line += '\n';
+    if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+        throw std::system_error(errno, std::generic_category(), "cannot write the history");
+    }
+}
+
+void turn_log::session(std::int64_t id) {
+    write(json{{"what", "session"}, {"session", id}}.dump());
+}
+
+void turn_log::invoked(std::int64_t attempt, nanoseconds at, const std::string& lock) {
+    json all = line(attempt, "invoked", at);
+    all["lock"] = lock;
+    write(all.dump());
+}
+
+void turn_log::reserved(std::int64_t attempt, const std::string& znode) {
+    write(json{{"attempt", attempt}, {"what", "reserved"}, {"znode", znode}}.dump());
+}
+
+void turn_log::granted(std::int64_t attempt,
+                       std::int64_t token,
+                       const std::string& znode,
+                       std::int64_t session,
+                       const observation& first) {
+    json all = with(line(attempt, "granted", first.at), first);
+    all["token"] = token;
+    all["znode"] = znode;
+    all["session"] = session;
+    write(all.dump());
+}
+
+void turn_log::saw(std::int64_t attempt, const observation& o) {
+    write(with(line(attempt, "saw", o.at), o).dump());
+}
+
+void turn_log::wrote(std::int64_t attempt, const effect& e) {
+    json all = line(attempt, "wrote", e.at);
+    all["applied"] = e.applied;
+    write(all.dump());
+}
+
+void turn_log::ended(std::int64_t attempt, nanoseconds at) {
+    write(line(attempt, "ended", at).dump());
+}
+
+void turn_log::failed(std::int64_t attempt, nanoseconds at, const std::string& why) {
+    json all = line(attempt, "failed", at);
+    all["why"] = why;
+    write(all.dump());
+}
+
+void read_turns(const std::filesystem::path& file, int worker, history& to) {
+    std::ifstream in(file);
+    std::map<std::int64_t, turn> turns;
+    for (std::string text; std::getline(in, text) && !in.eof();) {
+        const json all = json::parse(text);
+        const auto what = all.at("what").get<std::string>();
+        if (what == "session") {
+            to.sessions[all.at("session").get<std::int64_t>()] = worker;
+            continue;
+        }
+        const auto attempt = all.at("attempt").get<std::int64_t>();
+        if (what == "invoked") {
+            turn& t = turns[attempt];
+            t.worker = worker;
+            t.attempt = attempt;
+            t.lock = all.at("lock").get<std::string>();
+            t.invoked = time_of(all);
+        } else if (const auto found = turns.find(attempt); found != turns.end()) {
+            add_to(found->second, all);
+        } else {
+            throw std::runtime_error(file.string() + ": a turn that was never begun");
+        }
+    }
+    for (auto& [attempt, t] : turns) {
+        to.turns.push_back(std::move(t));
+    }
+}
+
+}  // namespace latchkey::history

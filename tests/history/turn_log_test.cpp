@@ -1,0 +1,81 @@
+#include "turn_log.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace latchkey::history {
+namespace {
+
+class TurnLog : public testing::Test {
+protected:
+    void TearDown() override { std::filesystem::remove(file_); }
+
+    history read() {
+        history h;
+        read_turns(file_, 3, h);
+        return h;
+    }
+
+    std::filesystem::path file_ =
+        std::filesystem::temp_directory_path() / ("latchkey-turns-" + std::to_string(::getpid()));
+};
+
+TEST_F(TurnLog, GivesBackWhatWasTold) {
+    {
+        turn_log log(file_);
+        log.session(-77);
+        log.invoked(1, nanoseconds(10), "/lock");
+        log.invoked(2, nanoseconds(11), "/other");
+        log.reserved(1, "/lock/a");
+        log.reserved(1, "/lock/b");
+        log.granted(1, 42, "/lock/b", -77, {nanoseconds(20), true, nanoseconds(90)});
+        log.failed(2, nanoseconds(21), "no");
+        log.wrote(1, {nanoseconds(30), true});
+        log.saw(1, {nanoseconds(95), false, nanoseconds(90)});
+        log.ended(1, nanoseconds(96));
+    }
+    const history h = read();
+    EXPECT_EQ(h.sessions.at(-77), 3);
+    ASSERT_EQ(h.turns.size(), 2U);
+    const turn& t = h.turns[0];
+    EXPECT_EQ(t.worker, 3);
+    EXPECT_EQ(t.lock, "/lock");
+    EXPECT_EQ(t.invoked, nanoseconds(10));
+    EXPECT_EQ(t.znodes, (std::vector<std::string>{"/lock/a", "/lock/b"}));
+    EXPECT_EQ(t.granted, nanoseconds(20));
+    EXPECT_EQ(t.token, 42);
+    EXPECT_EQ(t.session, -77);
+    ASSERT_EQ(t.observations.size(), 2U);
+    EXPECT_TRUE(t.observations[0].valid);
+    EXPECT_FALSE(t.observations[1].valid);
+    EXPECT_EQ(t.observations[1].valid_until, nanoseconds(90));
+    ASSERT_EQ(t.effects.size(), 1U);
+    EXPECT_TRUE(t.effects[0].applied);
+    EXPECT_EQ(t.ended, nanoseconds(96));
+    EXPECT_EQ(h.turns[1].failure, "no");
+}
+
+TEST_F(TurnLog, LeavesOutTheLineThatAKilledProcessDidNotFinish) {
+    turn_log(file_).invoked(1, nanoseconds(10), "/lock");
+    std::ofstream(file_, std::ios::app) << R"({"attempt":1,"what":"ended","at":5})";
+    const history h = read();
+    ASSERT_EQ(h.turns.size(), 1U);
+    EXPECT_FALSE(h.turns[0].ended);
+}
+
+TEST_F(TurnLog, RefusesLinesItDoesNotKnow) {
+    std::ofstream(file_) << R"({"attempt":1,"what":"ended","at":5})" << '\n';
+    EXPECT_THROW(read(), std::runtime_error);
+    turn_log(file_).invoked(1, nanoseconds(10), "/lock");
+    std::ofstream(file_) << R"({"attempt":1,"what":"invoked","at":5,"lock":"/l"})" << '\n'
+                         << R"({"attempt":1,"what":"danced","at":5})" << '\n';
+    EXPECT_THROW(read(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace latchkey::history
