@@ -5,6 +5,7 @@
 #include <array>
 #include <future>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,17 @@ struct fault {
     fault_proxy::part lost;
     fault_proxy::then next;
 };
+
+std::string name_of(const fault& f) {
+    if (f.lost == fault_proxy::part::request) {
+        return "LostThenCut";
+    }
+    return f.next == fault_proxy::then::cut ? "AppliedThenCut" : "AppliedThenSilence";
+}
+
+void PrintTo(const fault& f, std::ostream* to) {
+    *to << name_of(f);
+}
 
 class ProxiedRequest : public ProxiedClients, public ::testing::WithParamInterface<fault> {
 protected:
@@ -37,12 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(fault{fault_proxy::part::request, fault_proxy::then::cut},
                       fault{fault_proxy::part::reply, fault_proxy::then::cut},
                       fault{fault_proxy::part::reply, fault_proxy::then::silence}),
-    [](const auto& p) -> std::string {
-        if (p.param.lost == fault_proxy::part::request) {
-            return "LostThenCut";
-        }
-        return p.param.next == fault_proxy::then::cut ? "AppliedThenCut" : "AppliedThenSilence";
-    });
+    [](const auto& p) { return name_of(p.param); });
 
 TEST_P(ProxiedRequest, OfTheCreateIsAHoldWithOneZnodeThatWasCreatedOnce) {
     client c = connect(short_timeout);
@@ -206,6 +213,58 @@ TEST_F(ProxiedOutcome, OfATransactionWhoseSessionEndsIsIndeterminateAndTheHoldIs
     h.transact({operation::set(target, "y")}, ec);
     EXPECT_EQ(ec, errc::hold_lost);
     EXPECT_EQ(version_of(target), 1);
+}
+
+// Whatever server it tries next, the first answer does not come.
+TEST_F(ProxiedOutcome, OfAHandshakeIsTheSameSessionAndHold) {
+    client c = connect(10s);
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::int64_t session = c.session_id();
+    std::size_t expected = 0;
+    for (const auto& [what, next] : {std::pair(part::request, then::cut),
+                                     std::pair(part::reply, then::cut),
+                                     std::pair(part::reply, then::silence)}) {
+        fault_proxy& before = present();
+        for (const auto& proxy : proxies_) {
+            proxy->lose(what, next, {.operation = opcode::connect});
+        }
+        before.cut(tcp_proxy::ending::fin);
+        expected += proxies_.size();
+        EXPECT_TRUE(eventually([&] { return lost() == expected; }));
+        EXPECT_TRUE(eventually([&] { return c.state() == connection_state::reconnected; }));
+        expect_sole_holder(h, c);
+    }
+    EXPECT_EQ(c.session_id(), session);
+    EXPECT_FALSE(h.lost().stop_requested());
+}
+
+TEST_F(ProxiedOutcome, OfWatchesThatAreSetAgainKeepsThePlaceAndTheWakeUp) {
+    client c = connect(10s);
+    mutex m(c, path_);
+    hold first = theirs_.acquire();
+    std::promise<void> queued;
+    std::promise<hold> granted;
+    acquire_options o;
+    o.reserved = [&](const place&) { queued.set_value(); };
+    m.async_acquire(std::move(o),
+                    [&](std::error_code, hold h) { granted.set_value(std::move(h)); });
+    queued.get_future().wait();
+    std::size_t expected = 0;
+    for (const part what : {part::request, part::reply}) {
+        fault_proxy& before = present();
+        ASSERT_TRUE(eventually([&] { return before.counted().replies[opcode::get_data] >= 2; }));
+        for (const auto& proxy : proxies_) {
+            proxy->lose(what, then::cut, {.operation = opcode::set_watches});
+        }
+        before.cut(tcp_proxy::ending::rst);
+        expected += proxies_.size();
+        EXPECT_TRUE(eventually([&] { return lost() == expected; }));
+    }
+    EXPECT_EQ(world_->children(path_).size(), 2U);
+    EXPECT_EQ(passed(opcode::create2), 1U);
+    first.release();
+    expect_sole_holder(granted.get_future().get(), c);
 }
 
 }  // namespace
