@@ -39,7 +39,7 @@ TEST_F(Child, OfAForkHasNothingAndContendsWithAClientOfItsOwn) {
         if (c.first().valid() || c.first().why_lost() != loss::forked) {
             return 1;
         }
-        if (c.write(c.first(), "by the child") != errc::hold_lost) {
+        if (c.write(c.first(), "by the child") != errc::forked) {
             return 2;
         }
         c.first().release();
