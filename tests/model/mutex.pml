@@ -25,8 +25,15 @@
 #define CANCELS 1
 #endif
 
-/* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM, NO_OWN_WATCH,
- * NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE. */
+/* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, STRAYS_STAY, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM,
+ * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE.
+ *
+ * LIST_ONLY and SYNC alone hurt only who gives up: who goes on creates again, and deletes the stray as soon as he sees it.
+ * STRAYS_STAY takes that away as well, and then he waits behind himself. */
+
+#ifdef STRAYS_STAY
+#define LIST_ONLY
+#endif
 
 #define ZNODES (CLIENTS + LOSSES + EXPIRIES + STRIKES)
 #define NEVER 255
@@ -114,7 +121,7 @@ inline list() {
         do
         :: z == znodes -> break
         :: z < znodes && !visible(z, seen[me]) -> z++
-#ifndef NO_GUID
+#if !defined(NO_GUID) && !defined(STRAYS_STAY)
         :: z < znodes && visible(z, seen[me]) && z != mine && owner[z] == me && guid[z] == attempt ->
             if
             :: !alive(z) || doomed[z]
