@@ -105,10 +105,14 @@ void cluster::elect() {
     }
     const int present = leading_index();
     if (present >= 0 && within_reach(present)) {
-        for (server* const s : candidates) {
-            join(*s, at(present));
-        }
-        return;
+        // Nobody goes back to a leader who was deposed and does not know it yet.
+        std::erase_if(candidates, [&](server* s) {
+            const bool joins = s->epoch() <= at(present).epoch();
+            if (joins) {
+                join(*s, at(present));
+            }
+            return joins;
+        });
     }
     if (static_cast<int>(candidates.size()) < majority()) {
         return;

@@ -6,6 +6,7 @@
 #include "connection.hpp"
 #include "fault_plan.hpp"
 #include "leader.hpp"
+#include "observer.hpp"
 #include "random_source.hpp"
 #include "server.hpp"
 #include "settings.hpp"
@@ -59,17 +60,24 @@ public:
     [[nodiscard]] bool takes_for_new(std::int64_t session);
     void someone_looks();
     void count_request(std::int64_t session, const packet& p);
-    void count_event(std::int64_t session);
+    void count_event(const connection& c, const std::string& path, bool replayed);
 
     void mark(std::uint64_t what) noexcept { loop_->mark(what); }
 
     [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
+
+    [[nodiscard]] fault_plan::verdict judge(const connection& c, const packet& p);
+    void answering(const connection& c, const request& r);
+    void applied(const transaction& t);
 
     // For clients.
     [[nodiscard]] std::shared_ptr<client_process> make_process();
     [[nodiscard]] connection_ptr connect(client_process& from, int server);
     void hang_up(const connection_ptr& c, int server, bool abruptly);
     void opened(std::int64_t session, const std::shared_ptr<client_process>& by);
+
+    /// It sees everything from now on, until another does or (null) nobody.
+    void show(observer* to) noexcept { observer_ = to; }
 
     // Verbs.
     void start(int index);
@@ -112,6 +120,8 @@ private:
     timer election_;
     std::uint64_t last_ticket_ = 0;
     std::int64_t last_session_ = 0;
+    std::int64_t last_applied_ = 0;
+    observer* observer_ = nullptr;
     std::set<std::int64_t> replaced_;
     std::map<std::int64_t, std::shared_ptr<client_process>> opened_;
     std::vector<std::weak_ptr<client_process>> processes_;

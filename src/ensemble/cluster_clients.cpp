@@ -43,9 +43,37 @@ void cluster::count_request(std::int64_t session, const packet& p) {
     }
 }
 
-void cluster::count_event(std::int64_t session) {
+void cluster::count_event(const connection& c, const std::string& path, bool replayed) {
     ++total_.watch_events;
-    ++by_session_[session].watch_events;
+    ++by_session_[c.session].watch_events;
+    if (observer_ != nullptr) {
+        observer_->notified(c, path, replayed);
+    }
+}
+
+fault_plan::verdict cluster::judge(const connection& c, const packet& p) {
+    fault_plan::verdict v;
+    if (observer_ != nullptr) {
+        v = observer_->received(c, p);
+    }
+    return p.what == packet::kind::request && v.what == fault_plan::fault::none
+               ? faults_.judge(c.session, p.body.what)
+               : v;
+}
+
+void cluster::answering(const connection& c, const request& r) {
+    if (observer_ != nullptr) {
+        observer_->answering(c, r);
+    }
+}
+
+void cluster::applied(const transaction& t) {
+    if (t.zxid > last_applied_) {
+        last_applied_ = t.zxid;
+        if (observer_ != nullptr) {
+            observer_->committed(t);
+        }
+    }
 }
 
 testing::counters cluster::count(std::int64_t session) const {
@@ -120,6 +148,9 @@ void cluster::black_hole(client_process& p, bool on) {
 
 void cluster::opened(std::int64_t session, const std::shared_ptr<client_process>& by) {
     opened_[session] = by;
+    if (observer_ != nullptr) {
+        observer_->opened(session, *by);
+    }
 }
 
 std::shared_ptr<client_process> cluster::process_of(std::int64_t session) const {

@@ -11,6 +11,10 @@ namespace latchkey {
 class virtual_loop;
 }
 
+namespace latchkey::model {
+class cluster;
+}
+
 namespace latchkey::testing {
 
 /// What the library itself needs of an ensemble and users do not.
@@ -24,6 +28,9 @@ struct ensemble_access {
     [[nodiscard]] static environment environment_of(ensemble& e);
 
     [[nodiscard]] static virtual_loop& loop_of(ensemble& e);
+
+    /// What it is made of; on the loop only.
+    [[nodiscard]] static model::cluster& cluster_of(ensemble& e);
 
     /// All servers that serve have applied the same log to the same effect.
     [[nodiscard]] static bool servers_agree(ensemble& e);

@@ -61,6 +61,10 @@ bool ensemble_access::servers_agree(ensemble& e) {
     });
 }
 
+model::cluster& ensemble_access::cluster_of(ensemble& e) {
+    return *e.state_->all;
+}
+
 virtual_loop& ensemble_access::loop_of(ensemble& e) {
     return *e.state_->loop;
 }

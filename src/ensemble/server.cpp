@@ -126,10 +126,12 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
             return close(c, "a request was too large");
         }
         all_->count_request(c->session, *p);
-        received.fault = all_->faults().judge(c->session, p->body.what);
+        received.fault = all_->judge(*c, *p);
         if (received.fault.what == fault_plan::fault::cut && !received.fault.done) {
             return close(c, "a fault before the request", received.fault.code);
         }
+    } else if (p->what == packet::kind::close) {
+        static_cast<void>(all_->judge(*c, *p));
     }
     enqueue(c, std::move(received));
 }
@@ -224,9 +226,9 @@ void server::set_watches(connection& c, const packet& p) {
     for (const std::string& path : p.data_watches) {
         const znode* const node = tree_.find(path);
         if (node == nullptr) {
-            notify(c, watch_event::deleted, path);
+            notify(c, watch_event::deleted, path, true);
         } else if (node->mzxid > p.seen) {
-            notify(c, watch_event::changed, path);
+            notify(c, watch_event::changed, path, true);
         } else {
             watches_.watch_data(c, path);
         }
@@ -234,22 +236,23 @@ void server::set_watches(connection& c, const packet& p) {
     for (const std::string& path : p.child_watches) {
         const znode* const node = tree_.find(path);
         if (node == nullptr) {
-            notify(c, watch_event::deleted, path);
+            notify(c, watch_event::deleted, path, true);
         } else if (node->pzxid > p.seen) {
-            notify(c, watch_event::children_changed, path);
+            notify(c, watch_event::children_changed, path, true);
         } else {
             watches_.watch_children(c, path);
         }
     }
 }
 
-void server::notify(connection& c, watch_event e, const std::string& path) {
-    all_->count_event(c.session);
+void server::notify(connection& c, watch_event e, const std::string& path, bool replayed) {
+    all_->count_event(c, path, replayed);
     c.send_client([e, path](connection_client& client) { client.notified(e, path); },
                   all_->client_latency());
 }
 
 void server::respond(const connection_ptr& c, const pending& p, reply r) {
+    all_->answering(*c, p.what->body);
     if (p.fault.what == fault_plan::fault::cut) {
         return close(c, "a fault after the request", p.fault.code);
     }

@@ -94,7 +94,7 @@ private:
     void set_watches(connection& c, const packet& p);
     [[nodiscard]] reply read(connection& c, const packet& p);
     void respond(const connection_ptr& c, const pending& p, reply r);
-    void notify(connection& c, watch_event e, const std::string& path);
+    void notify(connection& c, watch_event e, const std::string& path, bool replayed);
     void establish(const connection_ptr& c);
     void refuse(const connection_ptr& c,
                 const char* why,

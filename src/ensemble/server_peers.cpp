@@ -9,8 +9,9 @@ server::server(cluster& all, int index, std::shared_ptr<virtual_loop::process> p
     : all_(&all),
       index_(index),
       process_(std::move(process)),
-      watches_(
-          [this](connection& c, watch_event e, const std::string& path) { notify(c, e, path); }),
+      watches_([this](connection& c, watch_event e, const std::string& path) {
+          notify(c, e, path, false);
+      }),
       patience_(*process_) {}
 
 server::~server() = default;
@@ -57,6 +58,7 @@ void server::apply(const transaction& t) {
             c = nullptr;
         }
     }
+    all_->applied(t);
     reply answer;
     if (c != nullptr) {
         answer = t.answer;

@@ -235,6 +235,22 @@ TEST_F(Ensemble, CommittedWritesSurviveEveryChangeOfLeader) {
     }
 }
 
+TEST_F(Ensemble, NobodyGoesBackToALeaderThatWasDeposed) {
+    start();
+    const int deposed = servers().leader();
+    const auto s = connect(follower());
+    servers().pause_server(deposed);
+    ASSERT_TRUE(servers().run_until(
+        [&] { return servers().leader() >= 0 && servers().leader() != deposed; }, 60s));
+    ASSERT_TRUE(s->wait_for("connected", s->count("connected") + 1));
+    ASSERT_TRUE(s->ask(create("/written")).ok());
+    // The one that knows of it besides the new leader must not follow the old one.
+    servers().stop_server(servers().leader());
+    servers().resume_server(deposed);
+    servers().run_for(60s);
+    EXPECT_TRUE(servers().exists("/written"));
+}
+
 TEST_F(Ensemble, APausedServerIsSilentAndItsClientsMoveOn) {
     start();
     const int paused = follower();
