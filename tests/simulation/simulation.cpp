@@ -1,210 +1,228 @@
 #include "simulation.hpp"
 
-#include <latchkey/mutex.hpp>
+#include <latchkey/error.hpp>
 
+#include "adversary.hpp"
+#include "cluster.hpp"
 #include "ensemble_access.hpp"
-#include "random_source.hpp"
+#include "judge.hpp"
+#include "observer.hpp"
+#include "program.hpp"
+#include "stage.hpp"
 #include "virtual_loop.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iomanip>
 #include <memory>
-#include <sstream>
-#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace latchkey::simulation {
-namespace {
 
 using namespace std::chrono_literals;
-using testing::ensemble;
 
-/// At every event no two holds are valid at once; tokens increase from grant to grant; when the
-/// faults are over, everybody who waits is granted, and in the end nothing is left in the queue.
-class run {
+stage::stage(const options& how)
+    : random(how.seed),
+      what(draw_plan(how, random)),
+      servers(what.servers),
+      cluster(testing::ensemble_access::cluster_of(servers)),
+      loop(testing::ensemble_access::loop_of(servers)),
+      tale(how.tale),
+      begun(servers.now()) {}
+
+void stage::broken(const char* invariant, std::string text) {
+    tell("** ", invariant, ": ", text);
+    if (violations.empty()) {
+        violations.push_back({invariant, std::move(text), now()});
+    }
+}
+
+void stage::mark(std::uint64_t number) {
+    loop.mark(number);
+}
+
+void stage::begin_line() {
+    *tale << std::setw(12) << std::fixed << std::setprecision(3)
+          << static_cast<double>(now() / 1us) / 1000.0 << "  ";
+}
+
+namespace {
+
+class run final : public model::observer {
 public:
     explicit run(const options& how)
-        : random_(how.seed),
-          ensemble_(options_for(how.seed)),
-          rates_(how.faults.value_or(network_and_servers())) {
-        for (std::size_t i = 0; i < 4; ++i) {
-            turns_.push_back(std::make_unique<taking_turns>(*this));
-        }
+        : stage_(how), judge_(stage_), adversary_(stage_, judge_, programs_) {
+        stage_.cluster.show(this);
     }
 
+    ~run() { stage_.cluster.show(nullptr); }
+
     verdict all() {
-        const auto start = ensemble_.now();
-        phases();
+        stage_.servers.create(root);
+        stage_.servers.create(register_path);
+        for (const plan::client& c : stage_.what.clients) {
+            spawn(c);
+        }
+        adversary_.begin();
+        let_pass(stage_.what.lasting);
+        adversary_.end();
+        restore();
+        calm();
+        ending();
+        if (stage_.over()) {
+            stage_.violations.front().text += "\n    " + judge_.picture();
+        }
         verdict v;
-        v.violations = std::move(violations_);
-        v.trace = ensemble_.trace();
-        v.counts = {1,
-                    ensemble_.now() - start,
-                    testing::ensemble_access::loop_of(ensemble_).steps(),
-                    grants_,
-                    ensemble_.count().requests()};
+        v.violations = std::move(stage_.violations);
+        v.trace = stage_.servers.trace();
+        v.counts = stage_.counts;
+        v.counts.runs = 1;
+        v.counts.virtual_time = stage_.now();
+        v.counts.events = stage_.loop.steps();
         return v;
     }
 
 private:
-    /// One client that acquires, holds for a while, releases, and begins again.
-    class taking_turns {
-    public:
-        explicit taking_turns(run& r)
-            : run_(r),
-              client_(r.ensemble_.connect({.session_timeout = 4s})),
-              mutex_(client_, "/lock") {}
+    // model::observer
 
-        void join() {
-            waiting_ = true;
-            const auto patience =
-                run_.random_.below(4) == 0
-                    ? std::chrono::nanoseconds(run_.random_.below(5'000) * 1'000'000)
-                    : std::chrono::nanoseconds::max();
-            mutex_.async_acquire(patience, {}, [this](std::error_code ec, hold h) {
-                waiting_ = false;
-                if (ec && ec != errc::unreachable) {
-                    run_.broken("I9", "an acquire failed: " + ec.message());
-                }
-                hold_ = std::move(h);
-                if (hold_) {
-                    run_.granted(hold_.fencing_token());
-                    until_ =
-                        run_.ensemble_.now() + std::chrono::milliseconds(run_.random_.below(3'000));
-                }
-            });
-        }
-
-        void go_on() {
-            if (hold_ && run_.ensemble_.now() >= until_) {
-                hold_.release();
-            }
-            if (!hold_ && !waiting_ && !run_.stopping_) {
-                join();
+    void opened(std::int64_t session, const model::client_process& by) override {
+        for (const auto& p : programs_) {
+            if (&p->loop() == by.loop.get()) {
+                judge_.opened(p->record(), session);
             }
         }
-
-        [[nodiscard]] bool believes() const { return hold_.valid(); }
-
-        [[nodiscard]] bool idle() const { return !hold_ && !waiting_; }
-
-    private:
-        run& run_;
-        client client_;
-        mutex mutex_;
-        hold hold_;
-        bool waiting_ = false;
-        ensemble::duration until_{};
-    };
-
-    static ensemble::options options_for(std::uint64_t seed) {
-        ensemble::options o;
-        o.mode = ensemble::mode::stepped;
-        o.seed = seed;
-        o.one_way = 1ms;
-        o.jitter = 5ms;
-        o.between_servers = 1ms;
-        o.tick = 500ms;
-        return o;
     }
 
-    static testing::faults network_and_servers() {
-        return {.cut_before = 0.01,
-                .cut_after = 0.02,
-                .interval = 200ms,
-                .cut = 0.1,
-                .suspend = 0.03,
-                .pause = 0.03,
-                .expire = 0,
-                .stop = 0.03,
-                .isolate = 0.03,
-                .lag = 0.1,
-                .lasting = 6s};
+    model::fault_plan::verdict received(const model::connection& c,
+                                        const model::packet& p) override {
+        judge_.received(c, p);
+        return adversary_.at_request(c, p);
     }
 
-    void phases() {
-        for (auto& t : turns_) {
-            t->join();
-        }
-        ensemble_.inject(rates_);
-        step_for(90s);
-        ensemble_.inject({});
-        step_for(45s);  // what has begun ends, sessions that are dead expire
-        const auto grants_before = grants_;
-        step_for(60s);
-        if (grants_ == grants_before) {
-            broken("I8", "nobody is granted any more");
-        }
-        stopping_ = true;
-        if (!ensemble_.run_until([&] { return over() || idle(); }, 120s)) {
-            broken("I8", "somebody waits for ever");
-        }
-        step_for(30s);
-        if (!ensemble_.children("/lock").empty()) {
-            broken("I5", "left behind: " + ensemble_.children("/lock").front());
-        }
+    void answering(const model::connection& c, const request& r) override {
+        judge_.answering(c, r);
+        adversary_.at_answer(c);
     }
 
-    void granted(fencing_token t) {
-        ++grants_;
-        if (t <= last_) {
-            broken("I3", "a token that does not increase: " + t.to_string());
-        }
-        last_ = std::max(t, last_);
+    void committed(const model::transaction& t) override { judge_.committed(t); }
+
+    void notified(const model::connection& c, const std::string& path, bool replayed) override {
+        judge_.notified(c, path, replayed);
     }
 
-    [[nodiscard]] bool idle() {
-        check();
-        return std::all_of(turns_.begin(), turns_.end(), [](const auto& t) { return t->idle(); });
+    // The course of a run.
+
+    void spawn(const plan::client& c) {
+        programs_.push_back(
+            std::make_shared<program>(stage_, judge_, c, static_cast<int>(programs_.size())));
+        programs_.back()->start();
     }
 
-    void check() {
-        int believers = 0;
-        for (auto& t : turns_) {
-            t->go_on();
-            believers += t->believes() ? 1 : 0;
-        }
-        if (believers > 1) {
-            broken("I1", "two holds are valid at once");
-        }
-    }
-
-    void step_for(ensemble::duration d) {
-        const auto end = ensemble_.now() + d;
-        ensemble_.run_until(
+    /// Runs until `done`, with everything checked after every event. False if it takes longer.
+    bool run_until(const std::function<bool()>& done, duration limit) {
+        const bool in_time = stage_.servers.run_until(
             [&] {
-                check();
-                return over() || ensemble_.now() >= end;
+                judge_.check();
+                return stage_.over() || done();
             },
-            d);
+            limit);
+        return in_time || stage_.over();
     }
 
-    [[nodiscard]] bool over() const { return !violations_.empty(); }
-
-    void broken(std::string invariant, std::string text) {
-        if (violations_.empty()) {
-            violations_.push_back({std::move(invariant), std::move(text), ensemble_.now()});
+    void let_pass(duration d) {
+        const duration until = stage_.now() + d;
+        while (stage_.now() < until && !stage_.over()) {
+            run_until([&] { return stage_.now() >= until; },
+                      std::min(until - stage_.now(), duration(stage_.what.session_timeout) / 4));
+            replace_the_finished();
         }
     }
 
-    model::random_source random_;
-    ensemble ensemble_;
-    const testing::faults rates_;
-    std::vector<std::unique_ptr<taking_turns>> turns_;
-    std::vector<violation> violations_;
-    std::uint64_t grants_ = 0;
-    fencing_token last_;
-    bool stopping_ = false;
+    /// A program that has ended, or crashed, is started again after a while.
+    void replace_the_finished() {
+        const auto running = static_cast<std::size_t>(std::count_if(
+            programs_.begin(), programs_.end(), [](const auto& p) { return !p->finished(); }));
+        if (running < stage_.what.clients.size() && stage_.random.chance(0.5)) {
+            spawn(stage_.what.clients[stage_.random.below(stage_.what.clients.size())]);
+        }
+    }
+
+    /// What the operator left behind.
+    void restore() {
+        for (const plan::client& c : stage_.what.clients) {
+            for (const plan::object& o : c.objects) {
+                access_restored_.insert(o.directory);
+            }
+        }
+        restore_access();
+    }
+
+    void restore_access() {
+        std::erase_if(access_restored_, [&](const std::string& directory) {
+            if (stage_.servers.leader() < 0) {
+                return false;
+            }
+            try {
+                stage_.servers.set_acl(directory, open_unsafe_acl());
+            } catch (const error&) {  // not there
+            }
+            for (const std::string& name : stage_.servers.children(directory)) {
+                const auto znode = stage_.servers.get(directory + '/' + name);
+                if (znode && znode->ephemeral_owner == 0) {
+                    stage_.servers.remove(directory + '/' + name);
+                }
+            }
+            return true;
+        });
+    }
+
+    /// Faults are over: everybody who waits is granted in time, and nothing is left behind.
+    void calm() {
+        const duration timeout = stage_.what.session_timeout;
+        // Sessions end, elections and backoffs of up to 5 s have their time; then one after
+        // another.
+        const duration settled = timeout * 2 + stage_.what.servers.tick * 2 + 8s;
+        const auto callers = static_cast<duration::rep>(programs_.size() * 4);
+        run_until([&] { return restored(); }, settled);
+        let_pass(timeout);
+        stage_.stopping = true;
+        if (!run_until([&] { return judge_.idle(); }, settled + callers * (timeout / 4 + 1s))) {
+            return stage_.broken("I8", "somebody waits for ever");
+        }
+        if (!run_until([&] { return judge_.empty(); }, settled)) {
+            return stage_.broken("I5", "something is left behind");
+        }
+    }
+
+    bool restored() {
+        if (!access_restored_.empty()) {
+            restore_access();
+        }
+        return access_restored_.empty();
+    }
+
+    /// The programs end.
+    void ending() {
+        for (const auto& p : programs_) {
+            if (!stage_.over() && !p->record()->crashed) {
+                p->finish();
+            }
+        }
+        run_until([] { return false; }, 8s);
+        if (!stage_.over()) {
+            judge_.check_end();
+        }
+    }
+
+    stage stage_;
+    judge judge_;
+    adversary::programs programs_;
+    adversary adversary_;
+    std::set<std::string> access_restored_;
 };
 
 }  // namespace
-
-figures& figures::operator+=(const figures& other) noexcept {
-    runs += other.runs;
-    virtual_time += other.virtual_time;
-    events += other.events;
-    grants += other.grants;
-    requests += other.requests;
-    return *this;
-}
 
 verdict simulate(const options& how) {
     return run(how).all();

@@ -1,23 +1,26 @@
 #pragma once
 
-#include <latchkey/ensemble.hpp>
+#include "fault.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace latchkey::simulation {
 
-/// What one run is made from. The same seed gives the same run, event by event.
+/// What one run is made from. The same values give the same run, event by event.
 struct options {
     std::uint64_t seed = 1;
-    /// Which faults, and how often; drawn from the seed unless set.
-    std::optional<testing::faults> faults = {};
+    /// How much each fault weighs against the others, none: never. Drawn from the seed unless set.
+    std::optional<by_fault<double>> faults = {};
+    /// Where to tell what happens, a line each.
+    std::ostream* tale = nullptr;
 };
 
-/// A promise that was broken.
+/// A promise that was broken: I1 to I11 of docs/guarantees.md.
 struct violation {
     std::string invariant;        ///< "I3"
     std::string text;             ///< for a reader
@@ -29,11 +32,25 @@ struct figures {
     std::uint64_t runs = 0;
     std::chrono::nanoseconds virtual_time{};
     std::uint64_t events = 0;
-    std::uint64_t grants = 0;
     std::uint64_t requests = 0;
+    std::uint64_t calls = 0;        ///< of acquire, in all its forms
+    std::uint64_t grants = 0;       ///< valid when they were told
+    std::uint64_t late_grants = 0;  ///< told too late: not valid any more
+    std::uint64_t losses = 0;       ///< holds that were lost before they were released
+    std::uint64_t overlaps = 0;  ///< two believed at once: somebody took away the first one's znode
+    std::uint64_t releases = 0;  ///< participants that left with somebody behind them
+    std::uint64_t wake_ups = 0;  ///< by those
+    std::uint64_t effects = 0;   ///< on an outside resource, accepted
+    std::uint64_t fenced_off = 0;    ///< refused by it
+    std::uint64_t transactions = 0;  ///< guarded ones that were committed
+    std::uint64_t refused_transactions = 0;
+    std::uint64_t budgets = 0;  ///< acquires that no fault met: their requests were counted
+    by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;
 };
+
+std::ostream& operator<<(std::ostream& out, const figures& f);
 
 /// What came of a run. It ends at the first violation.
 struct verdict {
@@ -42,8 +59,9 @@ struct verdict {
     figures counts;
 };
 
-/// Clients that take turns on one lock, on a virtual clock, while servers, connections and the
-/// clients themselves fail. Nothing is thrown for a violation.
+/// Clients run the recipes on a virtual clock, against servers of the in-process ensemble, while
+/// everything that can go wrong does; a judge who sees the servers' log checks every promise after
+/// every event. Nothing is thrown for a violation.
 [[nodiscard]] verdict simulate(const options& how);
 
 }  // namespace latchkey::simulation

@@ -1,6 +1,11 @@
 #include "simulation.hpp"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -14,43 +19,124 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
     return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs more of them.
-figures run_seeds(const std::optional<testing::faults>& faults) {
-    const std::uint64_t first = number_from("LATCHKEY_SEED", 1);
+/// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs another number of them.
+figures run_seeds(std::uint64_t first,
+                  std::uint64_t count,
+                  const std::optional<by_fault<double>>& faults = {}) {
     const bool one = std::getenv("LATCHKEY_SEED") != nullptr;
-    const std::uint64_t count = one ? 1 : number_from("LATCHKEY_SEEDS", 40);
+    first = number_from("LATCHKEY_SEED", first);
+    count = one ? 1 : number_from("LATCHKEY_SEEDS", count);
     figures sum;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         const verdict v = simulate({.seed = seed, .faults = faults});
-        for (const violation& broken : v.violations) {
-            ADD_FAILURE() << "LATCHKEY_SEED=" << seed << ": " << broken.invariant << " at "
-                          << broken.at / 1ms << " ms: " << broken.text;
-        }
         sum += v.counts;
-        if (!v.violations.empty()) {
-            break;
+        for (const violation& broken : v.violations) {
+            ADD_FAILURE() << "seed " << seed << ": " << broken.invariant << " at "
+                          << broken.at / 1ms << " ms: " << broken.text;
+            return sum;
         }
     }
-    ::testing::Test::RecordProperty("grants", std::to_string(sum.grants));
     return sum;
 }
 
+by_fault<double> only(std::initializer_list<fault> enabled) {
+    by_fault<double> weights{};
+    for (const fault f : enabled) {
+        weights[index_of(f)] = 1;
+    }
+    return weights;
+}
+
+class EverySeed : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(EverySeed, KeepsEveryPromise) {
+    const figures sum = run_seeds(GetParam(), 1000);
+    std::ostringstream report;
+    report << sum;
+    RecordProperty("figures", report.str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulation,
+                         EverySeed,
+                         ::testing::Values(1, 1001, 2001, 3001),
+                         [](const auto& shard) { return std::to_string(shard.param); });
+
 TEST(Simulation, FaultsOfNetworkServersAndClientsNeverLetTwoBelieve) {
-    const figures sum = run_seeds({});
-    EXPECT_GT(sum.grants, sum.runs * 5);
+    const figures sum = run_seeds(1,
+                                  500,
+                                  only({fault::request_lost,
+                                        fault::answer_lost,
+                                        fault::connection_cut,
+                                        fault::unreachable,
+                                        fault::paused,
+                                        fault::server_stopped,
+                                        fault::follower_isolated,
+                                        fault::leader_isolated,
+                                        fault::server_late}));
+    EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
+    EXPECT_GT(sum.grants, sum.runs);
 }
 
 TEST(Simulation, FaultsOfConnectionsAloneLoseNothing) {
-    const figures sum = run_seeds(testing::faults{
-        .cut_before = 0.05, .cut_after = 0.1, .interval = 100ms, .cut = 0.3, .lasting = 1s});
+    const figures sum =
+        run_seeds(1, 500, only({fault::request_lost, fault::answer_lost, fault::connection_cut}));
+    EXPECT_EQ(sum.overlaps, 0U);
+    EXPECT_EQ(sum.fenced_off, 0U);
     EXPECT_GT(sum.grants, sum.runs * 5);
 }
 
+TEST(Simulation, WithoutFaultsEveryRequestIsAccountedFor) {
+    const figures sum = run_seeds(1, 200, by_fault<double>{});
+    EXPECT_EQ(sum.losses, 0U);
+    EXPECT_EQ(sum.late_grants, 0U);
+    EXPECT_GT(sum.budgets, sum.runs);
+}
+
+TEST(Simulation, MeetsEveryFaultAndWhatFollowsFromIt) {
+    const figures sum = run_seeds(1, 300);
+    if (std::getenv("LATCHKEY_SEED") != nullptr) {
+        GTEST_SKIP() << "says nothing about one seed";
+    }
+    for (std::size_t i = 0; i < fault_kinds; ++i) {
+        EXPECT_GT(sum.faults[i], 10U) << to_string(fault_at(i));
+    }
+    EXPECT_GT(sum.events, sum.runs * 300);
+    EXPECT_GT(sum.grants, sum.runs * 5);
+    EXPECT_GT(sum.losses, sum.runs / 10);
+    EXPECT_GT(sum.overlaps, 0U);
+    EXPECT_GT(sum.fenced_off, 0U);
+    EXPECT_GT(sum.refused_transactions, 0U);
+    EXPECT_GT(sum.late_grants, 0U);
+}
+
 TEST(Simulation, OneSeedGivesOneRun) {
-    const verdict once = simulate({.seed = 7});
-    const verdict again = simulate({.seed = 7});
-    EXPECT_EQ(once.trace, again.trace);
-    EXPECT_NE(once.trace, simulate({.seed = 8}).trace);
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        EXPECT_EQ(simulate({.seed = seed}).trace, simulate({.seed = seed}).trace) << seed;
+    }
+    EXPECT_NE(simulate({.seed = 1}).trace, simulate({.seed = 2}).trace);
+}
+
+std::string trace_of_process(std::uint64_t seed) {
+    const std::string command = std::string(LATCHKEY_SIMULATE) + " --seed " + std::to_string(seed);
+    std::FILE* const output = ::popen(command.c_str(), "r");
+    std::string all;
+    std::array<char, 256> line{};
+    while (output != nullptr && std::fgets(line.data(), line.size(), output) != nullptr) {
+        all = line.data();
+    }
+    EXPECT_TRUE(output != nullptr && ::pclose(output) == 0) << command;
+    return all;  // the last line
+}
+
+TEST(Simulation, OneSeedGivesOneRunInEveryProcess) {
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        std::array<char, 32> expected{};
+        std::snprintf(expected.data(),
+                      expected.size(),
+                      "trace %016llx\n",
+                      static_cast<unsigned long long>(simulate({.seed = seed}).trace));
+        EXPECT_EQ(trace_of_process(seed), expected.data()) << seed;
+    }
 }
 
 }  // namespace

@@ -1,0 +1,228 @@
+#include <latchkey/acl.hpp>
+#include <latchkey/error.hpp>
+
+#include "adversary.hpp"
+#include "cluster.hpp"
+#include "ensemble_session.hpp"
+
+#include <array>
+#include <utility>
+
+// What is done.
+
+namespace latchkey::simulation {
+
+void adversary::strike(fault f, std::int64_t session) {
+    if (stage_.calm) {
+        return;
+    }
+    stage_.tell("!! ", to_string(f), ", ", session & 0xffff);
+    stage_.mark(index_of(f));
+    ++stage_.counts.faults[index_of(f)];
+    try {
+        if (f <= fault::requests_late) {
+            connection_trouble(f, session);
+        } else if (f <= fault::session_replaced) {
+            process_trouble(f, session);
+        } else if (f <= fault::sequence_ended) {
+            operator_trouble(f, session);
+        } else if (f <= fault::quorum_lost) {
+            server_trouble(f);
+        } else if (program* const p = program_of(session)) {
+            p->meddle(f);
+        }
+    } catch (const error& e) {
+        stage_.tell("   without effect: ", e.what());
+    }
+}
+
+// ---- connections ----
+
+void adversary::connection_trouble(fault f, std::int64_t session) {
+    const auto process = stage_.cluster.process_of(session);
+    if (process == nullptr) {
+        return;
+    }
+    switch (f) {
+        case fault::unreachable:
+            process->refused = true;
+            stage_.servers.cut(session);
+            return undo_later(lasting(), [process] { process->refused = false; });
+        case fault::black_hole:
+            stage_.cluster.black_hole(*process, true);
+            return undo_later(
+                lasting(), [&all = stage_.cluster, process] { all.black_hole(*process, false); });
+        case fault::answers_late:
+        case fault::requests_late:
+            return late(f, session);
+        case fault::moved: {
+            const int to = some_server(stage_.random.chance(0.3));
+            stage_.servers.lag(to, stage_.up_to(stage_.what.session_timeout / 4));
+            undo_later(lasting(), [&e = stage_.servers, to] { e.lag(to, {}); });
+            return stage_.servers.move(session, to);
+        }
+        default:
+            return stage_.servers.cut(session);
+    }
+}
+
+/// What is on its way in one direction, and what follows it on that connection, comes later.
+void adversary::late(fault f, std::int64_t session) {
+    const auto process = stage_.cluster.process_of(session);
+    const auto direction = [f](model::connection& c) -> model::channel& {
+        return f == fault::answers_late ? c.to_client : c.to_server;
+    };
+    std::vector<std::weak_ptr<model::connection>> held;
+    for (const auto& weak : process->connections) {
+        if (const auto c = weak.lock()) {
+            direction(*c).hold();
+            held.push_back(c);
+        }
+    }
+    undo_later(stage_.up_to(stage_.what.session_timeout), [held, direction] {
+        for (const auto& weak : held) {
+            if (const auto c = weak.lock()) {
+                direction(*c).release(c);
+            }
+        }
+    });
+}
+
+// ---- processes and sessions ----
+
+void adversary::process_trouble(fault f, std::int64_t session) {
+    program* const p = program_of(session);
+    if (p == nullptr) {
+        return;
+    }
+    switch (f) {
+        case fault::paused:
+            p->pause();
+            return undo_later(lasting(), [weak = p->weak_from_this()] {
+                if (const auto victim = weak.lock()) {
+                    victim->resume();
+                }
+            });
+        case fault::crashed:
+            if (crashes_left_-- > 0) {
+                p->crash();
+            }
+            return;
+        case fault::session_expired:
+            judge_.log().ended_by_force(session);
+            return stage_.servers.expire(session);
+        default:
+            stage_.servers.replace(session);
+            return stage_.servers.cut(session);
+    }
+}
+
+// ---- the operator ----
+
+void adversary::operator_trouble(fault f, std::int64_t session) {
+    const std::string directory = some_directory();
+    std::string victim;
+    for (const auto& [czxid, p] : judge_.log().queue_of(directory)) {
+        if (p->owner == session) {
+            victim = p->path;
+        }
+    }
+    switch (f) {
+        case fault::znode_deleted:
+            return victim.empty() ? void() : stage_.servers.remove(victim);
+        case fault::data_changed:
+            return victim.empty() ? void() : stage_.servers.set(victim, "from the operator");
+        case fault::directory_deleted:
+            return delete_directory(directory);
+        case fault::foreign_child:
+            return add_foreign_child(directory);
+        case fault::containers_reaped:
+            return stage_.servers.reap_containers();
+        case fault::access_taken: {
+            const auto allowed = static_cast<permission>(stage_.random.below(32));
+            stage_.servers.set_acl(directory, {{"world", "anyone", allowed}});
+            return undo_later(lasting(), [&e = stage_.servers, directory] {
+                try {
+                    e.set_acl(directory, open_unsafe_acl());
+                } catch (const error&) {  // gone, or nobody leads: the end of the run does it again
+                }
+            });
+        }
+        default: {
+            if (!stage_.servers.exists(directory) || !sequences_ended_.insert(directory).second) {
+                return;
+            }
+            constexpr std::int64_t reserved = std::int64_t{1} << 20U;
+            constexpr std::int64_t end = (std::int64_t{1} << 31U) - 1;
+            const std::int64_t near = stage_.random.chance(0.5) ? end : end - reserved;
+            const auto left = static_cast<std::int64_t>(stage_.random.below(6));
+            return stage_.servers.set_sequence(directory, static_cast<std::int32_t>(near - left));
+        }
+    }
+}
+
+void adversary::delete_directory(const std::string& directory) {
+    for (const std::string& name : stage_.servers.children(directory)) {
+        stage_.servers.remove(directory + '/' + name);
+    }
+    stage_.servers.remove(directory);
+}
+
+void adversary::add_foreign_child(const std::string& directory) {
+    constexpr std::array names{
+        "notes",
+        "lock-",
+        "lock",
+        "_c_0f0f0f0f-lock-000000001",
+        "lock-00000000001",
+        "write-lock-99",
+        "_c_00000000-0000-4000-8000-000000000000-lock-0000000002",
+        "lock-2147483648",
+        "lock--000000005",
+    };
+    const std::string path = directory + '/' + names[stage_.random.below(names.size())];
+    stage_.servers.create(path);
+    undo_later(lasting(), [&e = stage_.servers, path] {
+        try {
+            e.remove(path);
+        } catch (const error&) {  // gone with its directory
+        }
+    });
+}
+
+// ---- servers ----
+
+void adversary::server_trouble(fault f) {
+    auto& servers = stage_.servers;
+    const int victim = some_server(f == fault::leader_isolated || stage_.random.chance(0.3));
+    const auto undo = [&](void (testing::ensemble::*verb)(int)) {
+        undo_later(lasting(), [&servers, verb, victim] { (servers.*verb)(victim); });
+    };
+    switch (f) {
+        case fault::server_stopped:
+            servers.stop_server(victim);
+            return undo(&testing::ensemble::start_server);
+        case fault::server_paused:
+            servers.pause_server(victim);
+            return undo(&testing::ensemble::resume_server);
+        case fault::follower_isolated:
+        case fault::leader_isolated:
+            servers.isolate(victim);
+            return undo(&testing::ensemble::heal);
+        case fault::server_late: {
+            const int follower = some_server(false);
+            servers.lag(follower, stage_.up_to(stage_.what.session_timeout / 3));
+            return undo_later(lasting(), [&servers, follower] { servers.lag(follower, {}); });
+        }
+        default: {
+            const duration how_long = lasting();
+            for (int i = 0; i < stage_.cluster.majority(); ++i) {
+                servers.stop_server(i);
+                undo_later(how_long, [&servers, i] { servers.start_server(i); });
+            }
+            return;
+        }
+    }
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,276 @@
+#include "judge.hpp"
+
+#include "cluster.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+// What programs do and are told.
+
+namespace latchkey::simulation {
+
+using namespace std::chrono_literals;
+
+judge::judge(stage& s) : stage_(s), asks_(s.random.chance(0.5)) {
+    for (const plan::client& c : s.what.clients) {
+        for (const plan::object& o : c.objects) {
+            queues_watched_.insert(o.directory);
+        }
+    }
+}
+
+std::uint64_t judge::faults() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : stage_.counts.faults) {
+        sum += count;
+    }
+    return sum;
+}
+
+client_record* judge::client_of(std::int64_t session) const {
+    const auto found = clients_.find(session);
+    return found == clients_.end() ? nullptr : found->second.get();
+}
+
+// ---- acquiring ----
+
+void judge::begins(const std::shared_ptr<call>& c) {
+    client_record& by = *c->by;
+    ++stage_.counts.calls;
+    c->begun = stage_.now();
+    c->pauses_before = by.pauses;
+    c->connections_before = by.connections;
+    c->calls_before = ++by.calls;
+    c->wake_ups_before = by.wake_ups;
+    c->asked_before = by.asked;
+    const bool alone = std::none_of(
+        calls_.begin(), calls_.end(), [&](const auto& other) { return other->by == c->by; });
+    c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.objects == 1 &&
+                     c->begun - by.busy_until > 100ms;
+    calls_.push_back(c);
+    stage_.tell(c->who,
+                " acquires ",
+                c->directory,
+                c->limit ? " within " + std::to_string(*c->limit / 1ms) + " ms" : "");
+}
+
+void judge::told(call& c, std::error_code ec, const hold& h) {
+    stage_.tell(c.who,
+                " is told ",
+                ec ? ec.message() : "",
+                h ? "hold " + h.fencing_token().to_string() + (h.valid() ? "" : ", lost") : "",
+                !ec && !h ? "nothing" : "");
+    stage_.mark(static_cast<std::uint64_t>(h.fencing_token().zxid) ^
+                static_cast<std::uint64_t>(ec.value()));
+    if (++c.told > 1) {
+        return stage_.broken("I9", c.who + " was told twice");
+    }
+    std::erase_if(calls_, [&](const auto& other) { return other.get() == &c; });
+    c.by->busy_until = stage_.now();
+    check_punctuality(c);
+    if (h) {
+        check_grant(c, h);
+    } else {
+        ++c.by->abandoned;
+        check_refusal(c, ec);
+    }
+    if (ec && h) {
+        stage_.broken("I9", c.who + " was told an error together with a hold");
+    }
+}
+
+void judge::check_grant(const call& c, const hold& h) {
+    const std::string path = c.by->chroot + h.path();
+    const std::shared_ptr<participant> place = truth_.find(path);
+    if (place == nullptr || place->czxid != h.fencing_token().zxid) {
+        return stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + path);
+    }
+    if (!c.by->sessions.contains(place->owner)) {
+        return stage_.broken("I1", c.who + " was granted the place of another session, " + path);
+    }
+    const bool on_time = h.valid();
+    ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
+    if (!on_time || place->how == participant::ending::taken) {
+        return;
+    }
+    fencing_token& last = granted_[c.directory];
+    if (h.fencing_token() <= last) {
+        return stage_.broken(
+            "I3",
+            c.who + " was granted " + h.fencing_token().to_string() + " after " + last.to_string());
+    }
+    last = h.fencing_token();
+    for (const auto& [czxid, other] : truth_.queue_of(c.directory)) {
+        if (czxid < place->czxid && !other->foreign() && other->attempt != place->attempt) {
+            return stage_.broken("I4", c.who + " was granted while " + other->path + " is ahead");
+        }
+    }
+    check_budget(c, h);
+}
+
+void judge::check_refusal(const call& c, std::error_code ec) {
+    const auto& p = stage_.what;
+    if (!ec) {
+        if (!c.limit && !c.stopped) {
+            stage_.broken("I9", c.who + " was told nothing, and did not ask for that");
+        }
+        return;
+    }
+    const bool expected = (ec == errc::closed && c.by->closed) ||
+                          (ec == errc::unreachable && c.limit && *c.limit <= duration{}) ||
+                          (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
+                          (ec == errc::sequence_exhausted &&
+                           (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||
+                          (ec == errc::malformed_participant && p.uses(fault::foreign_child));
+    if (!expected) {
+        stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
+    }
+}
+
+/// A limit and a cancellation are kept, up to the second that the proof of an end may take.
+void judge::check_punctuality(const call& c) {
+    constexpr auto farewell = 1s + 20ms;
+    if (c.by->pauses != c.pauses_before || c.by->paused) {
+        return;
+    }
+    std::optional<duration> due;
+    if (c.limit) {
+        due = c.begun + (*c.limit > duration{} ? *c.limit : c.by->timeout);
+    }
+    if (c.stopped && (!due || *c.stopped < *due)) {
+        due = c.stopped;
+    }
+    if (due && stage_.now() > *due + farewell) {
+        stage_.broken("I8",
+                      c.who + " was told " + std::to_string((stage_.now() - *due) / 1ms) +
+                          " ms after it was due");
+    }
+}
+
+// ---- holding ----
+
+void judge::takes(held& h) {
+    h.place = truth_.find(h.by->chroot + h.what->path());
+    h.token = h.what->fencing_token();
+    ++h.by->holds;
+    holds_.push_back(&h);
+}
+
+void judge::releases(held& h) {
+    const bool was_lost = h.what->why_lost() != loss::none;
+    stage_.tell(h.who,
+                " releases ",
+                h.token.to_string(),
+                was_lost ? std::string(", lost: ") + to_string(h.what->why_lost()) : "");
+    stage_.counts.losses += was_lost ? 1U : 0U;
+    losses_.push_back({h.by, h.who, h.what->lost(), was_lost});
+    --h.by->holds;
+    h.by->busy_until = stage_.now();
+    std::erase(holds_, &h);
+}
+
+/// An effect on a resource outside, which refuses old tokens.
+void judge::acts(const held& h) {
+    fencing_token& seen = outside_[h.directory];
+    if (h.token >= seen) {
+        seen = h.token;
+        ++stage_.counts.effects;
+        return;
+    }
+    ++stage_.counts.fenced_off;
+    stage_.tell(h.who, " is fenced off with ", h.token.to_string());
+    if (believes(h) && h.place->there()) {
+        stage_.broken("I3", h.who + " is valid and was fenced off");
+    }
+}
+
+std::uint64_t judge::deals(deal d) {
+    deals_.push_back(std::move(d));
+    return deals_.size() - 1;
+}
+
+void judge::deal_committed(const model::transaction& t, const std::string& data) {
+    std::uint64_t number = 0;
+    std::istringstream(data) >> number;
+    deal& d = deals_.at(number);
+    stage_.tell("transaction ", number, " of ", d.who, " is committed as ", t.zxid);
+    ++stage_.counts.transactions;
+    fencing_token& last = committed_[d.directory];
+    if (d.committed) {
+        stage_.broken("I3", d.who + "'s transaction was committed twice");
+    } else if (d.refused) {
+        stage_.broken("I9", d.who + "'s transaction was committed after it was told as refused");
+    } else if (d.token < last) {
+        stage_.broken("I3", d.who + "'s transaction was committed after one of a later holder");
+    }
+    d.committed = true;
+    last = d.token;
+}
+
+void judge::told(std::uint64_t deal_number, std::error_code ec) {
+    deal& d = deals_[deal_number];
+    stage_.tell("transaction ", deal_number, " of ", d.who, ": ", ec.message());
+    if (++d.told > 1) {
+        return stage_.broken("I9", d.who + " was told twice of a transaction");
+    }
+    if (!ec && !d.committed) {
+        return stage_.broken("I9", d.who + " was told of success, and nothing was committed");
+    }
+    if (ec == errc::hold_lost) {
+        d.refused = true;
+        ++stage_.counts.refused_transactions;
+        if (d.committed) {
+            stage_.broken("I9", d.who + " was told of a refusal, and it was committed");
+        }
+        return;
+    }
+    // A code without a word (`protocol`) leaves the outcome open as well.
+    if (ec && ec != errc::indeterminate && ec != errc::protocol && ec != errc::session_lost &&
+        ec != errc::closed) {
+        stage_.broken("I9", d.who + "'s transaction failed without a cause: " + ec.message());
+    }
+}
+
+void judge::state(client_record& by, bool is_closed) {
+    if (by.ended) {
+        stage_.broken("I10",
+                      "client " + std::to_string(by.number) + " told of a state after the last");
+    }
+    by.ended = is_closed;
+}
+
+// ---- requests of an acquire that nothing disturbs ----
+
+void judge::check_budget(const call& c, const hold& h) {
+    const client_record& by = *c.by;
+    if (!c.undisturbed || faults() != 0 || directories_removed_ != 0 ||
+        by.connections != c.connections_before || by.calls != c.calls_before) {
+        return;
+    }
+    ++stage_.counts.budgets;
+    const auto& path = h.path();
+    const auto levels =
+        static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
+                                   std::count(by.chroot.begin(), by.chroot.end(), '/'));
+    const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
+    const bool tries = c.limit && *c.limit <= duration{};
+    const auto& now = by.asked;
+    const auto& then = c.asked_before;
+    const auto within = [&](const char* what, std::uint64_t asked, std::uint64_t allowed) {
+        if (asked > allowed) {
+            stage_.broken("I11",
+                          c.who + " sent " + std::to_string(asked) + " " + what + " instead of " +
+                              std::to_string(allowed));
+        }
+    };
+    within("creates", now.creates - then.creates, 1 + levels);
+    within("lists", now.children - then.children, 1 + woken + (tries ? 1 : 0));
+    within("gets", now.gets - then.gets, 2 + woken);
+    within("deletes", now.removes - then.removes, 0);
+    within("transactions", now.multis - then.multis, 0);
+    within("exists", now.exists - then.exists, 0);
+    within("syncs", now.syncs - then.syncs, 0);
+}
+
+}  // namespace latchkey::simulation

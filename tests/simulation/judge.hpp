@@ -1,0 +1,168 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+
+#include "connection.hpp"
+#include "stage.hpp"
+#include "truth.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// What the judge knows of one client program.
+struct client_record {
+    int number = 0;
+    std::size_t objects = 0;
+    std::string chroot;
+    std::int64_t session = 0;  ///< the newest that it opened
+    std::set<std::int64_t> sessions;
+    duration timeout{};
+    std::uint64_t pauses = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t holds = 0;  ///< now
+    duration busy_until{};    ///< when it last did something
+    bool paused = false;
+    bool crashed = false;
+    bool closed = false;  ///< close() was called
+    bool ended = false;   ///< `closed` was told
+    std::uint64_t abandoned =
+        0;  ///< places given up or lost in this session: their watches may stay
+    std::uint64_t wake_ups = 0;  ///< what it was told to be gone
+    testing::counters asked;     ///< in this session
+};
+
+/// One call of acquire.
+struct call {
+    std::shared_ptr<client_record> by;
+    std::string who;
+    std::string directory;
+    std::optional<duration> limit;  ///< none: for ever
+    duration begun{};
+    std::optional<duration> stopped;  ///< when cancellation was asked for
+    int told = 0;
+    std::uint64_t pauses_before = 0;
+    // To count its requests by, if nothing disturbs it.
+    bool undisturbed = false;
+    std::uint64_t connections_before = 0;
+    std::uint64_t calls_before = 0;
+    std::uint64_t wake_ups_before = 0;
+    testing::counters asked_before;
+};
+
+/// A hold in a program's hands.
+struct held {
+    std::shared_ptr<client_record> by;
+    const hold* what = nullptr;
+    std::string who;
+    std::string directory;
+    fencing_token token;
+    std::shared_ptr<participant> place;
+    bool overlapped = false;
+};
+
+/// One guarded transaction.
+struct deal {
+    std::shared_ptr<client_record> by;
+    std::string who;
+    std::string directory;
+    fencing_token token;
+    bool committed = false;
+    int told = 0;
+    bool refused = false;  ///< told that nothing was applied
+};
+
+/// Checks the promises, with the servers' log before it. On the loop only.
+class judge {
+public:
+    explicit judge(stage& s);
+
+    judge(const judge&) = delete;
+    judge& operator=(const judge&) = delete;
+
+    [[nodiscard]] truth& log() noexcept { return truth_; }
+
+    // What the ensemble shows.
+    void opened(const std::shared_ptr<client_record>& by, std::int64_t session);
+    void received(const model::connection& c, const model::packet& p);
+    void answering(const model::connection& c, const request& r);
+    void committed(const model::transaction& t);
+    void notified(const model::connection& c, const std::string& path, bool replayed);
+
+    // What the programs do and are told.
+    void begins(const std::shared_ptr<call>& c);
+    void told(call& c, std::error_code ec, const hold& h);
+    void takes(held& h);
+    void releases(held& h);
+    void acts(const held& h);
+    std::uint64_t deals(deal d);
+    void told(std::uint64_t deal_number, std::error_code ec);
+    void state(client_record& by, bool is_closed);
+
+    /// After every event.
+    void check();
+
+    /// Nobody holds or waits.
+    [[nodiscard]] bool idle() const;
+
+    /// No participant is left.
+    [[nodiscard]] bool empty() const;
+
+    /// Everything is calm: who owns what.
+    void check_known();
+
+    /// All programs are gone.
+    void check_end();
+
+    /// Who is where, for the reader of a violation.
+    [[nodiscard]] std::string picture() const;
+
+private:
+    [[nodiscard]] bool believes(const held& h) const;
+    void check_grant(const call& c, const hold& h);
+    void check_refusal(const call& c, std::error_code ec);
+    void check_punctuality(const call& c);
+    void check_budget(const call& c, const hold& h);
+    void check_wake_ups();
+    void check_taken(const held& h);
+    void overlap(held& a, held& b);
+    void removed(const participant& p);
+    void deal_committed(const model::transaction& t, const std::string& data);
+    [[nodiscard]] client_record* client_of(std::int64_t session) const;
+    [[nodiscard]] std::uint64_t faults() const;
+
+    struct loss_record {
+        std::shared_ptr<client_record> by;
+        std::string who;
+        std::stop_token lost;
+        bool was_lost;
+    };
+
+    stage& stage_;
+    truth truth_;
+    const bool asks_;  ///< valid(), which may itself end the hold; else valid_until()
+    std::map<std::int64_t, std::shared_ptr<client_record>> clients_;  ///< by session
+    std::set<std::string> queues_watched_;
+    std::uint64_t directories_removed_ = 0;
+    std::vector<std::shared_ptr<call>> calls_;  ///< not yet told
+    std::vector<held*> holds_;
+    std::vector<deal> deals_;
+    std::vector<loss_record> losses_;
+    std::map<std::string, fencing_token> granted_;    ///< the newest that was valid, by directory
+    std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
+    std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
+    std::map<std::string, std::set<std::int64_t>> woken_;  ///< by the deletion of a path
+    std::map<std::int64_t, const model::connection*>
+        farewells_;  ///< by session: where its end was asked for
+};
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+
+#include "fault.hpp"
+#include "random_source.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace latchkey::simulation {
+
+struct options;
+
+/// What a run is to be, drawn from its seed: each enables other faults, at other rates, between
+/// other clients, on other servers ("swarm testing").
+struct plan {
+    using duration = std::chrono::nanoseconds;
+
+    /// A recipe object, and how many callers share it.
+    struct object {
+        std::string directory;  ///< absolute, whatever the client's chroot
+        int callers = 1;
+    };
+
+    struct client {
+        std::string chroot;
+        std::chrono::milliseconds session_timeout{};
+        std::vector<object> objects;
+    };
+
+    testing::ensemble::options servers;
+    std::vector<client> clients;
+    std::chrono::milliseconds session_timeout{};  ///< the longest
+    duration lasting{};                           ///< how long the faults go on
+    duration longest_hold{};
+    duration longest_rest{};
+
+    by_fault<double> weights{};  ///< 0: never
+    duration interval{};         ///< between two strikes at any time, on average; 0: none
+    double at_requests = 0;      ///< probability of one right before or after a request
+
+    [[nodiscard]] bool uses(fault f) const noexcept { return weights[index_of(f)] > 0; }
+};
+
+/// All directories lie below it, and so do the chroots.
+constexpr const char* root = "/app";
+/// What guarded transactions write to.
+constexpr const char* register_path = "/app/data";
+
+[[nodiscard]] plan draw_plan(const options& how, model::random_source& random);
+
+}  // namespace latchkey::simulation

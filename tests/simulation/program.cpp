@@ -1,0 +1,137 @@
+#include "program.hpp"
+
+#include "client_core.hpp"
+#include "connect_string.hpp"
+#include "ensemble_access.hpp"
+#include "virtual_loop.hpp"
+#include "worker.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace latchkey::simulation {
+
+program::program(stage& s, judge& j, const plan::client& what, int number)
+    : stage_(s),
+      judge_(j),
+      record_(std::make_shared<client_record>()),
+      env_(testing::ensemble_access::environment_of(s.servers)) {
+    record_->number = number;
+    record_->chroot = what.chroot;
+    record_->timeout = what.session_timeout;
+    record_->objects = what.objects.size();
+    client_ = client_core::handle(
+        client_core::start(env_,
+                           parse_connect_string(s.servers.servers() + what.chroot),
+                           {.session_timeout = what.session_timeout}));
+    for (const plan::object& o : what.objects) {
+        for (int i = 0; i < o.callers; ++i) {
+            workers_.push_back(std::make_shared<worker>(
+                *this,
+                objects_.size(),
+                "c" + std::to_string(number) + "." + std::to_string(workers_.size())));
+        }
+        objects_.push_back({o.directory.substr(what.chroot.size()), o.directory, nullptr});
+    }
+}
+
+program::~program() = default;
+
+void program::start() {
+    listening_ = client_->listen([this](connection_state s) { hear(s); });
+    for (const auto& w : workers_) {
+        w->rest();
+    }
+}
+
+void program::hear(connection_state s) {
+    stage_.tell("client ", record_->number, " is ", to_string(s));
+    judge_.state(*record_, s == connection_state::closed);
+    if (!stage_.calm && stage_.random.chance(0.03)) {
+        throw std::runtime_error("from a listener");
+    }
+}
+
+// ---- its objects ----
+
+program::object* program::usable(std::size_t index) {
+    object& o = objects_[index];
+    if (!o.used && !client_) {
+        return nullptr;
+    }
+    if (record_->closed && stage_.random.chance(0.5)) {
+        return nullptr;  // it has understood
+    }
+    if (!o.used) {
+        o.used = std::make_unique<mutex>(*client_, o.path);
+    }
+    return &o;
+}
+
+void program::destroy_mutex(std::size_t index) {
+    stage_.tell("client ", record_->number, " destroys its mutex ", index);
+    // Who waits through it goes on, beside those who use the next one.
+    record_->objects += objects_[index].used ? 1U : 0U;
+    objects_[index].used.reset();
+}
+
+worker& program::some_worker() {
+    return *workers_[stage_.random.below(workers_.size())];
+}
+
+// ---- faults ----
+
+void program::pause() {
+    if (!record_->paused) {
+        record_->paused = true;
+        ++record_->pauses;
+        static_cast<virtual_loop::process&>(*env_.loop).pause();
+    }
+}
+
+void program::resume() {
+    if (record_->paused && !record_->crashed) {
+        record_->paused = false;
+        static_cast<virtual_loop::process&>(*env_.loop).resume();
+    }
+}
+
+void program::crash() {
+    pause();
+    record_->crashed = true;
+}
+
+void program::meddle(fault f) {
+    loop().post([weak = weak_from_this(), f] {
+        const auto self = weak.lock();
+        if (!self) {
+            return;
+        }
+        switch (f) {
+            case fault::cancelled:
+                return self->some_worker().cancel();
+            case fault::mutex_destroyed:
+                return self->destroy_mutex(self->stage_.random.below(self->objects_.size()));
+            case fault::hold_released:
+                return self->some_worker().release();
+            default:
+                return self->finish();
+        }
+    });
+}
+
+void program::finish() {
+    if (!client_) {
+        return;
+    }
+    record_->closed = true;
+    if (stage_.random.chance(0.5)) {
+        stage_.tell("client ", record_->number, " is closed");
+        client_->close();
+    } else {
+        stage_.tell("client ", record_->number, " is destroyed");
+        client_.reset();
+    }
+}
+
+}  // namespace latchkey::simulation

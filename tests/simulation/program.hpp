@@ -1,0 +1,77 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+#include <latchkey/mutex.hpp>
+
+#include "environment.hpp"
+#include "judge.hpp"
+#include "plan.hpp"
+#include "stage.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey::simulation {
+
+class worker;
+
+/// One client program: a client of the ensemble, its recipe objects, and callers that use them.
+/// Everything that it does it does on its own loop, so that it can be stopped as a whole. On the
+/// loop only.
+class program : public std::enable_shared_from_this<program> {
+public:
+    program(stage& s, judge& j, const plan::client& what, int number);
+    ~program();
+
+    program(const program&) = delete;
+    program& operator=(const program&) = delete;
+
+    void start();
+
+    [[nodiscard]] const std::shared_ptr<client_record>& record() const noexcept { return record_; }
+
+    [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
+
+    // Faults.
+    void pause();
+    void resume();
+    void crash();
+    /// What the program does to itself, once it runs: cancelled, mutex_destroyed, client_closed,
+    /// hold_released.
+    void meddle(fault f);
+
+    /// It cannot go on.
+    [[nodiscard]] bool finished() const noexcept { return record_->crashed || record_->closed; }
+
+    /// Ends the client, in one way or another.
+    void finish();
+
+    // For its workers.
+    struct object {
+        std::string path;       ///< below the chroot
+        std::string directory;  ///< absolute
+        std::unique_ptr<mutex> used;
+    };
+
+    [[nodiscard]] object* usable(std::size_t index);
+    void destroy_mutex(std::size_t index);
+
+    stage& stage_;
+    judge& judge_;
+
+private:
+    void hear(connection_state s);
+    [[nodiscard]] worker& some_worker();
+
+    const std::shared_ptr<client_record> record_;
+    const environment env_;
+    std::optional<client> client_;
+    subscription listening_;
+    std::vector<object> objects_;
+    std::vector<std::shared_ptr<worker>> workers_;
+};
+
+}  // namespace latchkey::simulation

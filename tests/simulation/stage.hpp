@@ -1,0 +1,75 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+
+#include "plan.hpp"
+#include "random_source.hpp"
+#include "simulation.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace latchkey {
+class virtual_loop;
+}
+
+namespace latchkey::model {
+class cluster;
+}
+
+namespace latchkey::simulation {
+
+using duration = std::chrono::nanoseconds;
+
+/// What the parts of one run share.
+struct stage {
+    explicit stage(const options& how);
+
+    stage(const stage&) = delete;
+    stage& operator=(const stage&) = delete;
+
+    /// Since the run began.
+    [[nodiscard]] duration now() const { return servers.now() - begun; }
+
+    /// A duration in [0, most].
+    [[nodiscard]] duration up_to(duration most) {
+        return duration(random.below(static_cast<std::uint64_t>(most.count()) + 1));
+    }
+
+    [[nodiscard]] bool over() const noexcept { return !violations.empty(); }
+
+    void broken(const char* invariant, std::string text);
+
+    /// A line of the tale: `parts` are written only if somebody wants to hear it. They are part of
+    /// the trace by `mark`.
+    template <typename... Parts>
+    void tell(const Parts&... parts) {
+        if (tale != nullptr) {
+            begin_line();
+            (*tale << ... << parts) << '\n';
+        }
+    }
+
+    void mark(std::uint64_t what);
+
+    model::random_source random;
+    const plan what;
+    testing::ensemble servers;
+    model::cluster& cluster;
+    virtual_loop& loop;
+    std::ostream* const tale;
+    const duration begun;
+    figures counts;
+    std::vector<violation> violations;
+    bool calm = false;      ///< no faults any more
+    bool stopping = false;  ///< nobody begins anything any more
+
+private:
+    void begin_line();
+};
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "transaction.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// One participant's znode, as the servers' log has it.
+struct participant {
+    enum class ending : std::uint8_t {
+        none,
+        released,  ///< by its own session
+        expired,   ///< with its session, by the servers' clock
+        closed,    ///< with its session, which its client ended
+        taken,     ///< by the operator, or with a session that was ended by force
+        robbed,    ///< by another session
+    };
+
+    std::string path;
+    std::string attempt;  ///< the part of its name that tells one attempt from another
+    std::int64_t czxid = 0;
+    std::int64_t owner = 0;  ///< 0: not ephemeral
+    ending how = ending::none;
+    std::chrono::nanoseconds ended{};
+
+    [[nodiscard]] bool there() const noexcept { return how == ending::none; }
+
+    [[nodiscard]] bool foreign() const noexcept { return owner == 0; }
+};
+
+/// What is so, from the log of committed transactions: who takes part in which queue, in the order
+/// of creation. Reads names by itself, not by the recipes' code.
+class truth {
+public:
+    using queue = std::map<std::int64_t, std::shared_ptr<participant>>;  ///< there, by czxid
+
+    /// One change of a committed transaction. Returns the participant that it created or removed,
+    /// if any.
+    std::shared_ptr<participant> apply(const model::transaction& t,
+                                       const model::change& c,
+                                       std::chrono::nanoseconds now);
+
+    /// From now on the end of this session is no work of the servers' clock.
+    void ended_by_force(std::int64_t session) { forced_.insert(session); }
+
+    void ended_by_client(std::int64_t session) { closed_.insert(session); }
+
+    [[nodiscard]] bool was_ended(std::int64_t session) const {
+        return forced_.contains(session) || closed_.contains(session);
+    }
+
+    [[nodiscard]] const queue& queue_of(const std::string& directory) const;
+
+    /// Also of one that is gone; none if there never was one.
+    [[nodiscard]] std::shared_ptr<participant> find(const std::string& path) const;
+
+    /// The nearest ahead of a session's newest participant; none if it is the first or takes no
+    /// part.
+    [[nodiscard]] std::shared_ptr<participant> predecessor(const std::string& directory,
+                                                           std::int64_t session) const;
+
+private:
+    std::map<std::string, queue> queues_;
+    std::map<std::string, std::shared_ptr<participant>> all_;  ///< by path
+    std::set<std::int64_t> forced_;
+    std::set<std::int64_t> closed_;
+};
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,220 @@
+#include "worker.hpp"
+
+#include <latchkey/mutex.hpp>
+#include <latchkey/transaction.hpp>
+
+#include "plan.hpp"
+#include "program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace latchkey::simulation {
+
+worker::worker(program& of, std::size_t object, std::string name)
+    : of_(of),
+      stage_(of.stage_),
+      judge_(of.judge_),
+      object_(object),
+      name_(std::move(name)),
+      next_(of.loop()),
+      cancel_(of.loop()) {}
+
+void worker::rest() {
+    const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
+    next_.start(stage_.up_to(longest), [this] { begin(); });
+}
+
+// ---- acquiring ----
+
+/// No limit, some time, or none at all.
+std::optional<duration> worker::draw_limit() {
+    switch (stage_.random.below(8)) {
+        case 0:
+            return duration{};
+        case 1:
+            return duration(-1);
+        case 2:
+        case 3:
+            return stage_.up_to(stage_.what.session_timeout);
+        default:
+            return std::nullopt;
+    }
+}
+
+void worker::begin() {
+    program::object* const o = of_.usable(object_);
+    if (call_ || held_ || stage_.stopping || o == nullptr) {
+        return;
+    }
+    const auto c = std::make_shared<call>();
+    c->by = of_.record();
+    c->who = name_;
+    c->directory = o->directory;
+    c->limit = draw_limit();
+    acquire_options how;
+    stop_.reset();
+    if (stage_.random.chance(0.3)) {
+        stop_.emplace();
+        how.stop = stop_->get_token();
+        if (stage_.random.chance(0.3)) {
+            cancel_.start(stage_.up_to(stage_.what.session_timeout), [this] { cancel(); });
+        }
+    }
+    if (stage_.random.chance(0.3)) {
+        how.reserved = [this](const place&) { reserved(); };
+    }
+    call_ = c;
+    judge_.begins(c);
+    auto handler = [weak = weak_from_this(), c](std::error_code ec, hold h) {
+        if (const auto self = weak.lock()) {
+            self->told(*c, ec, std::move(h));
+        }
+    };
+    if (c->limit) {
+        o->used->async_acquire(*c->limit, std::move(how), std::move(handler));
+    } else {
+        o->used->async_acquire(std::move(how), std::move(handler));
+    }
+    if (stage_.random.chance(0.02)) {
+        cancel();
+    }
+}
+
+void worker::reserved() {
+    switch (stage_.calm ? 99 : stage_.random.below(30)) {
+        case 0:
+            throw std::runtime_error("from a callback");
+        case 1:
+            return cancel();
+        case 2:
+            return of_.destroy_mutex(object_);
+        default:
+            return;
+    }
+}
+
+void worker::cancel() {
+    if (call_ && stop_) {
+        if (!call_->stopped) {
+            call_->stopped = stage_.now();
+        }
+        stage_.tell(name_, " cancels");
+        const auto keep = *stop_;
+        std::stop_source(keep).request_stop();
+    }
+}
+
+void worker::told(call& c, std::error_code ec, hold h) {
+    judge_.told(c, ec, h);
+    call_.reset();
+    cancel_.cancel();
+    if (!h) {
+        rest();
+    } else {
+        hold_ = std::move(h);
+        held_ = std::make_unique<held>();
+        held_->by = of_.record();
+        held_->what = &hold_;
+        held_->who = name_;
+        held_->directory = c.directory;
+        judge_.takes(*held_);
+        acts_left_ = static_cast<int>(stage_.random.below(4));
+        plan_next();
+        if (stage_.random.chance(0.5)) {
+            on_lost_.emplace(hold_.lost(), [this] { lost(); });
+        }
+    }
+    if (stage_.calm || stage_.over()) {
+        return;
+    }
+    // From inside the handler.
+    switch (stage_.random.below(40)) {
+        case 0:
+            throw std::runtime_error("from a handler");
+        case 1:
+            return release();
+        case 2:
+            return of_.destroy_mutex(object_);
+        case 3:
+            release();
+            return begin();
+        case 4:
+            throw 4;  // NOLINT: anything may be thrown
+        default:
+            return;
+    }
+}
+
+// ---- holding ----
+
+void worker::plan_next() {
+    const duration longest =
+        stage_.calm ? std::min(stage_.what.longest_hold, duration(stage_.what.session_timeout) / 10)
+                    : stage_.what.longest_hold;
+    next_.start(stage_.up_to(longest / (acts_left_ + 1)), [this] { act(); });
+}
+
+void worker::act() {
+    if (!held_) {
+        return;
+    }
+    if (acts_left_-- <= 0) {
+        return release();
+    }
+    // It may have been stopped since it last looked, and does not look again.
+    if (stage_.random.chance(0.5)) {
+        judge_.acts(*held_);
+    } else {
+        transact();
+    }
+    plan_next();
+}
+
+void worker::transact() {
+    const std::string& chroot = of_.record()->chroot;
+    deal d;
+    d.by = of_.record();
+    d.who = name_;
+    d.directory = held_->directory;
+    d.token = held_->token;
+    const std::uint64_t number = judge_.deals(std::move(d));
+    hold_.async_transact(
+        {operation::set(register_path + chroot.size(),
+                        std::to_string(number) + " " + held_->token.to_string())},
+        [&j = judge_, number](std::error_code ec, const std::vector<std::string>&) {
+            j.told(number, ec);
+        });
+}
+
+void worker::release() {
+    if (!held_) {
+        return;
+    }
+    judge_.releases(*held_);
+    held_.reset();
+    switch (stage_.random.below(3)) {
+        case 0:
+            hold_.release();
+            break;
+        case 1: {
+            const hold last = std::move(hold_);
+            break;
+        }
+        default:
+            hold_ = hold();
+            break;
+    }
+    rest();
+}
+
+/// The stop callback: the work ends now, or a little later.
+void worker::lost() {
+    stage_.tell(name_, " hears that it lost");
+    if (held_ && stage_.random.chance(0.5)) {
+        release();
+    }
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+
+#include "judge.hpp"
+#include "loop.hpp"
+#include "stage.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <system_error>
+
+namespace latchkey::simulation {
+
+class program;
+
+/// One caller, as a thread of a program would be: acquires, does something, releases, and begins
+/// again; in all the ways that the recipes offer.
+class worker : public std::enable_shared_from_this<worker> {
+public:
+    worker(program& of, std::size_t object, std::string name);
+
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+
+    void rest();
+    void cancel();
+    void release();
+
+private:
+    void begin();
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> draw_limit();
+    void reserved();
+    void told(call& c, std::error_code ec, hold h);
+    void plan_next();
+    void act();
+    void transact();
+    void lost();
+
+    program& of_;
+    stage& stage_;
+    judge& judge_;
+    const std::size_t object_;
+    const std::string name_;
+
+    std::shared_ptr<call> call_;  ///< while it waits
+    std::optional<std::stop_source> stop_;
+    hold hold_;
+    std::unique_ptr<held> held_;  ///< while it holds
+    std::optional<std::stop_callback<std::function<void()>>> on_lost_;
+    int acts_left_ = 0;
+    timer next_;
+    timer cancel_;
+};
+
+}  // namespace latchkey::simulation
