@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
+#include <fstream>
 #include <ostream>
 #include <stdexcept>
 #include <thread>
@@ -87,17 +88,18 @@ public:
         chaos_outcome result;
         const nanoseconds begin = now();
         const nanoseconds offset = wall_offset();
-        while (now() - begin < options_.duration) {
-            storm(std::min<nanoseconds>(options_.storm, options_.duration - (now() - begin)));
+        while (now() - begin < options_.duration && result.trouble.empty()) {
+            result.trouble =
+                storm(std::min<nanoseconds>(options_.storm, options_.duration - (now() - begin)));
             quiet();
             progress_ << std::chrono::duration_cast<std::chrono::seconds>(now() - begin).count()
                       << " s, " << register_.accesses().size() << " accesses, "
                       << diary_.all().size() << " faults" << std::endl;
         }
-        result.trouble = workers_.drain();
+        workers_.drain();
         wait_until_empty();
         history_.end = now();
-        result.trouble = workers_.end();
+        result.trouble += workers_.end();
         result.duration = std::chrono::duration_cast<milliseconds>(now() - begin);
         judge(offset, result);
         return result;
@@ -122,25 +124,27 @@ private:
         return paths;
     }
 
-    /// Servers and workers are broken independently of each other.
-    void storm(nanoseconds duration) {
-        std::exception_ptr failure;
+    /// Servers and workers are broken independently of each other. What went wrong with that, else
+    /// empty.
+    std::string storm(nanoseconds duration) {
         std::stop_source stop;
-        std::jthread at_servers([&] {
+        std::string at_servers;
+        std::string at_workers;
+        const auto run = [&stop](auto& faults, std::string& trouble) {
             try {
-                server_faults_.run(stop.get_token());
-            } catch (...) {
-                failure = std::current_exception();
+                faults.run(stop.get_token());
+            } catch (const std::exception& e) {
+                trouble = std::string(e.what()) + '\n';
+                stop.request_stop();
             }
-        });
-        std::jthread at_workers([&] { worker_faults_.run(stop.get_token()); });
-        wait_for({}, std::chrono::duration_cast<milliseconds>(duration));
+        };
+        std::jthread servers([&] { run(server_faults_, at_servers); });
+        std::jthread workers([&] { run(worker_faults_, at_workers); });
+        wait_for(stop.get_token(), std::chrono::duration_cast<milliseconds>(duration));
         stop.request_stop();
-        at_workers.join();
-        at_servers.join();
-        if (failure) {
-            std::rethrow_exception(failure);
-        }
+        servers.join();
+        workers.join();
+        return at_servers + at_workers;
     }
 
     /// Long enough to notice who was not woken, and for the sessions of the killed to end.
@@ -159,10 +163,31 @@ private:
         }
     }
 
+    /// For whoever wants to know more: what the servers wrote, and what was broken when.
+    void keep_files() const {
+        for (int server = 1; server <= servers_.size(); ++server) {
+            const auto data = data_of(servers_, server);
+            const auto copy = options_.folder / ("server." + std::to_string(server));
+            std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
+            std::filesystem::copy(data.parent_path().parent_path() / "server.log", copy);
+        }
+        std::ofstream faults(options_.folder / "faults");
+        for (const auto& d : history_.disturbances) {
+            faults << d.begin.count() << ' ' << d.end.count() << ' ' << d.worker.value_or(0) << ' '
+                   << d.kind << '\n';
+        }
+        std::ofstream accesses(options_.folder / "accesses");
+        for (const auto& a : history_.accesses) {
+            accesses << a.at.count() << ' ' << a.lock << ' ' << a.worker << ' ' << a.token << ' '
+                     << a.written.value_or(0) << (a.accepted ? " accepted\n" : " refused\n");
+        }
+    }
+
     void judge(nanoseconds offset, chaos_outcome& result) {
         workers_.collect(history_);
         history_.accesses = register_.accesses();
         history_.disturbances = diary_.all();
+        keep_files();
         history_.transactions = logged(servers_);
         // The wall clock may have been set a little meanwhile.
         const nanoseconds drift = wall_offset() - offset;

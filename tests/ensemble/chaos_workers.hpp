@@ -44,10 +44,9 @@ public:
     void stop(std::size_t place);
     void go_on(std::size_t place);
 
-    /// No more turns; returns when all have drained, and stay connected. What went wrong, else
-    /// empty.
-    [[nodiscard]] std::string drain();
-    /// Ends them. What went wrong, else empty.
+    /// No more turns; returns when all have drained, and stay connected.
+    void drain();
+    /// Ends them. What went wrong with any of them so far, else empty.
     [[nodiscard]] std::string end();
 
     /// Everything that all of them, also those that were killed, have told.
