@@ -58,9 +58,11 @@ TEST_P(OneServer, OfTheHolderCostsItAReconnectAndNotTheHold) {
     ASSERT_NE(its, 0);
     strike(its);
     expect_writes_again(c, "elsewhere");
-    const int now = servers_.server_of(c.first().session());
-    EXPECT_NE(now, its);
-    EXPECT_NE(now, 0);
+    // A server with a full disk may have answered before it noticed.
+    EXPECT_TRUE(eventually([&] {
+        const int now = servers_.server_of(c.first().session());
+        return now != 0 && now != its;
+    }));
     servers_.mend();
     c.expect_kept();
 }
@@ -83,7 +85,7 @@ class EachServer : public OneServer {};
 TEST_P(EachServer, InTurnLeavesTheHoldOrSaysThatItIsLost) {
     contest c({.holders_servers = servers_.connect_string(),
                .other_servers = servers_.connect_string(),
-               .session_timeout = 12s});
+               .session_timeout = 8s});
     bool kept = true;
     for (int server = 1; server <= servers_.size() && kept; ++server) {
         strike(server);
