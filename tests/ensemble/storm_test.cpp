@@ -3,7 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "eventually.hpp"
+#include "child_process.hpp"
 #include "real_ensemble.hpp"
 #include "storm_worker.hpp"
 
@@ -13,14 +13,12 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
-extern char** environ;
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -32,39 +30,20 @@ std::chrono::seconds duration() {
     return std::chrono::seconds(asked == nullptr ? 3 : std::max(1, std::atoi(asked)));
 }
 
-/// A process of its own that never shared this one's memory: a client does not survive a fork.
-pid_t start_worker(const storm_order& o) {
-    std::vector<std::string> words = worker_arguments(o);
-    words.insert(words.begin(), "/proc/self/exe");
-    std::vector<char*> argv;
-    for (std::string& word : words) {
-        argv.push_back(word.data());
-    }
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    if (::posix_spawn(&pid, argv.front(), nullptr, nullptr, argv.data(), environ) != 0) {
-        throw std::runtime_error("cannot start a worker");
-    }
-    return pid;
-}
-
 using histories = std::map<int, std::vector<held_interval>>;
 
 /// Runs all workers; what they held, by lock, in order of time.
 histories run_storm(const storm_order& order, const std::filesystem::path& folder) {
-    std::vector<std::pair<pid_t, std::string>> workers;
+    std::vector<std::pair<child_process, std::string>> workers;
     for (int i = 0; i < processes; ++i) {
         storm_order o = order;
         o.shared_objects = i % 2 == 0;
         o.history = folder / std::to_string(i);
-        workers.emplace_back(start_worker(o), o.history);
+        workers.emplace_back(child_process(worker_arguments(o)), o.history);
     }
     histories all;
-    for (const auto& [pid, file] : workers) {
-        int status = 0;
-        ::waitpid(pid, &status, 0);
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-            << "worker ended with " << status;
+    for (auto& [process, file] : workers) {
+        EXPECT_EQ(process.wait(), 0);
         for (const held_interval& i : read_history(file)) {
             all[i.lock].push_back(i);
         }
