@@ -108,7 +108,7 @@ struct oracle {
         if (bad_form) {
             allowed.insert(answer::malformed);
         }
-        if (bad_number || own_twin) {
+        if (bad_number || (own_twin && present)) {
             allowed.insert(answer::exhausted);
         }
         if (allowed.empty()) {
