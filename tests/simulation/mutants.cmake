@@ -41,5 +41,7 @@ target_link_libraries(latchkey_mutated
     PUBLIC Boost::thread Boost::chrono
     PRIVATE latchkey_build nlohmann_json::nlohmann_json)
 
-# The copy comes first: what it defines is not taken from the library again.
-latchkey_test(NAME mutants_test LABEL simulation SOURCES mutants_test.cpp LIBRARIES latchkey_mutated latchkey_simulation)
+# The copy comes first in a program: what it defines is not taken from the library again.
+latchkey_test(NAME mutants_test LABEL simulation SOURCES mutants_test.cpp mutants_kill.cpp
+    LIBRARIES latchkey_mutated latchkey_simulation)
+latchkey_program(mutants SOURCES mutants.cpp mutants_kill.cpp LIBRARIES latchkey_mutated latchkey_simulation)

@@ -1,9 +1,10 @@
 #include "mutants.hpp"
 
+#include "mutants_kill.hpp"
 #include "simulation.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <iostream>
 #include <ostream>
 #include <string>
 
@@ -17,36 +18,17 @@ void PrintTo(const mutant_description& m, std::ostream* out) {
 
 namespace {
 
-/// Makes the copy that this program is linked with another one, for a scope.
-class made_wrong {
-public:
-    explicit made_wrong(mutant m) {
-        present_mutant = m;
-        mutant_was_reached = false;
-    }
-
-    made_wrong(const made_wrong&) = delete;
-    made_wrong& operator=(const made_wrong&) = delete;
-
-    ~made_wrong() { present_mutant = mutant::none; }
-};
-
 class Mutant : public ::testing::TestWithParam<mutant_description> {};
 
 TEST_P(Mutant, IsKilled) {
-    const made_wrong wrong(GetParam().which);
-    for (int seed = 1; seed <= GetParam().seeds; ++seed) {
-        const verdict v = simulate({.seed = static_cast<std::uint64_t>(seed)});
-        if (!v.violations.empty()) {
-            std::cout << GetParam().name << ": killed by " << v.violations.front().invariant
-                      << " at seed " << seed << ": " << v.violations.front().text << '\n';
-            EXPECT_TRUE(mutant_was_reached);
-            return;
-        }
-    }
-    ADD_FAILURE() << "survives " << GetParam().seeds << " seeds"
-                  << (mutant_was_reached ? "" : ", which never come to what it changes") << ": "
-                  << GetParam().harm;
+    const mutant_description& m = GetParam();
+    const auto killed = kill(m.which, 1, m.seeds);
+    ASSERT_TRUE(killed) << "survives " << m.seeds << " seeds"
+                        << (mutant_was_reached ? "" : ", which never come to what it changes")
+                        << ": " << m.harm;
+    EXPECT_TRUE(mutant_was_reached);
+    std::cout << m.name << ": killed by " << killed->invariant << " at seed " << killed->seed
+              << ": " << killed->text << '\n';
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Mutant, ::testing::ValuesIn(all_mutants), [](const auto& i) {
