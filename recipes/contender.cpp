@@ -112,6 +112,7 @@ void contender::on_joined(protected_create::joined j) {
     czxid_ = j.czxid;
     settings_.directory_known = settings_.directory_known || !own_.empty();
     if (giving_up_) {
+        on_listed(j.names);  // whoever stays does that when he is placed
         leave(std::move(*giving_up_));
     } else if (j.why) {
         leave({std::move(j.why), {}});

@@ -167,6 +167,28 @@ TEST_F(Session, ThatMovesToTheLeaderFindsACreateThatIsNotCommittedYet) {
     EXPECT_EQ(ensemble_.count(c.session_id()).creates, 1U);
 }
 
+// A create that was thought lost, and another of the same attempt: both are there when it is looked
+// for, and nobody wants either.
+TEST_F(Session, ThatGivesUpDeletesTheStraysOfItsAttemptToo) {
+    client c = connected();
+    mutex m(c, "/lock");
+    held(m).release();
+    settle();
+    ensemble_.fail_next(op::create, when::after, c.session_id());
+    std::stop_source stop;
+    const auto w =
+        acquire(m, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/lock").size() == 1; }, 1s));
+    constexpr std::size_t digits = 10;
+    std::string stray = "/lock/" + ensemble_.children("/lock").front();
+    stray.replace(stray.size() - digits, digits, "0000000042");
+    ensemble_.create(stray);
+    stop.request_stop();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    EXPECT_FALSE(w->granted);
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/lock").empty(); }, 10s));
+}
+
 TEST_F(Session, ReplacedWithoutAWordIsALoss) {
     client c = connected();
     mutex m(c, "/lock");
