@@ -92,7 +92,7 @@ TEST_P(LongAbsence, LosesTheHoldAtItsDeadlineAndTheQueueGoesOnAfterwards) {
 INSTANTIATE_TEST_SUITE_P(,
                          LongAbsence,
                          ::testing::Values(absence{"Killed", &real_ensemble::kill},
-                                         absence{"Paused", &real_ensemble::pause}),
+                                           absence{"Paused", &real_ensemble::pause}),
                          [](const auto& p) { return p.param.name; });
 
 }  // namespace
