@@ -56,6 +56,7 @@ private:
     void session_ended(loss) override {}
 
     void validity_passed() override {}
+
     void znode_missing(const std::string&) override {}
 
     void client_closed(const failure& why) override;
