@@ -21,12 +21,15 @@
 #ifndef STRIKES    /* znodes that an operator deletes */
 #define STRIKES 0
 #endif
+#ifndef LATE       /* creates that are only thought lost, and wait in a server */
+#define LATE 0
+#endif
 #ifndef CANCELS    /* clients that change their mind */
 #define CANCELS 1
 #endif
 
 /* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, STRAYS_STAY, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM,
- * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE.
+ * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_CREATE_LEFT.
  *
  * LIST_ONLY and SYNC alone hurt only who gives up: who goes on creates again, and deletes the stray as soon as he sees it.
  * STRAYS_STAY takes that away as well, and then he waits behind himself. */
@@ -35,7 +38,7 @@
 #define LIST_ONLY
 #endif
 
-#define ZNODES (CLIENTS + LOSSES + EXPIRIES + STRIKES)
+#define ZNODES (CLIENTS + LOSSES + EXPIRIES + STRIKES + LATE)
 #define NEVER 255
 
 /* ---- the ensemble ----
@@ -110,6 +113,39 @@ inline doom(z) {
     fi
 }
 
+/* ---- what must never be, each asserted where it could first be seen; progress is at the end ---- */
+hidden byte overlap;            /* two believe that they hold */
+hidden byte token_went_back;
+hidden byte stale_effect;       /* of an earlier holder on the resource */
+hidden byte stale_commit;       /* of a guarded transaction, while somebody is ahead or after a later one */
+hidden byte orphan;             /* a znode that nobody wants and nobody deletes */
+hidden byte too_many;           /* more creates than faults explain */
+
+#if LATE
+/* A server forgets nothing, and does what it was asked in order: what waited there comes before what is asked now. Only
+ * while the session is at another server it would be refused. */
+byte late = 0;
+byte waits[CLIENTS];        /* the guid of a create that waits */
+bool waits_at_leader[CLIENTS];
+#define arrives(c) (waits[c] != 0 && opened[c] && at_leader[c] == waits_at_leader[c])
+
+inline arrive(c) {
+    too_many = znodes == ZNODES; assert(!too_many);
+    owner[znodes] = c; guid[znodes] = waits[c]; born[znodes] = proposed; proposed++; znodes++;
+    waits[c] = 0
+}
+
+inline arrive_first() {
+    if
+    :: arrives(me) -> arrive(me)
+    :: arrives(me) -> waits[me] = 0                 /* it was lost after all */
+    :: !arrives(me)
+    fi
+}
+#else
+#define arrive_first() skip
+#endif
+
 inline ask() { faith[me] = (faith[me] == UNPROVEN -> ASKED : faith[me]) }
 inline answered() { faith[me] = (faith[me] == ASKED -> PROVEN : faith[me]) }
 
@@ -142,14 +178,6 @@ inline list() {
     }
 }
 
-/* ---- what must never be, each asserted where it could first be seen; progress is at the end ---- */
-hidden byte overlap;            /* two believe that they hold */
-hidden byte token_went_back;
-hidden byte stale_effect;       /* of an earlier holder on the resource */
-hidden byte stale_commit;       /* of a guarded transaction, while somebody is ahead or after a later one */
-hidden byte orphan;             /* a znode that nobody wants and nobody deletes */
-hidden byte too_many;           /* more creates than faults explain */
-
 proctype client(byte me) {
     byte mine = NEVER, before = NEVER, ahead = 0, upto = 0, z = 0, attempt = 0;
     bool abandoned = false;
@@ -160,6 +188,9 @@ begin:
     atomic {
         mine = NEVER; before = NEVER; ahead = 0;
         attempt++;
+#if LATE
+        waits[me] = (opened[me] -> waits[me] : 0);
+#endif
         opened[me] = true
     }
 
@@ -168,11 +199,17 @@ create:
     if
     :: atomic { !opened[me] -> goto begin }
     :: atomic { opened[me] ->
+        arrive_first();
         too_many = znodes == ZNODES; assert(!too_many);
         mine = znodes; znodes++;
         owner[mine] = me; guid[mine] = attempt; born[mine] = proposed; proposed++;
         ask() }
     :: atomic { lose() -> goto unknown }
+#if LATE
+    :: atomic { late < LATE && losses < LOSSES && waits[me] == 0 ->
+        late++; waits[me] = attempt; waits_at_leader[me] = at_leader[me];
+        lose() -> goto unknown }
+#endif
     fi;
     if
     :: atomic { known(me) > born[mine] -> answered(); list(); goto judge }
@@ -207,6 +244,7 @@ resolve:
 #ifdef SYNC
         upto = (at_leader[me] -> 0 : proposed)
 #else
+        arrive_first();
         upto = proposed; ask()
 #endif
 #endif
@@ -232,8 +270,12 @@ resolve:
         if
         :: mine == NEVER && abandoned -> goto out
         :: mine == NEVER && !abandoned -> goto create
-        :: mine != NEVER && abandoned -> doom(mine); goto out
-        :: else -> list(); goto judge
+        :: mine != NEVER && abandoned ->
+#ifndef LATE_CREATE_LEFT
+            list();
+#endif
+            doom(mine); goto out
+        :: mine != NEVER && !abandoned -> list(); goto judge
         fi }
     :: atomic { lose() -> goto resolve }
     :: atomic { cancels < CANCELS && !abandoned -> cancels++; abandoned = true; goto resolve }
@@ -301,6 +343,17 @@ reconnected:
     :: atomic { cancels < CANCELS -> cancels++; doom(mine); goto out }
     fi;
 #endif
+#if LATE && !defined(LATE_CREATE_UNSEEN)
+    /* lost_create: on each connection a write, and a list behind it. */
+    if
+    :: atomic { !opened[me] -> goto gone }
+    :: atomic { opened[me] -> arrive_first(); upto = proposed }
+    fi;
+    if
+    :: atomic { known(me) >= upto -> upto = 0 }
+    :: atomic { lose() -> upto = 0; goto reconnected }
+    fi;
+#endif
 relist:
     atomic { connected -> list(); goto judge };
 
@@ -316,7 +369,7 @@ confirm:
 #endif
         :: faith[me] == PROVEN -> goto granted
         :: faith[me] != PROVEN && !alive(mine) -> goto gone
-        :: faith[me] != PROVEN && alive(mine) -> upto = proposed; ask()
+        :: faith[me] != PROVEN && alive(mine) -> arrive_first(); upto = proposed; ask()
         :: cancels < CANCELS -> cancels++; doom(mine); goto out
         fi
     };
@@ -380,7 +433,15 @@ out:
     /* What is not needed any more is forgotten: fewer states. */
     atomic {
         mine = NEVER; before = NEVER; ahead = 0; upto = 0; attempt = 0; abandoned = false;
-        faith[me] = UNPROVEN; seen[me] = 0; at_leader[me] = true; opened[me] = false;
+#if LATE
+        if
+        :: waits[me] == 0 -> opened[me] = false
+        :: else                                     /* it may come yet */
+        fi;
+#else
+        opened[me] = false; at_leader[me] = true;
+#endif
+        faith[me] = UNPROVEN; seen[me] = 0;
         finished++
     }
 }
@@ -406,6 +467,11 @@ end:
             z = 0
         } }
 
+#if LATE
+    :: atomic { arrives(0) -> arrive(0) }
+    :: atomic { arrives(1) -> arrive(1) }
+#endif
+
     /* A deadline passes: the hold is lost, whatever the servers think. */
     :: atomic { lapses < LAPSES ->
         lapses++;
@@ -424,6 +490,9 @@ end:
         :: !opened[c] || faith[c] != UNPROVEN
         :: opened[c] && faith[c] == UNPROVEN ->
             opened[c] = false;
+#if LATE
+            waits[c] = 0;
+#endif
             z = 0;
             do
             :: z == znodes -> break
@@ -476,7 +545,12 @@ init {
         i = 0;
         run world()
     };
-    atomic { finished == CLIENTS && dooms == 0 ->
+#if LATE
+#define awaited (arrives(0) || arrives(1))
+#else
+#define awaited false
+#endif
+    atomic { finished == CLIENTS && dooms == 0 && !awaited ->
         do
         :: i < znodes -> orphan = alive(i); assert(!orphan); i++
         :: else -> break
