@@ -65,6 +65,7 @@ void protected_create::send() {
     if (!directory_known_) {
         create_directories();
     }
+    in_doubt_ = true;
     core_->submit(request::create(join_path(as_->directory, prefix_ + as_->marker),
                                   as_->data(),
                                   create_mode::ephemeral_sequential,
@@ -93,6 +94,7 @@ void protected_create::on_created(const reply& r) {
         on_refused(r.code);
         return;
     }
+    in_doubt_ = false;
     directory_known_ = true;
     joined_.name = name_of(r.path);
     joined_.czxid = r.stat.czxid;
@@ -109,9 +111,11 @@ void protected_create::on_refused(result_code code) {
                 return;
             }
             directory_known_ = false;
+            in_doubt_ = false;
             retry(&protected_create::send);
             return;
         case result_code::throttled:
+            in_doubt_ = false;
             retry(&protected_create::send);
             return;
         case result_code::node_exists:
@@ -186,6 +190,9 @@ void protected_create::resolve() {
 void protected_create::examine(std::vector<std::string> names,
                                std::vector<std::string> candidates) {
     if (candidates.empty()) {
+        if (std::exchange(in_doubt_, false) && !lost_) {
+            lost_ = lost_create::await(core_, as_, prefix_);
+        }
         send();
         return;
     }
@@ -224,6 +231,9 @@ void protected_create::retry(void (protected_create::*step)()) {
 void protected_create::finish(joined j) {
     ++step_;
     retry_.cancel();
+    if (lost_) {
+        lost_->keep(j.name);
+    }
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(j));
     }

@@ -3,6 +3,7 @@
 #include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "lost_create.hpp"
 #include "participation.hpp"
 
 #include <cstdint>
@@ -85,7 +86,9 @@ private:
     bool resolving_ = false;
     bool was_resolved_ = false;  ///< once: the next time is a little later
     result_code directory_refused_ = result_code::ok;
-    failure refused_;  ///< told when it is known what is there
+    bool in_doubt_ = false;              ///< the last create was sent, and its outcome is not known
+    std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
+    failure refused_;                    ///< told when it is known what is there
     joined joined_;
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};

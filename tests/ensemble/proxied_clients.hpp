@@ -86,10 +86,11 @@ protected:
         return r.ok() ? std::optional(r.stat.version) : std::nullopt;
     }
 
-    /// One znode is in the queue, it is the hold's, and the session is the client's.
+    /// One znode is in the queue, it is the hold's, and the session is the client's. It may take a
+    /// moment: a create of an earlier attempt may come late, and is deleted.
     void expect_sole_holder(const hold& h, const client& by) {
         EXPECT_TRUE(h.valid()) << to_string(h.why_lost());
-        ASSERT_EQ(world_->children(path_).size(), 1U);
+        ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
         catch_up();
         const auto holder = theirs_.holder();
         ASSERT_TRUE(holder);

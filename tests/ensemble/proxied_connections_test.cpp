@@ -51,7 +51,7 @@ protected:
             expect_sole_holder(h, c);
             EXPECT_TRUE(h.release_and_wait());
             proxy.pass();
-            EXPECT_TRUE(world_->children(path_).empty());
+            expect_nothing_left();
             ++tried;
             cuts += accepted_by_all() > accepted ? 1 : 0;
             if (HasFailure()) {

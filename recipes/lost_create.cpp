@@ -1,0 +1,57 @@
+#include "lost_create.hpp"
+
+#include "path.hpp"
+#include "queue.hpp"
+
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// In session timeouts. A server that holds a request for longer than a few of its own limits is
+/// not part of the ensemble any more.
+constexpr int patience = 10;
+
+}  // namespace
+
+std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
+                                                std::shared_ptr<const participation> as,
+                                                std::string prefix) {
+    std::shared_ptr<lost_create> made(
+        new lost_create(std::move(core), std::move(as), std::move(prefix)));
+    made->core_->attach(made);
+    return made;
+}
+
+lost_create::lost_create(std::shared_ptr<client_core> core,
+                         std::shared_ptr<const participation> as,
+                         std::string prefix)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      prefix_(std::move(prefix)),
+      since_(core_->loop().now()) {}
+
+void lost_create::session_connected() {
+    if (!kept_) {
+        return;  // the attempt still looks itself
+    }
+    core_->submit(request::multi({request::check(as_->directory)}), [](const reply&) {});
+    core_->submit(request::children(as_->directory),
+                  [self = shared_from_this()](const reply& r) { self->on_listed(r); });
+}
+
+void lost_create::on_listed(const reply& r) {
+    if (!r.ok() && r.code != result_code::no_node) {
+        return;  // the next connection looks again
+    }
+    for (const std::string& name : with_prefix(r.names, prefix_, as_->marker)) {
+        if (name != *kept_) {
+            core_->deletes().add(join_path(as_->directory, name), nullptr);
+        }
+    }
+    if (core_->loop().now() > since_ + patience * core_->session_timeout()) {
+        core_->detach(this);
+    }
+}
+
+}  // namespace latchkey

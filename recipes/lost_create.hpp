@@ -1,0 +1,55 @@
+#pragma once
+
+#include "client_core.hpp"
+#include "participation.hpp"
+#include "session_user.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey {
+
+/// A create that was resolved as not there, and may come yet.
+///
+/// Servers refuse a late request of a session that has moved to another server meanwhile. They do
+/// not if it has moved back: a create that waited in a busy server's queue all the time is applied
+/// then, long after its attempt went on without it, and nobody would ever delete it. So the
+/// directory is looked at again on each later connection, after a write, which such a create is
+/// ahead of. On the loop only; lives with the session, or until creates that old are impossible.
+class lost_create final : public session_user, public std::enable_shared_from_this<lost_create> {
+public:
+    /// `prefix` is what the names of its attempt begin with. Kept alive by the core.
+    static std::shared_ptr<lost_create> await(std::shared_ptr<client_core> core,
+                                              std::shared_ptr<const participation> as,
+                                              std::string prefix);
+
+    /// The attempt is resolved, and `name` (empty for none) is its znode; all others are strays
+    /// from now on.
+    void keep(std::string name) { kept_ = std::move(name); }
+
+private:
+    lost_create(std::shared_ptr<client_core> core,
+                std::shared_ptr<const participation> as,
+                std::string prefix);
+
+    void session_connected() override;
+
+    void session_ended(loss) override { core_->detach(this); }
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override { core_->detach(this); }
+
+    void on_listed(const reply& r);
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const participation> as_;
+    const std::string prefix_;
+    const loop::clock::time_point since_;
+    std::optional<std::string> kept_;
+};
+
+}  // namespace latchkey
