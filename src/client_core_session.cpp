@@ -33,6 +33,9 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
         case session_event::kind::suspended:
             on_suspended();
             break;
+        case session_event::kind::silence_over:
+            validity_->heard_again(env_.loop->now());
+            break;
         case session_event::kind::expired:
             retire_session();
             end_session(loss::session_expired);

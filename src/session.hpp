@@ -14,14 +14,23 @@ namespace latchkey {
 /// What a one-shot watch saw.
 enum class watch_event : std::uint8_t { deleted, changed, children_changed };
 
+/// An idle client hears of its server every third of the timeout, by pings. If it hears nothing for
+/// this long, the network held something back, one way or the other.
+[[nodiscard]] constexpr std::chrono::nanoseconds quiet_limit(
+    std::chrono::nanoseconds timeout) noexcept {
+    return timeout * 2 / 5;
+}
+
 /// What happens to a session as a whole.
 struct session_event {
     enum class kind : std::uint8_t {
-        connected,    ///< first, or again; `id` and `timeout` are what the server says now
-        suspended,    ///< the connection is gone; the session may live
-        expired,      ///< the session is over; the object only waits for its destruction
-        auth_failed,  ///< the credentials were refused; the session is over
-        trouble,      ///< an attempt to connect failed; `detail` says how, for people
+        connected,     ///< first, or again; `id` and `timeout` are what the server says now
+        suspended,     ///< the connection is gone; the session may live
+        silence_over,  ///< something comes, and the last answer was quiet_limit ago; comes before
+                       ///< it
+        expired,       ///< the session is over; the object only waits for its destruction
+        auth_failed,   ///< the credentials were refused; the session is over
+        trouble,       ///< an attempt to connect failed; `detail` says how, for people
     };
 
     kind what = kind::trouble;

@@ -55,12 +55,12 @@ public:
         if (sent <= proof_) {
             return;
         }
-        if (proof_ < awake_since_ && awake_since_ <= sent) {
+        if (held_back_until_ <= proof_ && proof_ < awake_since_ && awake_since_ <= sent) {
             before_standstill_ = proof_;
         }
         // A little more than a holder's heartbeats are apart.
         if (proof_ == time_point::min() || sent - proof_ > timeout_ / 16 * 3) {
-            silent_until_ = sent;
+            silent_until_ = std::max(silent_until_, sent);
         }
         proof_ = sent;
         publish();
@@ -71,6 +71,14 @@ public:
     /// about that until the leader has been told of it. What it was told before counts. On the
     /// loop.
     void stood_still(time_point until) noexcept { awake_since_ = until; }
+
+    /// Nothing was heard for longer than pings are apart, until now. What was sent meanwhile may
+    /// have been held back by the network, and may have arrived only now, all of it at once: the
+    /// leader need not have been told of any of it. On the loop.
+    void heard_again(time_point until) noexcept {
+        before_standstill_ = proof_;
+        awake_since_ = silent_until_ = held_back_until_ = until;
+    }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
@@ -116,6 +124,7 @@ private:
     time_point proof_ = time_point::min();
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
     time_point awake_since_ = time_point::min();   ///< the end of the last standstill
+    time_point held_back_until_ = time_point::min();    ///< the end of one of the network
     time_point before_standstill_ = time_point::min();  ///< the last proof before it
     time_point believed_until_ = time_point::min();
     bool ended_ = false;

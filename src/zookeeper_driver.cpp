@@ -120,6 +120,7 @@ void zookeeper_driver::on_state(state now) noexcept {
     if (now == state::connected) {
         connected_ = ever_connected_ = true;
         attempting_ = false;
+        answered_at_ = loop_->now();
         attempts_ = failed_rounds_ = 0;
         tell({.what = session_event::kind::connected,
               .id = handle_->session_id(),
@@ -142,6 +143,7 @@ void zookeeper_driver::on_state(state now) noexcept {
 }
 
 void zookeeper_driver::on_watch(watch_event what, const char* path) noexcept {
+    only_watches_ = true;
     for (const auto& w : watches_.take(what, path)) {
         if (const auto watcher = w.lock(); watcher && !abandoned_) {
             (*watcher)(what);

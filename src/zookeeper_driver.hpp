@@ -70,7 +70,7 @@ private:
 
     void end_turn();
     void pump(bool readable, bool writable);
-    void read_frames(bool writable);
+    void read_frames(bool readable, bool writable);
     void settle();
     [[nodiscard]] bool ready_to_connect();
     [[nodiscard]] bool began_attempt(int socket);
@@ -109,6 +109,7 @@ private:
 
     timer wake_;
     loop::clock::time_point wake_at_{};
+    loop::clock::time_point answered_at_{};  ///< something, on this connection
     loop::clock::time_point pause_until_{};
     loop::clock::time_point attempt_ends_{};
     std::chrono::milliseconds attempt_limit_{};
@@ -124,6 +125,7 @@ private:
     bool ever_connected_ = false;  ///< this handle has a session
     bool stale_ = false;           ///< the C client mixes up two connections, see settle()
     bool inside_ = false;
+    bool only_watches_ = false;  ///< have come with the present frame
     bool flush_posted_ = false;
     bool over_ = false;
     bool closing_ = false;

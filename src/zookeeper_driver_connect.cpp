@@ -118,13 +118,24 @@ void zookeeper_driver::end_turn() {
 void zookeeper_driver::pump(bool readable, bool writable) {
     take_turn([&] {
         if (handle_ && (readable || writable)) {
-            read_frames(writable);
+            read_frames(readable, writable);
         }
     });
 }
 
-void zookeeper_driver::read_frames(bool writable) {
-    for (int i = 0; i < most_frames && !abandoned_ && handle_->process(writable && i == 0); ++i) {
+void zookeeper_driver::read_frames(bool readable, bool writable) {
+    bool more = true;
+    for (int i = 0; i < most_frames && more && !abandoned_; ++i) {
+        const auto now = loop_->now();
+        if (readable && connected_ && now - answered_at_ >= quiet_limit(handle_->timeout())) {
+            tell({.what = session_event::kind::silence_over, .id = 0, .timeout = {}, .detail = {}});
+        }
+        // Watches come of themselves: they say nothing about what was sent.
+        only_watches_ = false;
+        more = !abandoned_ && handle_->process(writable && i == 0);
+        if (more && readable && !only_watches_) {
+            answered_at_ = now;
+        }
     }
 }
 

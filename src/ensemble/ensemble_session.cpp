@@ -117,10 +117,10 @@ void ensemble_session::send(const std::shared_ptr<packet>& p) {
 }
 
 void ensemble_session::answered(reply r, std::int64_t zxid) {
-    if (phase_ != phase::connected) {
+    if (phase_ != phase::connected || !hear(true)) {
         return;
     }
-    heard(zxid);
+    seen_ = std::max(seen_, zxid);
     outstanding o = std::move(sent_.front());
     sent_.pop_front();
     if (r.ok() && o.what->watch && !o.watch.expired()) {
@@ -130,12 +130,28 @@ void ensemble_session::answered(reply r, std::int64_t zxid) {
 }
 
 void ensemble_session::heard(std::int64_t zxid) {
+    if (hear(true)) {
+        seen_ = std::max(seen_, zxid);
+    }
+}
+
+/// An answer, or a watch. False if there is no session any more.
+bool ensemble_session::hear(bool answer) {
     last_heard_ = process_->loop->now();
-    seen_ = std::max(seen_, zxid);
+    const auto before = answered_at_;
+    answered_at_ = answer ? last_heard_ : before;
+    if (phase_ != phase::connected || last_heard_ - before < quiet_limit(timeout_)) {
+        return true;
+    }
+    session_event e;
+    e.what = session_event::kind::silence_over;
+    return tell(e);
 }
 
 void ensemble_session::notified(watch_event e, const std::string& path) {
-    last_heard_ = process_->loop->now();
+    if (!hear(false)) {
+        return;
+    }
     const std::shared_ptr<bool> alive = alive_;
     for (const std::weak_ptr<watcher>& weak : watches_.take(e, path)) {
         const std::shared_ptr<watcher> w = weak.lock();

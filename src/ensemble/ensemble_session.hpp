@@ -71,6 +71,7 @@ private:
     void end(session_event::kind what, result_code code, const char* why);
     [[nodiscard]] std::deque<outstanding> take_all();
     void fail(std::deque<outstanding> lost, result_code code);
+    bool hear(bool answer);
     bool tell(session_event e);
     void closed();
     void post(std::function<void()> f);
@@ -99,6 +100,7 @@ private:
 
     loop::clock::time_point last_sent_{};
     loop::clock::time_point last_heard_{};
+    loop::clock::time_point answered_at_{};
     timer attempt_;
     timer ping_;
     timer silence_;

@@ -67,7 +67,7 @@ void ensemble_session::welcomed(std::int64_t id, milliseconds timeout) {
     id_ = id;
     timeout_ = timeout;
     phase_ = phase::connected;
-    last_heard_ = last_sent_ = process_->loop->now();
+    answered_at_ = last_heard_ = last_sent_ = process_->loop->now();
     all_->opened(id, process_);
     set_watches_again();
     for (outstanding& o : std::exchange(queued_, {})) {

@@ -65,5 +65,50 @@ TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
     EXPECT_TRUE(waiting->granted);
 }
 
+/// How long two holds believed at once, when the network held back all that an idle client sent,
+/// let it through just before the servers would have given up the connection, and then cut off the
+/// client with its follower.
+ensemble::duration overlap_after_a_stall(ensemble::duration phase, ensemble::duration stall) {
+    ensemble::options o;
+    o.mode = ensemble::mode::stepped;
+    o.one_way = 1ms;
+    ensemble e(o);
+    const auto connect = [&](int server) {
+        client c = e.connect({.session_timeout = 12s});
+        EXPECT_TRUE(e.run_until([&] { return c.session_id() != 0; }, 10s));
+        e.move(c.session_id(), server);
+        return c;
+    };
+    const int follower = (e.leader() + 1) % 3;
+    client cut_off = connect(follower);
+    client other = connect(e.leader());
+    e.run_for(20s + phase);
+    mutex mine(cut_off, "/lock");
+    mutex theirs(other, "/lock");
+    hold first;
+    hold second;
+    e.black_hole(cut_off.session_id());
+    e.run_for(stall);
+    e.resume(cut_off.session_id());
+    mine.async_acquire({}, [&](std::error_code, hold h) { first = std::move(h); });
+    e.run_until([&] { return static_cast<bool>(first); }, 50ms);
+    e.isolate(follower);
+    e.suspend(cut_off.session_id());
+    theirs.async_acquire({}, [&](std::error_code, hold h) { second = std::move(h); });
+    EXPECT_TRUE(e.run_until([&] { return static_cast<bool>(second); }, 60s));
+    const auto granted = e.now();
+    EXPECT_TRUE(e.run_until([&] { return !first.valid(); }, 60s));
+    return e.now() - granted;
+}
+
+TEST(SimulatedStall, WhatTheNetworkHeldBackIsNotBelievedAsIfItHadArrivedInTime) {
+    for (auto stall = 3000ms; stall < 8000ms; stall += 500ms) {
+        for (auto phase = 0ms; phase < 4000ms; phase += 200ms) {
+            ASSERT_EQ(overlap_after_a_stall(phase, stall), 0ns)
+                << "stall " << stall.count() << " ms, phase " << phase.count() << " ms";
+        }
+    }
+}
+
 }  // namespace
 }  // namespace latchkey::test
