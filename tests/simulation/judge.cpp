@@ -91,6 +91,9 @@ void judge::check_grant(const call& c, const hold& h) {
     }
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
+    if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
+        return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
+    }
     if (!on_time || place->how == participant::ending::taken) {
         return;
     }

@@ -192,6 +192,9 @@ bool judge::believes(const held& h) const {
 }
 
 void judge::check() {
+    if (stage_.over()) {
+        return;  // what was found out says nothing of what else is so
+    }
     for (auto h = holds_.begin(); h != holds_.end(); ++h) {
         if (!believes(**h)) {
             continue;

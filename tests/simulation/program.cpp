@@ -6,6 +6,7 @@
 #include "virtual_loop.hpp"
 #include "worker.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -18,7 +19,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
       env_(testing::ensemble_access::environment_of(s.servers)) {
     record_->number = number;
     record_->chroot = what.chroot;
-    record_->timeout = what.session_timeout;
+    record_->timeout = std::max<duration>(what.session_timeout, s.what.servers.tick * 2);
     record_->objects = what.objects.size();
     client_ = client_core::handle(
         client_core::start(env_,

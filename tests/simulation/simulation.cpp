@@ -186,6 +186,7 @@ private:
         const auto callers = static_cast<duration::rep>(programs_.size() * 4);
         run_until([&] { return restored(); }, settled);
         let_pass(timeout);
+        restore();  // what the last leader was asked for may have been lost with it
         stage_.stopping = true;
         if (!run_until([&] { return judge_.idle(); }, settled + callers * (timeout / 4 + 1s))) {
             return stage_.broken("I8", "somebody waits for ever");
