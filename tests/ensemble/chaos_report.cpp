@@ -43,6 +43,7 @@ void print(std::ostream& out, const chaos_options& options, const chaos_outcome&
     const auto count = [&v](violation::rule r) { return v.count(r); };
     out << line("seed", std::to_string(options.seed))
         << line("duration, s", milliseconds(outcome.duration / 1000))
+        << line("no server broken for, s", milliseconds(v.calm / 1000))
         << line("session timeout / tick, ms",
                 std::to_string(options.session_timeout.count()) + " / " +
                     std::to_string(options.tick.count()))

@@ -65,6 +65,7 @@ void measure_recovery(const evidence& e, const disturbance& kill, verdict& v) {
 }  // namespace
 
 void measure(const evidence& e, verdict& v) {
+    v.calm = e.quiet().time(e.start(), e.all().end, std::nullopt);
     for (const auto& [lock, turns] : e.grants()) {
         for (const turn* t : turns) {
             measure_hand_over(e, *t, v);

@@ -129,9 +129,10 @@ struct verdict {
     std::size_t fenced_off = 0;  ///< accesses with a token lower than one before, all refused
     std::size_t overlaps =
         0;  ///< holds that still worked when a later one was granted, lost by then
-    std::size_t lost_holds = 0;   ///< holds that ended otherwise than by a release
-    sample hand_over;             ///< undisturbed: from the predecessor's end to the grant
-    sample takeover;              ///< from the kill of a holder to the next grant
+    std::size_t lost_holds = 0;  ///< holds that ended otherwise than by a release
+    nanoseconds calm{};  ///< how much of the time no server was broken, or had yet to recover
+    sample hand_over;    ///< undisturbed: from the predecessor's end to the grant
+    sample takeover;     ///< from the kill of a holder to the next grant
     sample takeover_undisturbed;  ///< those of them in which nothing else was broken
     sample recovery;              ///< from the kill of a server to the next grant of any lock
 

@@ -137,6 +137,13 @@ TEST(HistoryLiveness, MeasuresTheRecoveryFromAKilledServer) {
     EXPECT_EQ(v.recovery.quantile(1), story::time(4) - story::time(1.8));
 }
 
+TEST(HistoryLiveness, TellsHowMuchOfTheTimeWasCalm) {
+    waiting s(2.1);
+    s.disturbed("pause", 2, 5);
+    s.disturbed("stop", 20, 50, 1);
+    EXPECT_EQ(s.judged(31).calm, story::time(30 - 6)) << "from 1 s on, and without 2 to 8 s";
+}
+
 TEST(HistoryLiveness, TellsOfAnAcquireThatFailed) {
     waiting s(2.1);
     s.second.failure = "no idea";

@@ -37,6 +37,9 @@ public:
     [[nodiscard]] std::optional<int> worker_of(const participant& p) const;
     [[nodiscard]] const disturbance* death_of(int worker) const;
 
+    /// When the first turn began.
+    [[nodiscard]] nanoseconds start() const { return start_; }
+
     /// "12.345 s", since the beginning.
     [[nodiscard]] std::string when(nanoseconds at) const;
     /// "worker 3's turn 17 on /lock (token 4294967301)"
