@@ -19,10 +19,8 @@ public:
                                    nanoseconds end,
                                    std::optional<int> worker) const;
 
-    /// Whether anything at all was broken then, or shortly before; `except` does not count.
-    [[nodiscard]] bool undisturbed(nanoseconds begin,
-                                   nanoseconds end,
-                                   const disturbance* except = nullptr) const;
+    /// Whether nothing at all was broken then, or shortly before.
+    [[nodiscard]] bool undisturbed(nanoseconds begin, nanoseconds end) const;
 
 private:
     const history& history_;

@@ -6,18 +6,24 @@
 namespace latchkey::history {
 namespace {
 
-/// The first grant after `at` of a turn that was waiting then.
-std::optional<nanoseconds> next_grant(const std::vector<const turn*>& turns,
-                                      nanoseconds at,
-                                      const turn* except) {
-    std::optional<nanoseconds> next;
+/// The first one granted after `at` of those who were waiting then.
+const turn* next_grant(const std::vector<const turn*>& turns, nanoseconds at, const turn* except) {
+    const turn* next = nullptr;
     for (const turn* t : turns) {
         if (t != except && t->invoked<at&& * t->granted> at && believed(*t) &&
-            (!next || *t->granted < *next)) {
-            next = t->granted;
+            (next == nullptr || *t->granted < *next->granted)) {
+            next = t;
         }
     }
     return next;
+}
+
+/// Nobody was between the two in the queue, and nothing happened to the servers or to the next one.
+bool undisturbed(const evidence& e, const turn& killed, nanoseconds at, const turn& next) {
+    const participant* before = e.granted_znode(killed);
+    const participant* after = e.granted_znode(next);
+    return before != nullptr && after != nullptr && after->first == before->gone &&
+           e.quiet().time(at, *next.granted, next.worker) == *next.granted - at;
 }
 
 void measure_hand_over(const evidence& e, const turn& t, verdict& v) {
@@ -41,10 +47,10 @@ void measure_takeover(const evidence& e,
     if (held == turns.end()) {
         return;
     }
-    if (const auto next = next_grant(turns, kill.begin, *held)) {
-        v.takeover.values.push_back(*next - kill.begin);
-        if (e.quiet().undisturbed(kill.begin, *next, &kill)) {
-            v.takeover_undisturbed.values.push_back(*next - kill.begin);
+    if (const turn* next = next_grant(turns, kill.begin, *held)) {
+        v.takeover.values.push_back(*next->granted - kill.begin);
+        if (undisturbed(e, **held, kill.begin, *next)) {
+            v.takeover_undisturbed.values.push_back(*next->granted - kill.begin);
         }
     }
 }
@@ -52,9 +58,9 @@ void measure_takeover(const evidence& e,
 void measure_recovery(const evidence& e, const disturbance& kill, verdict& v) {
     std::optional<nanoseconds> first;
     for (const auto& [lock, turns] : e.grants()) {
-        const auto next = next_grant(turns, kill.begin, nullptr);
-        if (next && (!first || *next < *first)) {
-            first = next;
+        const turn* next = next_grant(turns, kill.begin, nullptr);
+        if (next != nullptr && (!first || *next->granted < *first)) {
+            first = next->granted;
         }
     }
     if (first) {

@@ -133,7 +133,7 @@ struct verdict {
     nanoseconds calm{};  ///< how much of the time no server was broken, or had yet to recover
     sample hand_over;    ///< undisturbed: from the predecessor's end to the grant
     sample takeover;     ///< from the kill of a holder to the next grant
-    sample takeover_undisturbed;  ///< those of them in which nothing else was broken
+    sample takeover_undisturbed;  ///< those to the next in line, it and the servers being well
     sample recovery;              ///< from the kill of a server to the next grant of any lock
 
     [[nodiscard]] std::size_t count(violation::rule r) const;
