@@ -116,6 +116,7 @@ TEST_F(ThreadedCallbacks, MayTakeALockThatTheUserHoldsWhileCalling) {
         const subscription shortly = c_.listen([](connection_state) {});
     }
     EXPECT_TRUE(eventually([&] { return finished == rounds; }));
+    const std::lock_guard<std::mutex> last(users);  // the last callback has let go of it
 }
 
 TEST_F(ThreadedCallbacks, AreRefusedEveryCallThatWouldBlock) {
