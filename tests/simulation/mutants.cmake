@@ -42,6 +42,6 @@ target_link_libraries(latchkey_mutated
     PRIVATE latchkey_build nlohmann_json::nlohmann_json)
 
 # The copy comes first in a program: what it defines is not taken from the library again.
-latchkey_test(NAME mutants_test LABEL simulation SOURCES mutants_test.cpp mutants_kill.cpp
+latchkey_test(NAME mutants_test LABEL simulation TIMEOUT 600 SOURCES mutants_test.cpp mutants_kill.cpp
     LIBRARIES latchkey_mutated latchkey_simulation)
 latchkey_program(mutants SOURCES mutants.cpp mutants_kill.cpp LIBRARIES latchkey_mutated latchkey_simulation)
