@@ -82,6 +82,9 @@ private:
 
     void open() {
         session_ = environment_.sessions->open({{}, 4s, {}}, [this](const session_event& e) {
+            if (e.what == session_event::kind::silence_over) {
+                return;
+            }
             connected_ = e.what == session_event::kind::connected;
             if (connected_) {
                 id_ = e.id;
