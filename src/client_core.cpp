@@ -148,7 +148,9 @@ void client_core::begin_close(failure why, bool drain) {
         finish_close();
         return;
     }
-    close_limit_.start(options_.close_timeout, [this] { finish_close(); });
+    // While it drains nobody else may need the core, and it must not end on their thread.
+    close_limit_.start(options_.close_timeout,
+                       [self = shared_from_this()] { self->finish_close(); });
 }
 
 void client_core::drained_if_closing() {
@@ -158,6 +160,7 @@ void client_core::drained_if_closing() {
 }
 
 void client_core::finish_close() {
+    const auto keep = shared_from_this();
     close_limit_.cancel();
     connected_ = false;
     heartbeat_.session_ends();
