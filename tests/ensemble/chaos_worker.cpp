@@ -121,7 +121,7 @@ private:
     void work(const hold& h, const std::string& lock, std::int64_t attempt) {
         const std::int64_t token = h.fencing_token().zxid;
         auto value = register_.claim(lock, token);
-        const std::size_t effects = below(8) == 0 ? 60 : 1 + below(4);
+        const std::size_t effects = below(4) == 0 ? 60 : 1 + below(4);
         for (std::size_t i = 0; i < effects && value; ++i) {
             const observation o = look(h);
             log_.saw(attempt, o);
