@@ -96,7 +96,8 @@ public:
     /// nothing.
     [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
 
-    /// Whether a grant may be published: connected, and validity is proven for now.
+    /// Whether a grant may be published: connected, and validity is proven for long enough that a
+    /// heartbeat can prolong it.
     [[nodiscard]] bool believable() const noexcept;
 
     [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {

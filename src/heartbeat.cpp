@@ -84,14 +84,21 @@ void heartbeat::check_due() {
     });
 }
 
-/// Each in its turn, so that every znode is looked at now and then.
+/// Each in its turn, so that every znode is looked at now and then. In the order of their names:
+/// addresses differ from run to run.
 const std::string& heartbeat::next_path() {
-    auto next = demands_.upper_bound(beaten_for_);
-    if (next == demands_.end()) {
-        next = demands_.begin();
+    const std::string* first = &demands_.begin()->second;
+    const std::string* next = nullptr;
+    for (const auto& [user, path] : demands_) {
+        if (path < *first) {
+            first = &path;
+        }
+        if (path > beaten_for_ && (next == nullptr || path < *next)) {
+            next = &path;
+        }
     }
-    beaten_for_ = next->first;
-    return next->second;
+    beaten_for_ = next != nullptr ? *next : *first;
+    return beaten_for_;
 }
 
 /// From now on the deadline counts, if there is one ahead: who finds only an old proof, or none,

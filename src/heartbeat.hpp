@@ -60,7 +60,7 @@ private:
     timer lapse_;
     std::shared_ptr<const validity> validity_;
     std::map<const void*, std::string> demands_;
-    const void* beaten_for_ = nullptr;
+    std::string beaten_for_;
     bool connected_ = false;
     bool relied_upon_ = false;
     std::uint64_t beat_ =
