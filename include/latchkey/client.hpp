@@ -90,18 +90,15 @@ private:
 /// A long-lived connection to an ensemble. Has at most one session at a time and replaces a lost
 /// one by itself.
 ///
-/// Threads   all members from any thread. User code (listeners, handlers) runs on one callback
-/// thread of this client,
-///           one at a time and in order; blocking calls of this library are refused there
-///           (errc::would_deadlock).
-/// Lifetime  recipes and holds may outlive the client; they are closed with it. Destroying the last
-/// client ends the
-///           library's event thread. In a forked child every object made before the fork is inert:
-///           errc::forked, valid() is false, destructors do nothing; a new client may be connected
-///           there.
-/// Cost      idle: a ping every third of the session timeout. While something is held or next in
-/// line: one quorum
-///           write every sixth of it, however many holds there are.
+/// - Threads: all members from any thread. User code (listeners, handlers) runs on one callback
+///   thread of this client, one at a time and in order; blocking calls of this library are refused
+///   there (errc::would_deadlock).
+/// - Lifetime: recipes and holds may outlive the client; they are closed with it. Destroying the
+///   last client ends the library's event thread. In a forked child every object made before the
+///   fork is inert: errc::forked, valid() is false, destructors do nothing; a new client may be
+///   connected there.
+/// - Cost: idle, a ping every third of the session timeout. While something is held or next in
+///   line, one quorum write every sixth of it, however many holds there are.
 class client {
 public:
     using state_listener = std::function<void(connection_state)>;

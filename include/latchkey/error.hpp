@@ -62,7 +62,7 @@ enum class errc {
 enum class cause {
     /// Trying the same again later may succeed.
     retryable = 1,
-    /// The request may have been applied.
+    /// The request may have been applied, or may yet be.
     indeterminate,
     /// The session, and every ephemeral znode with it, is gone.
     session_lost,

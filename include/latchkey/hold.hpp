@@ -34,21 +34,19 @@ enum class loss : std::uint8_t {
 
 /// A granted lock: what was granted, until when it can be believed, and what to guard effects with.
 ///
-/// Guarantee  `valid()` turns false before the servers can grant the lock to anybody else, as long
-/// as this machine's
-///            clock runs at about the servers' rate. Once false it stays false, whatever happens
-///            later.
-/// Limit      a process paused between asking `valid()` and acting acts late; no lock service can
-/// prevent that.
-///            Effects inside ZooKeeper go through `transact()`, effects outside carry
-///            `fencing_token()`.
-/// States     empty (default, moved from, released) | valid | lost. Lost is final; the znode of a
-/// lost hold goes when
-///            the hold is released or destroyed, or with the session, never earlier: work may still
-///            be draining.
-/// Threads    const members from any thread at any time; the others need the caller's own order.
-/// Not tied to a thread. Lifetime   may outlive the recipe object and the client (closing the
-/// client ends it: loss::client_closed).
+/// - Guarantee: `valid()` turns false before the servers can grant the lock to anybody else, as
+///   long as this machine's clock runs at about the servers' rate. Once false it stays false,
+///   whatever happens later.
+/// - Limit: a process paused between asking `valid()` and acting acts late; no lock service can
+///   prevent that. Effects inside ZooKeeper go through `transact()`, effects outside carry
+///   `fencing_token()`.
+/// - States: empty (default, moved from, released), valid, lost. Lost is final; the znode of a lost
+///   hold goes when the hold is released or destroyed, or with the session, never earlier: work may
+///   still be draining.
+/// - Threads: const members from any thread at any time; the others need the caller's own order.
+///   Not tied to a thread.
+/// - Lifetime: may outlive the recipe object and the client (closing the client ends it:
+///   loss::client_closed).
 class hold {
 public:
     using transact_handler = std::function<void(std::error_code, std::vector<std::string>)>;
@@ -92,15 +90,16 @@ public:
 
     /// Commits all operations, or none of them, and only if this hold still exists on the servers.
     ///
-    /// Sends      `multi[check(own znode), operations...]`, once: it is never sent again.
-    /// Cost       1 request, 1 round trip. Returns one string an operation: the created path for
-    /// creates, else empty. Blocks     until answered, or until the connection is given up (at most
-    /// two thirds of the session timeout). Errors     errc::hold_lost: not valid (nothing was
-    /// sent), or the znode is gone (nothing was applied).
-    ///            errc::indeterminate: the connection failed before the answer; it may have been
-    ///            applied or not. errc::invalid_argument: a bad path, no operation, or too large.
-    ///            Otherwise what the refused operation's errc says; `what()` names the operation
-    ///            and its path, and nothing was applied.
+    /// - Sends: `multi[check(own znode), operations...]`, once: it is never sent again.
+    /// - Cost: 1 request, 1 round trip.
+    /// - Returns: one string an operation: the created path for creates, else empty.
+    /// - Blocks: until answered, or until the connection is given up (at most two thirds of the
+    ///   session timeout).
+    /// - Errors: errc::hold_lost, not valid (nothing was sent), or the znode is gone (nothing was
+    ///   applied). errc::indeterminate, the connection failed before the answer: it may have been
+    ///   applied, or may yet be, while the hold's znode exists. errc::invalid_argument, a bad path,
+    ///   no operation, or too large. Otherwise what the refused operation's errc says; `what()`
+    ///   names the operation and its path, and nothing was applied.
     std::vector<std::string> transact(std::vector<operation> operations);
     std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec);
 

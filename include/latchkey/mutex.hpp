@@ -42,15 +42,16 @@ struct acquire_options {
 /// sequential znode in it with Curator's names, so Curator's InterProcessMutex and LeaderSelector
 /// and go-zookeeper's Lock contend for the same lock.
 ///
-/// Guarantee  that of `hold`. FIFO among participants; an acquire that outlives a loss of the
-/// session goes to the tail. Threads    all members from any thread. One object is one participant:
-/// threads that share it queue inside the process,
-///            FIFO. Not re-entrant: lock() and try_lock() notice their own thread; acquire() never
-///            guesses, because a hold may have moved to another thread, and waits for itself if you
-///            let it.
-/// Lockable   TimedLockable for std:: and boost:: guards alike. unlock() of a lost lock is a no-op,
-/// never an exception. Lifetime   holds outlive the mutex. Destroying a mutex that is locked
-/// through lock() unlocks it.
+/// - Guarantee: that of `hold`. FIFO among participants; an acquire that outlives a loss of the
+///   session goes to the tail.
+/// - Threads: all members from any thread. One object is one participant: threads that share it
+///   queue inside the process, FIFO. Not re-entrant: lock() and try_lock() notice their own thread;
+///   acquire() never guesses, because a hold may have moved to another thread, and waits for itself
+///   if you let it.
+/// - Lockable: TimedLockable for std:: and boost:: guards alike. unlock() of a lost lock is a
+///   no-op, never an exception.
+/// - Lifetime: holds outlive the mutex. Destroying a mutex that is locked through lock() unlocks
+///   it.
 ///
 ///     latchkey::client zk = latchkey::client::connect("zk1,zk2,zk3/app");
 ///     latchkey::mutex m(zk, "/jobs/nightly");
@@ -71,19 +72,19 @@ public:
 
     /// Waits until this participant is the first in the queue.
     ///
-    /// Cost       uncontended: 2 requests in 1 round trip, also at the first use of a path (one
-    /// request more a missing level), and
-    ///            one read that nobody waits for and a short hold never sends. Contended: 2 round
-    ///            trips, 4 requests, then nothing until the predecessor goes; one more round trip
-    ///            if it was not the holder.
-    /// Blocks     until acquired, cancelled or failed; waits through `suspended`, and joins anew at
-    /// the tail after `lost`. Cancel     options.stop: an empty hold. Boost.Thread's interrupt():
-    /// boost::thread_interrupted. Errors     errc::not_authorized, closed, authentication_failed,
-    /// sequence_exhausted, malformed_participant, quota_exceeded,
-    ///            ephemeral_parent, forked, would_deadlock (on the callback thread). Contention is
-    ///            not an error.
-    /// Afterwards on any outcome but a hold the participant's znode is gone, or is being deleted
-    /// until it is.
+    /// - Cost: uncontended 2 requests in 1 round trip, also at the first use of a path (one request
+    ///   more a missing level), and one read that nobody waits for and a short hold never sends.
+    ///   Contended 2 round trips, 4 requests, then nothing until the predecessor goes; one more
+    ///   round trip if it was not the holder.
+    /// - Blocks: until acquired, cancelled or failed; waits through `suspended`, and joins anew at
+    ///   the tail after `lost`.
+    /// - Cancel: options.stop, an empty hold. Boost.Thread's interrupt(),
+    ///   boost::thread_interrupted.
+    /// - Errors: errc::not_authorized, closed, authentication_failed, sequence_exhausted,
+    ///   malformed_participant, quota_exceeded, ephemeral_parent, forked, would_deadlock (on the
+    ///   callback thread). Contention is not an error.
+    /// - Afterwards: on any outcome but a hold the participant's znode is gone, or is being deleted
+    ///   until it is.
     [[nodiscard]] hold acquire(acquire_options options = {});
     [[nodiscard]] hold acquire(acquire_options options, std::error_code& ec);
 
