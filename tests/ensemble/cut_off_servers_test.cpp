@@ -69,7 +69,7 @@ TEST_F(CutOff, FollowerCostsAReconnectAndNotTheHoldIfThereIsAnotherServer) {
     ASSERT_NE(its, 0);
     servers_.isolate(its);
     const auto start = boottime_clock::now();
-    EXPECT_TRUE(eventually([&] { return c.first().state() == connection_state::suspended; }))
+    EXPECT_TRUE(eventually([&] { return c.first().heard(connection_state::suspended); }))
         << "a heartbeat that is not answered costs the connection";
     EXPECT_TRUE(c.first().valid());
     EXPECT_EQ(servers_.mode(its), "follower") << "it did not know";

@@ -48,7 +48,8 @@ public:
         if (register_) {
             return register_->value(path_);
         }
-        must(reader_->call(request::sync(znode())));
+        // A write: it is behind all others in the log.
+        must(reader_->call(request::multi({request::check(znode())})));
         const reply now = reader_->call(request::get(znode()));
         must(now);
         return std::stoll(now.data);

@@ -99,8 +99,11 @@ protected:
         EXPECT_EQ(holder->session_id, by.session_id());
     }
 
-    /// The operator's server may be behind.
-    void catch_up() { static_cast<void>(ask(*client_core::of(operator_), request::sync(path_))); }
+    /// The operator's server may be behind; a write is behind all that there is.
+    void catch_up() {
+        static_cast<void>(
+            ask(*client_core::of(operator_), request::multi({request::check(path_)})));
+    }
 
     void expect_nothing_left() {
         EXPECT_TRUE(eventually([&] { return world_->children(path_).empty(); }));

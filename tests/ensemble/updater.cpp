@@ -81,7 +81,8 @@ public:
         : path_(o.common.path + "-value"), reader_(o.common.servers) {}
 
     std::optional<std::int64_t> read(const hold&) override {
-        if (!reader_.call(request::sync(path_)).ok()) {
+        // A write is behind all others; a `sync` that a leader answers may not be.
+        if (!reader_.call(request::multi({request::check(path_)})).ok()) {
             return std::nullopt;
         }
         const reply now = reader_.call(request::get(path_));

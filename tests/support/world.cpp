@@ -61,15 +61,18 @@ void world::set(const std::string& path, const std::string& data) {
     done_or_thrown(hand(), request::set(path, data));
 }
 
+void world::catch_up(const std::string& path) {
+    static_cast<void>(ask(*client_core::of(hand()), request::multi({request::check(path)})));
+}
+
 std::optional<std::string> world::get(const std::string& path) {
-    // Another server may be behind what the test has seen.
-    static_cast<void>(ask(*client_core::of(hand()), request::sync(path)));
+    catch_up(path);
     reply r = ask(*client_core::of(hand()), request::get(path));
     return r.ok() ? std::optional(std::move(r.data)) : std::nullopt;
 }
 
 std::vector<std::string> world::children(const std::string& path) {
-    static_cast<void>(ask(*client_core::of(hand()), request::sync(path)));
+    catch_up(path);
     reply r = ask(*client_core::of(hand()), request::children(path));
     std::sort(r.names.begin(), r.names.end());
     return std::move(r.names);

@@ -44,6 +44,10 @@ public:
 
 private:
     client& hand();
+    /// The operator's server may be behind what the test has seen. A write is behind all of that in
+    /// the log; a `sync` is answered by a leader like a read, before what the followers have
+    /// applied already.
+    void catch_up(const std::string& path);
 
     std::unique_ptr<client> operator_;
 };
