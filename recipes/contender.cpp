@@ -52,7 +52,6 @@ void contender::begin_attempt() {
     own_.clear();
     own_watch_.reset();
     place_told_ = false;
-    core_->heartbeat().withdraw(this);
     enter(state::unconnected);
     if (!core_->connected()) {
         return;
@@ -80,7 +79,7 @@ void contender::look() {
 
 void contender::join_unless_blocked(const std::vector<std::string>& names) {
     using enum queue_verdict::answer;
-    const queue_verdict v = decide(names, {}, settings_.as->marker);
+    const queue_verdict v = decide(names, {}, settings_.as->markers, rule_of(settings_.as->mode));
     if (v.what == acquired) {
         join();
     } else if (v.what == wait) {
@@ -126,7 +125,8 @@ void contender::on_joined(protected_create::joined j) {
 void contender::queue(const protected_create::joined& j) {
     enter(state::queued);
     turn::owner& self = *this;
-    turn_ = std::make_shared<turn>(core_, settings_.as, own_, prefix_, this, self);
+    turn_ = std::make_shared<turn>(
+        core_, settings_.as, own_, prefix_, rule_of(settings_.as->mode), self);
     if (j.listed) {
         turn_->judge(j.names);
     } else {
@@ -136,7 +136,7 @@ void contender::queue(const protected_create::joined& j) {
 
 /// A second znode of the same attempt is a create that was thought lost: ours to delete.
 void contender::on_listed(const std::vector<std::string>& names) {
-    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->marker)) {
+    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->markers)) {
         if (stray != own_) {
             core_->deletes().add(path_of(stray), nullptr);
         }
@@ -144,6 +144,13 @@ void contender::on_listed(const std::vector<std::string>& names) {
 }
 
 bool contender::on_placed(const queue_verdict& v) {
+    if (state_ == state::held) {
+        if (v.ahead > 0 && !conversion_waits_) {
+            cancel_conversion();
+            return false;
+        }
+        return true;
+    }
     if (settings_.only_if_first && v.ahead > 0) {
         leave({});
         return false;
@@ -165,13 +172,16 @@ void contender::on_gone() {
     }
     own_.clear();
     core_->heartbeat().withdraw(this);
-    if (const auto lost = granted_.lock()) {
-        lost->lose(loss::znode_deleted);
-    }
+    turn_.reset();
+    lose(loss::znode_deleted);
 }
 
 void contender::on_refused(failure why) {
-    leave({std::move(why), {}});
+    if (state_ == state::held) {
+        end_conversion(std::move(why), false);
+    } else {
+        leave({std::move(why), {}});
+    }
 }
 
 znode_watch& contender::own_watch() {
@@ -192,17 +202,25 @@ void contender::publish() {
     }
     auto granted = std::make_shared<hold_state>(
         core_,
-        hold_state::grant{
-            path_of(own_), {czxid_, 0}, [self = shared_from_this()](std::function<void()> gone) {
-                self->release(std::move(gone));
-            }});
+        hold_state::grant{path_of(own_), {czxid_, 0}, settings_.as->mode, shared_from_this()});
     granted_ = granted;
     if (const auto done = std::exchange(done_, nullptr)) {
         done({{}, hold_state::make_hold(std::move(granted))});
     }
 }
 
+void contender::lose(loss why) {
+    if (const auto lost = granted_.lock()) {
+        lost->lose(why);
+    }
+    end_conversion({errc::hold_lost, to_string(why)}, false);
+}
+
 void contender::release(std::function<void()> gone) {
+    if (exchange_) {
+        released_meanwhile_ = gone ? std::move(gone) : [] {};
+        return;
+    }
     if (!own_.empty() && state_ == state::held) {
         core_->deletes().add(path_of(own_), std::move(gone));
     } else if (gone) {
@@ -248,7 +266,6 @@ void contender::leave(outcome o) {
     }
     enter(state::left);
     own_watch_.reset();
-    core_->heartbeat().withdraw(this);
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));
     };

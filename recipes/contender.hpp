@@ -10,6 +10,7 @@
 #include "participation.hpp"
 #include "protected_create.hpp"
 #include "turn.hpp"
+#include "znode_exchange.hpp"
 #include "znode_watch.hpp"
 
 #include <cstdint>
@@ -27,6 +28,7 @@ namespace latchkey {
 /// the next attempt joins at the tail. What was created is deleted surely once it does not hold,
 /// also after the owner has forgotten the contender.
 class contender final : public session_user,
+                        public hold_owner,
                         public std::enable_shared_from_this<contender>,
                         turn::owner,
                         znode_watch::observer {
@@ -53,6 +55,11 @@ public:
     /// at most.
     void cancel();
 
+    // hold_owner
+    void release(std::function<void()> gone) override;
+    void convert(lock_mode to, bool wait, converted done) override;
+    void cancel_conversion() override;
+
 private:
     enum class state : std::uint8_t {
         unconnected,  ///< the attempt begins with the next connection
@@ -74,7 +81,7 @@ private:
     void on_listed(const std::vector<std::string>& names) override;
     bool on_placed(const queue_verdict& v) override;
 
-    void on_turn() override { publish(); }
+    void on_turn() override;
 
     void on_gone() override;
     void on_refused(failure why) override;
@@ -94,7 +101,12 @@ private:
     void on_joined(protected_create::joined j);
     void queue(const protected_create::joined& j);
     void publish();
-    void release(std::function<void()> gone);
+    void become_shared();
+    void become_exclusive();
+    void on_exchanged(znode_exchange::result r, const std::string& name, failure why);
+    void drop_exchange();
+    void end_conversion(failure why, bool done);
+    void lose(loss why);
     void give_up(outcome o);
     void leave(outcome o);
     void finish(outcome o);
@@ -128,6 +140,10 @@ private:
     bool place_told_ = false;
 
     std::weak_ptr<hold_state> granted_;
+    converted converted_;  ///< while a conversion is under way
+    bool conversion_waits_ = false;
+    std::shared_ptr<znode_exchange> exchange_;  ///< while it is not known which znode is ours
+    std::function<void()> released_meanwhile_;  ///< ... and the hold was released
     timer timer_;
     timer farewell_;
     loop::clock::time_point farewell_ends_;

@@ -24,6 +24,11 @@ void contender::session_connected() {
             if (own_watch_ && !own_watch_->armed()) {
                 own_watch_->arm();
             }
+            if (exchange_) {
+                exchange_->session_connected();
+            } else if (turn_) {
+                turn_->list();
+            }
             break;
         case state::left:
             break;
@@ -37,9 +42,9 @@ void contender::session_ended(loss why) {
         forgotten->forget();
     }
     if (state_ == state::held) {
-        if (const auto lost = granted_.lock()) {
-            lost->lose(why);
-        }
+        turn_.reset();
+        lose(why);
+        drop_exchange();
     } else if (giving_up_) {
         finish(std::move(*giving_up_));
     } else if (state_ != state::left) {
@@ -48,23 +53,23 @@ void contender::session_ended(loss why) {
 }
 
 void contender::validity_passed() {
-    if (const auto lost = granted_.lock()) {
+    if (state_ == state::held) {
         core_->heartbeat().withdraw(this);
-        lost->lose(loss::deadline_passed);
+        turn_.reset();
+        lose(loss::deadline_passed);
     }
 }
 
 /// What the own znode's watch would have told, had it been set.
 void contender::znode_missing(const std::string& path) {
-    if (!own_.empty() && path == path_of(own_) && state_ != state::left) {
+    if (!own_.empty() && path == path_of(own_) && state_ != state::left && !exchange_) {
         on_gone();
     }
 }
 
 void contender::client_closed(const failure& why) {
-    if (const auto lost = granted_.lock()) {
-        lost->lose(loss::client_closed);
-    }
+    lose(loss::client_closed);
+    drop_exchange();
     if (!own_.empty()) {
         core_->deletes().add(path_of(own_), nullptr);
     }

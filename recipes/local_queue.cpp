@@ -4,23 +4,15 @@
 #include <utility>
 
 namespace latchkey {
-namespace {
-
-loop::clock::time_point after(loop& l, std::chrono::nanoseconds limit) {
-    const auto now = l.now();
-    return limit > loop::clock::time_point::max() - now ? loop::clock::time_point::max()
-                                                        : now + limit;
-}
-
-}  // namespace
-
 // ---- one call ----
 
 acquisition::acquisition(std::shared_ptr<local_queue> queue,
+                         std::shared_ptr<const participation> as,
                          local_queue::wish w,
                          acquire_options options,
                          std::function<void(local_queue::acquired)> done)
     : queue_(std::move(queue)),
+      as_(std::move(as)),
       wish_(w),
       options_(std::move(options)),
       done_(std::move(done)),
@@ -32,7 +24,7 @@ void acquisition::cancel() {
 
 void acquisition::start(std::chrono::nanoseconds limit) {
     if (limit != local_queue::for_ever) {
-        limit_.start(after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
+        limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
                 self->out_of_time();
             }
@@ -68,12 +60,13 @@ void acquisition::complete(local_queue::acquired result) {
 
 // ---- the queue ----
 
-std::shared_ptr<acquisition> local_queue::enter(wish w,
+std::shared_ptr<acquisition> local_queue::enter(std::shared_ptr<const participation> as,
+                                                wish w,
                                                 std::chrono::nanoseconds limit,
                                                 acquire_options options,
                                                 std::function<void(acquired)> done) {
-    auto a =
-        std::make_shared<acquisition>(shared_from_this(), w, std::move(options), std::move(done));
+    auto a = std::make_shared<acquisition>(
+        shared_from_this(), std::move(as), w, std::move(options), std::move(done));
     core_->post([self = shared_from_this(), a, limit] {
         a->start(limit);
         self->arrive(a);
@@ -84,64 +77,65 @@ std::shared_ptr<acquisition> local_queue::enter(wish w,
 void local_queue::arrive(const std::shared_ptr<acquisition>& a) {
     if (core_->closed_why()) {
         a->complete({core_->closed_why(), {}});
-        return;
-    }
-    if (contender_ && a->wish_ == wish::only_if_first) {
+    } else if (!busy_) {
+        contend(a);
+    } else if (a->wish_ == wish::only_if_first) {
         a->complete({});
-        return;
+    } else {
+        if (waiting_.empty()) {
+            core_->attach(shared_from_this());
+        }
+        waiting_.push_back(a);
     }
-    if (waiting_.empty() && contender_) {
-        core_->attach(shared_from_this());
-    }
-    waiting_.push_back(a);
-    advance();
 }
 
-/// Lets the next one contend, if nobody does.
+void local_queue::contend(const std::shared_ptr<acquisition>& a) {
+    busy_ = admits_ == admits::one_at_a_time;
+    contender::settings s{.as = a->as_,
+                          .directory_known = directory_known_,
+                          .only_if_first = a->wish_ == wish::only_if_first,
+                          .reserved = nullptr,
+                          .released = [self = shared_from_this()] { self->advance(); }};
+    if (a->options_.reserved && a->wish_ == wish::wait) {
+        s.reserved = [core = core_, tell = a->options_.reserved](place p) {
+            core->call([tell, p = std::move(p)] { tell(p); });
+        };
+    }
+    a->contender_ = std::make_shared<contender>(
+        core_, std::move(s), [self = shared_from_this(), a](contender::outcome o) {
+            self->on_contended(*a, std::move(o));
+        });
+    const auto keep = a->contender_;
+    keep->start();
+}
+
+void local_queue::on_contended(acquisition& a, contender::outcome o) {
+    const bool granted = static_cast<bool>(o.granted);
+    directory_known_ = directory_known_ || granted;
+    a.contender_.reset();
+    a.complete({std::move(o.why), std::move(o.granted)});
+    if (!granted) {
+        advance();
+    }
+}
+
+/// Lets the next one contend: nobody does any more.
 void local_queue::advance() {
-    if (contender_ || waiting_.empty()) {
+    busy_ = false;
+    if (waiting_.empty()) {
         return;
     }
-    front_ = std::move(waiting_.front());
+    const auto next = std::move(waiting_.front());
     waiting_.pop_front();
     if (waiting_.empty()) {
         core_->detach(this);
     }
-    contender::settings s{.as = as_,
-                          .directory_known = directory_known_,
-                          .only_if_first = front_->wish_ == wish::only_if_first,
-                          .reserved = nullptr,
-                          .released = [self = shared_from_this()] { self->on_released(); }};
-    if (front_->options_.reserved && front_->wish_ == wish::wait) {
-        s.reserved = [core = core_, tell = front_->options_.reserved](place p) {
-            core->call([tell, p = std::move(p)] { tell(p); });
-        };
-    }
-    contender_ = std::make_shared<contender>(
-        core_, std::move(s), [self = shared_from_this()](contender::outcome o) {
-            self->on_contended(std::move(o));
-        });
-    contender_->start();
-}
-
-void local_queue::on_contended(contender::outcome o) {
-    directory_known_ = directory_known_ || static_cast<bool>(o.granted);
-    const auto finished = std::exchange(front_, nullptr);
-    if (!o.granted) {
-        contender_.reset();
-    }
-    finished->complete({std::move(o.why), std::move(o.granted)});
-    advance();
-}
-
-void local_queue::on_released() {
-    contender_.reset();
-    advance();
+    contend(next);
 }
 
 void local_queue::withdraw(const std::shared_ptr<acquisition>& a) {
-    if (a == front_) {
-        contender_->cancel();
+    if (a->contender_) {
+        a->contender_->cancel();
         return;
     }
     const auto found = std::find(waiting_.begin(), waiting_.end(), a);

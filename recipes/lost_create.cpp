@@ -44,7 +44,7 @@ void lost_create::on_listed(const reply& r) {
     if (!r.ok() && r.code != result_code::no_node) {
         return;  // the next connection looks again
     }
-    for (const std::string& name : with_prefix(r.names, prefix_, as_->marker)) {
+    for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
         if (name != *kept_) {
             core_->deletes().add(join_path(as_->directory, name), nullptr);
         }

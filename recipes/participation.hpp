@@ -1,9 +1,13 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/lock_mode.hpp>
+
+#include "queue.hpp"
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace latchkey {
 
@@ -11,9 +15,21 @@ namespace latchkey {
 /// by them, because a process may have thousands waiting.
 struct participation {
     std::string directory;
-    std::string marker;                 ///< what stands between the GUID and the sequence: "lock-"
-    std::function<std::string()> data;  ///< for each znode anew
+    queue_markers markers;
+    lock_mode mode = lock_mode::exclusive;
+    std::function<std::string(lock_mode)> data;  ///< for each znode anew
     acl access;
 };
+
+/// What stands between the GUID and the sequence.
+[[nodiscard]] inline std::string_view marker_of(const queue_markers& markers,
+                                                lock_mode m) noexcept {
+    return m == lock_mode::shared ? markers.shared : markers.exclusive;
+}
+
+/// An upgrader does not wait for readers, until it becomes exclusive.
+[[nodiscard]] inline queue_rule rule_of(lock_mode m) noexcept {
+    return m == lock_mode::exclusive ? queue_rule::everybody : queue_rule::exclusive_only;
+}
 
 }  // namespace latchkey

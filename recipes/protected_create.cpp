@@ -66,11 +66,13 @@ void protected_create::send() {
         create_directories();
     }
     in_doubt_ = true;
-    core_->submit(request::create(join_path(as_->directory, prefix_ + as_->marker),
-                                  as_->data(),
-                                  create_mode::ephemeral_sequential,
-                                  as_->access),
-                  here([this](const reply& r) { on_created(r); }));
+    core_->submit(
+        request::create(
+            join_path(as_->directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
+            as_->data(as_->mode),
+            create_mode::ephemeral_sequential,
+            as_->access),
+        here([this](const reply& r) { on_created(r); }));
     core_->submit(request::children(as_->directory),
                   here([this](reply r) { on_listed(std::move(r)); }));
 }
@@ -178,7 +180,7 @@ void protected_create::resolve() {
                   }));
     core_->submit(request::children(as_->directory), here([this](reply r) {
                       if (r.ok() || r.code == result_code::no_node) {
-                          auto candidates = with_prefix(r.names, prefix_, as_->marker);
+                          auto candidates = with_prefix(r.names, prefix_, as_->markers);
                           examine(std::move(r.names), std::move(candidates));
                       } else {
                           retry(&protected_create::resolve);

@@ -26,47 +26,52 @@ std::vector<std::string> sorted(std::vector<std::pair<std::uint32_t, std::string
 
 }  // namespace
 
-queue_place place_of(std::string_view name, std::string_view marker) noexcept {
+queue_place place_of(std::string_view name, const queue_markers& markers) noexcept {
     using enum queue_place::standing;
-    const std::size_t at = name.rfind(marker);
-    if (at == std::string_view::npos) {
-        return {foreign, 0};
+    constexpr auto none = std::string_view::npos;
+    const std::size_t exclusive = name.rfind(markers.exclusive);
+    const std::size_t shared = markers.shared.empty() ? none : name.rfind(markers.shared);
+    if (exclusive == none && shared == none) {
+        return {};
     }
-    std::string_view number = name.substr(at + marker.size());
+    const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
+    std::string_view number = is_shared ? name.substr(shared + markers.shared.size())
+                                        : name.substr(exclusive + markers.exclusive.size());
     if (number.starts_with('-') && all_digits(number.substr(1))) {
-        return {exhausted, 0};
+        return {exhausted, 0, is_shared};
     }
     if (!all_digits(number)) {
-        return {foreign, 0};
+        return {};
     }
     std::uint64_t sequence = 0;
     const auto [end, failed] =
         std::from_chars(number.data(), number.data() + number.size(), sequence);
     if (number.size() != digits || failed != std::errc{}) {
-        return {malformed, 0};
+        return {malformed, 0, is_shared};
     }
     if (sequence > last_sequence) {
-        return {exhausted, 0};
+        return {exhausted, 0, is_shared};
     }
-    return {participant, static_cast<std::uint32_t>(sequence)};
+    return {participant, static_cast<std::uint32_t>(sequence), is_shared};
 }
 
 queue_verdict decide(const std::vector<std::string>& names,
                      std::string_view own,
-                     std::string_view marker,
+                     const queue_markers& markers,
+                     queue_rule rule,
                      std::string_view ignored) {
     using enum queue_verdict::answer;
     const queue_place self = own.empty()
                                  ? queue_place{queue_place::standing::participant, UINT32_MAX}
-                                 : place_of(own, marker);
+                                 : place_of(own, markers);
     if (self.what != queue_place::standing::participant) {
-        return {exhausted, std::string(own), 0};
+        return {exhausted, std::string(own)};
     }
-    queue_verdict verdict{acquired, {}, 0};
+    queue_verdict verdict{acquired, {}};
     bool present = own.empty();
     std::string_view own_twin;
     bool twins = false;
-    std::uint32_t nearest = 0;
+    queue_place nearest;
     for (const std::string& name : names) {
         if (name == own) {
             present = true;
@@ -75,55 +80,63 @@ queue_verdict decide(const std::vector<std::string>& names,
         if (!ignored.empty() && name.starts_with(ignored)) {
             continue;
         }
-        const queue_place other = place_of(name, marker);
+        const queue_place other = place_of(name, markers);
         if (other.what == queue_place::standing::foreign) {
             continue;
         }
         if (other.what == queue_place::standing::malformed) {
-            return {malformed, name, 0};
+            return {malformed, name};
         }
         if (other.what == queue_place::standing::exhausted) {
-            return {exhausted, name, 0};
+            return {exhausted, name};
         }
         // Two participants of a kind with one number: the sequence has ended and started to repeat
         // itself, unless it is another directory than the own znode was in. Twins further ahead
         // concern those who wait for one of them.
-        if (other.sequence == self.sequence) {
+        if (other.sequence == self.sequence && other.shared == self.shared) {
             own_twin = name;
         }
-        if (other.sequence >= self.sequence) {
+        if (other.sequence >= self.sequence ||
+            (other.shared && rule == queue_rule::exclusive_only)) {
             continue;
         }
-        if (verdict.ahead++ == 0 || other.sequence > nearest) {
-            nearest = other.sequence;
-            verdict.blocker = name;
-            twins = false;
-        } else if (other.sequence == nearest) {
+        const bool tie = verdict.ahead > 0 && other.sequence == nearest.sequence;
+        if (tie && other.shared == nearest.shared) {
             twins = true;
+        } else if (verdict.ahead == 0 || other.sequence > nearest.sequence ||
+                   (tie && other.shared)) {  // of a downgrade the reader stays
+            nearest = other;
+            verdict.blocker = name;
+            twins = tie && twins;
         }
+        ++verdict.ahead;
     }
     if (!present) {
-        return {gone, {}, 0};
+        return {gone, {}};
     }
     if (!own_twin.empty()) {
-        return {exhausted, std::string(own_twin), 0};
+        return {exhausted, std::string(own_twin)};
     }
     if (verdict.ahead > 0) {
         verdict.what = twins ? exhausted : wait;
+        const bool may_be_replaced =
+            rule == queue_rule::everybody && !nearest.shared && !markers.shared.empty();
+        verdict.grants_when_gone = verdict.ahead == 1 && !may_be_replaced;
     }
     return verdict;
 }
 
-std::vector<std::string> in_order(const std::vector<std::string>& names, std::string_view marker) {
-    return with_prefix(names, {}, marker);
+std::vector<std::string> in_order(const std::vector<std::string>& names,
+                                  const queue_markers& markers) {
+    return with_prefix(names, {}, markers);
 }
 
 std::vector<std::string> with_prefix(const std::vector<std::string>& names,
                                      std::string_view prefix,
-                                     std::string_view marker) {
+                                     const queue_markers& markers) {
     std::vector<std::pair<std::uint32_t, std::string>> found;
     for (const std::string& name : names) {
-        const queue_place p = place_of(name, marker);
+        const queue_place p = place_of(name, markers);
         const bool counts = p.what == queue_place::standing::participant ||
                             (!prefix.empty() && p.what != queue_place::standing::foreign);
         if (counts && name.starts_with(prefix)) {

@@ -13,23 +13,36 @@ namespace latchkey {
 /// ZOOKEEPER-3249). From here on nothing is granted any more: a million joins before the end.
 inline constexpr std::uint32_t last_sequence = 0x7FFF'FFFFU - (1U << 20U);
 
+/// How the names of a recipe's participants end: in a marker and ten digits.
+struct queue_markers {
+    std::string_view exclusive;    ///< "lock-"; of those that hold alone
+    std::string_view shared = {};  ///< of those that hold together; empty: there are none
+};
+
 /// What a child's name says of its place in a queue.
 struct queue_place {
     enum class standing : std::uint8_t {
-        participant,  ///< ends in the marker and ten digits
+        participant,  ///< ends in a marker and ten digits
         foreign,      ///< somebody else's znode; it takes no part
-        exhausted,    ///< the marker and a number at or past the end of the sequence, or a negative
+        exhausted,    ///< a marker and a number at or past the end of the sequence, or a negative
                       ///< one
-        malformed,    ///< the marker and something that cannot be ordered against ten digits
+        malformed,    ///< a marker and something that cannot be ordered against ten digits
     };
 
     standing what = standing::foreign;
     std::uint32_t sequence = 0;
+    bool shared = false;
 };
 
-/// Reads a child's name for the recipe whose names end in `marker` and ten digits ("lock-"). Any
-/// prefix is taken: Curator's and ours is `_c_<uuid>-`, go-zookeeper's has no dashes in it.
-[[nodiscard]] queue_place place_of(std::string_view name, std::string_view marker) noexcept;
+/// Reads a child's name. Any prefix is taken: Curator's and ours is `_c_<uuid>-`, go-zookeeper's
+/// has no dashes in it.
+[[nodiscard]] queue_place place_of(std::string_view name, const queue_markers& markers) noexcept;
+
+/// Whom a participant waits for, among those that are ahead of it.
+enum class queue_rule : std::uint8_t {
+    everybody,
+    exclusive_only,  ///< a reader; and an upgrader, which is exclusive to those behind it
+};
 
 /// Who blocks a participant.
 struct queue_verdict {
@@ -44,26 +57,31 @@ struct queue_verdict {
     answer what = answer::gone;
     std::string blocker;
     std::size_t ahead = 0;
+    /// Nobody but `blocker` is ahead, and nobody can come in its place when it goes. A writer that
+    /// waits for another one may find a reader in its place: a downgrade.
+    bool grants_when_gone = false;
 };
 
-/// Decides for the participant `own` of an exclusive queue, from a list of the directory in any
-/// order; without a name, for one that has yet to join.
+/// Decides for the participant `own`, from a list of the directory in any order; without a name,
+/// for one that has yet to join.
 ///
-/// Order is by number, never by name; foreign names take no part. `ignored` is a prefix of names
-/// that are not to be counted: strays of the own attempt, which are being deleted. One pass, no
-/// sorting.
+/// Order is by number, never by name; foreign names take no part. The nearest one ahead is waited
+/// for. A shared and an exclusive participant of one number are no conflict: one becomes the other
+/// (a downgrade, ours or Curator's). `ignored` is a prefix of names that are not to be counted:
+/// strays of the own attempt, which are being deleted. One pass, no sorting.
 [[nodiscard]] queue_verdict decide(const std::vector<std::string>& names,
                                    std::string_view own,
-                                   std::string_view marker,
+                                   const queue_markers& markers,
+                                   queue_rule rule,
                                    std::string_view ignored = {});
 
 /// The names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,
-                                                std::string_view marker);
+                                                const queue_markers& markers);
 
 /// The names that begin with `prefix`, by number: what one attempt has created.
 [[nodiscard]] std::vector<std::string> with_prefix(const std::vector<std::string>& names,
                                                    std::string_view prefix,
-                                                   std::string_view marker);
+                                                   const queue_markers& markers);
 
 }  // namespace latchkey

@@ -18,8 +18,8 @@ namespace {
 
 using json = nlohmann::json;
 
-// ",\"since\":" and a time.
-constexpr std::size_t room_for_time = 32;
+// ",\"mode\":\"exclusive\"", ",\"since\":" and a time.
+constexpr std::size_t room_for_the_rest = 56;
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -60,7 +60,7 @@ std::chrono::system_clock::time_point time_of(std::int64_t milliseconds) {
 
 }  // namespace
 
-record_writer::record_writer(std::string_view mode) {
+record_writer::record_writer() {
     const std::string host = host_name();
     const std::string user = user_name();
     const std::string program = program_invocation_short_name;
@@ -69,34 +69,29 @@ record_writer::record_writer(std::string_view mode) {
         const json record{{"host", host.substr(0, longest)},
                           {"pid", ::getpid()},
                           {"user", user.substr(0, longest)},
-                          {"program", program.substr(0, longest)},
-                          {"mode", mode.substr(0, longest)}};
+                          {"program", program.substr(0, longest)}};
         std::string text = record.dump(-1, ' ', true, json::error_handler_t::replace);
-        if (text.size() + room_for_time <= longest_record) {
+        if (text.size() + room_for_the_rest <= longest_record) {
             text.pop_back();
-            head_ = text + ",\"since\":";
+            head_ = std::move(text);
         }
     }
 }
 
-std::shared_ptr<const record_writer> record_writer::shared(std::string_view mode) {
-    struct latest {
-        std::string mode;
-        std::uint64_t generation;
-        std::shared_ptr<const record_writer> writer;
-    };
-
-    thread_local latest known;
-    if (!known.writer || known.mode != mode || known.generation != fork_generation()) {
-        known = {std::string(mode), fork_generation(), std::make_shared<record_writer>(mode)};
+std::shared_ptr<const record_writer> record_writer::shared() {
+    thread_local std::shared_ptr<const record_writer> known;
+    thread_local std::uint64_t generation = 0;
+    if (!known || generation != fork_generation()) {
+        known = std::make_shared<record_writer>();
+        generation = fork_generation();
     }
-    return known.writer;
+    return known;
 }
 
-std::string record_writer::write() const {
+std::string record_writer::write(lock_mode mode) const {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return head_ +
-           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) + '}';
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    return head_ + ",\"mode\":\"" + to_string(mode) + "\",\"since\":" + std::to_string(since) + '}';
 }
 
 std::optional<identity> read_record(std::string_view data) {

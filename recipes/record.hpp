@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/lock_mode.hpp>
 #include <latchkey/participant.hpp>
 
 #include <cstddef>
@@ -16,18 +17,18 @@ inline constexpr std::size_t longest_record = 512;
 /// Writes the data of a participant's znode: who made it, for people who look at the queue.
 class record_writer {
 public:
-    /// Reads host, user and program of this process once. `mode` is what is asked for: "exclusive".
-    explicit record_writer(std::string_view mode);
+    /// Reads host, user and program of this process once.
+    record_writer();
 
     /// The same for all that a thread asks for: it is neither cheap to make nor small. In a forked
     /// child another one.
-    [[nodiscard]] static std::shared_ptr<const record_writer> shared(std::string_view mode);
+    [[nodiscard]] static std::shared_ptr<const record_writer> shared();
 
-    /// The record with the present time in it, at most `longest_record` bytes of JSON.
-    [[nodiscard]] std::string write() const;
+    /// The record of who asks for `mode` now, at most `longest_record` bytes of JSON.
+    [[nodiscard]] std::string write(lock_mode mode) const;
 
 private:
-    std::string head_;  ///< all but the time and the closing brace
+    std::string head_;  ///< all but mode, time and the closing brace
 };
 
 /// Reads what somebody wrote; nothing if it is not such a record. Untrusted: bounded, and each

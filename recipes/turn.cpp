@@ -22,17 +22,19 @@ turn::turn(std::shared_ptr<client_core> core,
            std::shared_ptr<const participation> as,
            std::string own,
            std::string ignored,
-           const void* demander,
+           queue_rule rule,
            owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
       own_(std::move(own)),
       ignored_(std::move(ignored)),
-      demander_(demander),
+      rule_(rule),
       owner_(&o),
       retry_(core_->loop()) {}
 
-turn::~turn() = default;
+turn::~turn() {
+    core_->heartbeat().withdraw(this);
+}
 
 std::string turn::path_of(const std::string& name) const {
     return join_path(as_->directory, name);
@@ -58,7 +60,7 @@ void turn::judge(const std::vector<std::string>& names) {
     using enum queue_verdict::answer;
     const auto keep = shared_from_this();
     owner_->on_listed(names);
-    verdict_ = decide(names, own_, as_->marker, ignored_);
+    verdict_ = decide(names, own_, as_->markers, rule_, ignored_);
     switch (verdict_.what) {
         case acquired:
             if (owner_->on_placed(verdict_)) {
@@ -83,9 +85,9 @@ void turn::judge(const std::vector<std::string>& names) {
 void turn::watch_predecessor() {
     ++step_;
     if (verdict_.ahead == 1) {
-        core_->heartbeat().demand(demander_, path_of(own_));
+        core_->heartbeat().demand(this, path_of(own_));
     } else {
-        core_->heartbeat().withdraw(demander_);
+        core_->heartbeat().withdraw(this);
     }
     znode_watch::observer& self = *this;
     predecessor_ = std::make_shared<znode_watch>(core_, path_of(verdict_.blocker), self);
@@ -107,10 +109,10 @@ void turn::on_watch_refused(result_code code) {
 }
 
 void turn::on_znode_deleted() {
-    // Only the holder was ahead, and events of this connection come in the order of what happened:
+    // Nobody else was ahead, and events of this connection come in the order of what happened:
     // nobody can have come between, and our own znode would have been told gone before, unless its
     // watch was used up by a change and is being set again. Otherwise who is next is not known.
-    if (verdict_.ahead == 1 && predecessor_->saw_deletion() && predecessor_->armed_here() &&
+    if (verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed_here() &&
         owner_->own_watch().armed_here()) {
         confirm();
         return;

@@ -50,12 +50,12 @@ public:
     };
 
     /// `own` is the znode's name; `ignored` a prefix of names that do not count: what the own
-    /// attempt created. Heartbeats are demanded in the name of `demander`.
+    /// attempt created.
     turn(std::shared_ptr<client_core> core,
          std::shared_ptr<const participation> as,
          std::string own,
          std::string ignored,
-         const void* demander,
+         queue_rule rule,
          owner& o);
     ~turn();
 
@@ -91,7 +91,7 @@ private:
     const std::shared_ptr<const participation> as_;
     const std::string own_;
     const std::string ignored_;
-    const void* const demander_;
+    const queue_rule rule_;
     owner* const owner_;
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped

@@ -9,6 +9,18 @@
 
 namespace latchkey {
 
+const char* to_string(lock_mode m) noexcept {
+    switch (m) {
+        case lock_mode::shared:
+            return "shared";
+        case lock_mode::upgrade:
+            return "upgrade";
+        case lock_mode::exclusive:
+            return "exclusive";
+    }
+    return "unknown";
+}
+
 const char* to_string(loss why) noexcept {
     switch (why) {
         case loss::none:
@@ -33,7 +45,23 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
     : core_(std::move(core)),
       validity_(core_->session_validity()),
       generation_(core_->generation()),
-      grant_(std::move(g)) {}
+      token_(g.token),
+      owner_(std::move(g.owner)),
+      mode_(g.mode),
+      path_(std::move(g.path)) {}
+
+std::string hold_state::path() const {
+    const monitor_lock lock(guard_);
+    return path_;
+}
+
+void hold_state::turn_into(lock_mode mode, std::string path) {
+    {
+        const monitor_lock lock(guard_);
+        path_ = std::move(path);
+    }
+    mode_.store(mode, std::memory_order_release);
+}
 
 bool hold_state::valid() noexcept {
     if (why_.load(std::memory_order_acquire) != loss::none ||
@@ -69,9 +97,8 @@ void hold_state::release(std::function<void()> gone) {
         return;
     }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
-        // The grant's closure refers to the recipe: it is dropped here, so that no cycle is left.
-        const auto leave = std::exchange(self->grant_.leave, nullptr);
-        leave(std::move(gone));
+        // The owner may refer to this: it is dropped here, so that no cycle is left.
+        std::exchange(self->owner_, nullptr)->release(std::move(gone));
     });
 }
 
@@ -112,7 +139,7 @@ request request_of(const operation& o, const acl& access) {
 
 void hold_state::transact(std::vector<operation> operations,
                           std::function<void(transact_outcome)> done) {
-    std::vector<request> requests{request::check(grant_.path)};
+    std::vector<request> requests{request::check({})};  // the own znode, named when it is sent
     try {
         if (operations.empty()) {
             throw error(errc::invalid_argument,
@@ -143,6 +170,7 @@ void hold_state::send_transaction(std::vector<request> requests,
               {}});
         return;
     }
+    requests.front().path = path();
     std::vector<std::string> paths;
     for (const request& r : requests) {
         paths.push_back(r.path);
@@ -221,12 +249,15 @@ loss hold::why_lost() const noexcept {
 }
 
 latchkey::fencing_token hold::fencing_token() const noexcept {
-    return state_ ? state_->granted().token : latchkey::fencing_token{};
+    return state_ ? state_->token() : latchkey::fencing_token{};
 }
 
-const std::string& hold::path() const noexcept {
-    static const std::string none;
-    return state_ ? state_->granted().path : none;
+std::string hold::path() const {
+    return state_ ? state_->path() : std::string();
+}
+
+lock_mode hold::mode() const noexcept {
+    return state_ ? state_->mode() : lock_mode::exclusive;
 }
 
 std::vector<std::string> hold::transact(std::vector<operation> operations) {

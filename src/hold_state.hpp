@@ -1,9 +1,11 @@
 #pragma once
 
 #include <latchkey/hold.hpp>
+#include <latchkey/lock_mode.hpp>
 
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "monitor.hpp"
 
 #include <atomic>
 #include <functional>
@@ -14,14 +16,36 @@
 
 namespace latchkey {
 
+/// Who has the znode of a hold. Called on the loop.
+class hold_owner {
+public:
+    /// Whether the hold is in the mode asked for now, or what kept it from that.
+    using converted = std::function<void(failure why, bool done)>;
+
+    hold_owner() = default;
+    hold_owner(const hold_owner&) = delete;
+    hold_owner& operator=(const hold_owner&) = delete;
+    virtual ~hold_owner() = default;
+
+    /// Once: deletes the znode, and calls back when it is gone.
+    virtual void release(std::function<void()> gone) = 0;
+
+    /// Changes the mode of the participant, which stays where it is in the queue; if others are to
+    /// be waited for, only if `wait`. One at a time.
+    virtual void convert(lock_mode to, bool wait, converted done) = 0;
+
+    /// Ends a conversion that waits; the mode stays what it was.
+    virtual void cancel_conversion() = 0;
+};
+
 /// What a hold refers to: one grant of one znode, from its publication to its release.
 class hold_state : public std::enable_shared_from_this<hold_state> {
 public:
     struct grant {
         std::string path;
         latchkey::fencing_token token;
-        /// Called on the loop, once: deletes the znode, and calls back when it is gone.
-        std::function<void(std::function<void()> gone)> leave;
+        lock_mode mode;
+        std::shared_ptr<hold_owner> owner;
     };
 
     using transact_outcome = std::pair<failure, std::vector<std::string>>;
@@ -33,6 +57,18 @@ public:
         return hold(std::move(state));
     }
 
+    [[nodiscard]] static const std::shared_ptr<hold_state>& of(const hold& h) noexcept {
+        return h.state_;
+    }
+
+    // ---- on the loop ----
+
+    /// The same hold, in another mode, perhaps with another znode.
+    void turn_into(lock_mode mode, std::string path);
+
+    /// Nothing after the release.
+    [[nodiscard]] const std::shared_ptr<hold_owner>& owner() const noexcept { return owner_; }
+
     // ---- any thread ----
 
     [[nodiscard]] bool valid() noexcept;
@@ -42,7 +78,11 @@ public:
 
     [[nodiscard]] loss why_lost() const noexcept;
 
-    [[nodiscard]] const grant& granted() const noexcept { return grant_; }
+    [[nodiscard]] latchkey::fencing_token token() const noexcept { return token_; }
+
+    [[nodiscard]] std::string path() const;
+
+    [[nodiscard]] lock_mode mode() const noexcept { return mode_.load(std::memory_order_acquire); }
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
@@ -64,7 +104,11 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const validity> validity_;
     const std::uint64_t generation_;
-    grant grant_;
+    const latchkey::fencing_token token_;
+    std::shared_ptr<hold_owner> owner_;
+    std::atomic<lock_mode> mode_;
+    mutable boost::mutex guard_;
+    std::string path_ LATCHKEY_GUARDED_BY(guard_);
     std::stop_source stop_;
     std::atomic<loss> why_{loss::none};
     std::atomic<bool> released_{false};

@@ -49,6 +49,13 @@ public:
     [[nodiscard]] virtual bool stepped() const noexcept { return false; }
 };
 
+/// When `limit` from now is over; never if that is beyond what the clock can count.
+[[nodiscard]] inline loop::clock::time_point time_after(loop& l, std::chrono::nanoseconds limit) {
+    const auto now = l.now();
+    return limit > loop::clock::time_point::max() - now ? loop::clock::time_point::max()
+                                                        : now + limit;
+}
+
 /// One timer of a loop, cancelled when it goes out of scope. On the loop only.
 class timer {
 public:

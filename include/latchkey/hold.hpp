@@ -3,6 +3,7 @@
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/fencing_token.hpp>
+#include <latchkey/lock_mode.hpp>
 #include <latchkey/transaction.hpp>
 
 #include <cstdint>
@@ -86,7 +87,10 @@ public:
 
     /// The participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007". Empty when
     /// empty.
-    [[nodiscard]] const std::string& path() const noexcept;
+    [[nodiscard]] std::string path() const;
+
+    /// What this hold entitles to; exclusive for everything but a shared_mutex.
+    [[nodiscard]] lock_mode mode() const noexcept;
 
     /// Commits all operations, or none of them, and only if this hold still exists on the servers.
     ///

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <latchkey/acquire_options.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
+#include <latchkey/mutex_options.hpp>
 #include <latchkey/participant.hpp>
 
 #include <chrono>
@@ -17,24 +19,6 @@
 #include <vector>
 
 namespace latchkey {
-
-struct mutex_options {
-    /// The znode's data instead of Latchkey's own record of who holds the lock; at most 512 bytes.
-    std::optional<std::string> data = {};
-
-    /// Instead of the client's.
-    std::optional<acl> access = {};
-};
-
-/// What a single acquire may be given.
-struct acquire_options {
-    /// Leaves the queue when requested; the result is an empty hold.
-    std::stop_token stop = {};
-
-    /// Told on the callback thread when the place in the queue is reserved, and again whenever it
-    /// had to be reserved anew after a loss of the session. Not told by try_acquire().
-    std::function<void(const place&)> reserved = {};
-};
 
 /// An exclusive lock on a path: at most one holder among all processes, in the order of arrival.
 ///

@@ -16,7 +16,7 @@ using answer = queue_verdict::answer;
 using ::testing::IsEmpty;
 
 queue_verdict decided(const names& list, const std::string& own, const std::string& ignored = {}) {
-    return decide(list, own, marker, ignored);
+    return decide(list, own, lock_names, queue_rule::everybody, ignored);
 }
 
 TEST(Queue, GrantsTheOnlyOne) {

@@ -1,0 +1,139 @@
+#include "acquirer.hpp"
+
+#include "ask.hpp"
+#include "path.hpp"
+#include "record.hpp"
+
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+
+participation participation_of(const client_core& core,
+                               std::string path,
+                               const queue_markers& markers,
+                               mutex_options options) {
+    check_path(path);
+    if (options.data && options.data->size() > longest_record) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(options.data->size()) +
+                        " bytes: a participant's znode takes at most " +
+                        std::to_string(longest_record));
+    }
+    participation as{.directory = std::move(path),
+                     .markers = markers,
+                     .mode = lock_mode::exclusive,
+                     .data = nullptr,
+                     .access = options.access.value_or(core.access())};
+    if (options.data) {
+        as.data = [data = *std::move(options.data)](lock_mode) { return data; };
+    } else {
+        as.data = [record = record_writer::shared()](lock_mode m) { return record->write(m); };
+    }
+    return as;
+}
+
+std::shared_ptr<acquisition> acquirer::enter(
+    const std::shared_ptr<const participation>& as,
+    std::chrono::nanoseconds limit,
+    acquire_options options,
+    std::function<void(local_queue::acquired)> done) const {
+    using enum local_queue::wish;
+    if (limit > std::chrono::nanoseconds::zero()) {
+        return queue_->enter(as, wait, limit, std::move(options), std::move(done));
+    }
+    const auto known = core()->session_timeout();
+    return queue_->enter(as,
+                         only_if_first,
+                         known.count() > 0 ? known : core()->options().session_timeout,
+                         std::move(options),
+                         std::move(done));
+}
+
+hold acquirer::acquire(const std::shared_ptr<const participation>& as,
+                       std::chrono::nanoseconds limit,
+                       acquire_options options) const {
+    core()->check_may_block();
+    const auto result = std::make_shared<awaited<local_queue::acquired>>();
+    const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
+        result->set(std::move(a));
+    });
+    try {
+        local_queue::acquired a = result->get();
+        a.why.raise();
+        return std::move(a.granted);
+    } catch (const boost::thread_interrupted&) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        call->cancel();
+        result->get();
+        throw;
+    }
+}
+
+void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
+                             std::chrono::nanoseconds limit,
+                             acquire_options options,
+                             handler h) const {
+    if (core()->forked()) {
+        throw error(errc::forked, "connect a client of its own in the child");
+    }
+    enter(
+        as, limit, std::move(options), [core = core(), h = std::move(h)](local_queue::acquired a) {
+            const auto result = std::make_shared<local_queue::acquired>(std::move(a));
+            core->call([h, result] { h(result->why.code, std::move(result->granted)); });
+        });
+}
+
+// ---- who is there ----
+
+std::vector<std::string> acquirer::names(const participation& as) const {
+    reply r = ask(*core(), request::children(as.directory));
+    if (r.code == result_code::no_node) {
+        return {};
+    }
+    failure_of(r.code, as.directory).raise_unless(r.ok());
+    return in_order(r.names, as.markers);
+}
+
+std::vector<participant> acquirer::examine(const participation& as,
+                                           const std::vector<std::string>& names) const {
+    std::vector<request> questions;
+    for (const std::string& name : names) {
+        questions.push_back(request::get(join_path(as.directory, name)));
+    }
+    std::vector<reply> answers = ask(*core(), questions);
+    std::vector<participant> found;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        reply& r = answers[i];
+        if (r.code == result_code::no_node) {
+            continue;  // it left meanwhile
+        }
+        failure_of(r.code, questions[i].path).raise_unless(r.ok());
+        auto who = read_record(r.data);
+        found.push_back({.name = names[i],
+                         .sequence = place_of(names[i], as.markers).sequence,
+                         .session_id = r.stat.ephemeral_owner,
+                         .czxid = r.stat.czxid,
+                         .data = std::move(r.data),
+                         .identified = std::move(who)});
+    }
+    return found;
+}
+
+std::vector<participant> acquirer::participants(const participation& as) const {
+    return examine(as, names(as));
+}
+
+std::optional<participant> acquirer::first(const participation& as) const {
+    auto left = names(as);
+    while (!left.empty()) {
+        if (auto found = examine(as, {left.front()}); !found.empty()) {
+            return std::move(found.front());
+        }
+        left.erase(left.begin());
+    }
+    return std::nullopt;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "backoff.hpp"
+#include "client_core.hpp"
+#include "failure.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// Puts one ephemeral znode of ours in the place of another, both or neither, whatever becomes of
+/// requests and answers: `multi[create new, delete old]`. On the loop only, for one session.
+///
+/// The new name is known before, and nobody else uses it: when the outcome is unknown the same is
+/// sent again, and its refusal tells whether the first one was done.
+class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
+public:
+    enum class result : std::uint8_t {
+        done,
+        gone,    ///< the old znode was not there any more
+        refused  ///< the old one is still there
+    };
+
+    using handler = std::function<void(result, failure)>;
+
+    /// `done` is called once, unless the exchange is forgotten before (with its session).
+    znode_exchange(std::shared_ptr<client_core> core, std::string from, request to, handler done);
+
+    /// Sends; while disconnected, with the next connection.
+    void send();
+
+    void session_connected() {
+        if (!sent_) {
+            send();
+        }
+    }
+
+    void forget() { done_ = nullptr; }
+
+private:
+    void answered(const reply& r);
+    void finish(result what, failure why);
+
+    const std::shared_ptr<client_core> core_;
+    const std::string from_;
+    const request to_;
+    handler done_;
+    bool sent_ = false;
+    timer retry_;
+    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+};
+
+}  // namespace latchkey
