@@ -3,9 +3,58 @@
 
 #include <utility>
 
-// How a participant that holds changes its mode.
+// What a participant does while it holds: it is released, lost, or changes its mode.
 
 namespace latchkey {
+namespace {
+
+/// A hold that is over sooner does not need its own znode watched: nobody can have deleted it
+/// unnoticed for long.
+constexpr auto own_watch_delay = std::chrono::milliseconds(10);
+
+}  // namespace
+
+void contender::publish() {
+    enter(state::held);
+    core_->heartbeat().demand(this, path_of(own_));
+    if (!own_watch_) {
+        timer_.start(own_watch_delay, [this] { own_watch().arm(); });
+    }
+    auto granted = std::make_shared<hold_state>(
+        core_,
+        hold_state::grant{path_of(own_), {czxid_, 0}, settings_.as->mode, shared_from_this()});
+    granted_ = granted;
+    if (const auto done = std::exchange(done_, nullptr)) {
+        done({{}, hold_state::make_hold(std::move(granted))});
+    }
+}
+
+void contender::lose(loss why) {
+    if (const auto lost = granted_.lock()) {
+        lost->lose(why);
+    }
+    end_conversion({errc::hold_lost, to_string(why)}, false);
+}
+
+void contender::release(std::function<void()> gone) {
+    if (exchange_) {
+        released_meanwhile_ = gone ? std::move(gone) : [] {};
+        return;
+    }
+    if (!own_.empty() && state_ == state::held) {
+        core_->deletes().add(path_of(own_), std::move(gone));
+    } else if (gone) {
+        gone();
+    }
+    enter(state::left);
+    own_watch_.reset();
+    core_->detach(this);
+    if (const auto released = std::exchange(settings_.released, nullptr)) {
+        released();
+    }
+}
+
+// ---- conversions ----
 
 void contender::convert(lock_mode to, bool wait, converted done) {
     const auto held = granted_.lock();
