@@ -1,0 +1,193 @@
+#include <latchkey/shared_mutex.hpp>
+
+#include "stepped_test.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using enum lock_mode;
+
+/// What shared_mutex.hpp says of requests and round trips, counted by the servers.
+class SharedCost : public SteppedTest {
+protected:
+    std::shared_ptr<attempt> acquire(shared_mutex& m, lock_mode mode, std::stop_token stop = {}) {
+        auto a = std::make_shared<attempt>();
+        m.async_acquire(mode,
+                        std::chrono::nanoseconds::max(),
+                        {.stop = std::move(stop), .reserved = nullptr},
+                        [this, a](std::error_code ec, hold h) {
+                            a->done = true;
+                            a->ec = ec;
+                            a->granted = std::move(h);
+                            a->at = ensemble_.now();
+                        });
+        return a;
+    }
+
+    hold held(shared_mutex& m, lock_mode mode) {
+        const auto a = acquire(m, mode);
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_TRUE(a->granted) << a->ec.message();
+        return std::move(a->granted);
+    }
+
+    using attempts = std::vector<std::shared_ptr<attempt>>;
+
+    /// Readers of several clients, all in the queue.
+    attempts readers(std::vector<std::unique_ptr<shared_mutex>>& objects, std::size_t count) {
+        attempts all;
+        for (std::size_t i = 0; i < count; ++i) {
+            all.push_back(acquire(*objects[i % objects.size()], shared));
+        }
+        ensemble_.run_for(500ms);
+        return all;
+    }
+
+    static bool all_done(const attempts& all) {
+        return std::all_of(all.begin(), all.end(), [](const auto& a) { return a->done; });
+    }
+
+    static bool none_done(const attempts& all) {
+        return std::none_of(all.begin(), all.end(), [](const auto& a) { return a->done; });
+    }
+
+    std::vector<std::unique_ptr<shared_mutex>> objects(std::size_t clients) {
+        std::vector<std::unique_ptr<shared_mutex>> all;
+        for (std::size_t i = 0; i < clients; ++i) {
+            clients_.push_back(connected());
+            all.push_back(std::make_unique<shared_mutex>(clients_.back(), "/files"));
+        }
+        return all;
+    }
+
+    std::vector<client> clients_;
+};
+
+TEST_F(SharedCost, UncontendedAcquireOfEveryModeIsTwoRequestsInOneRoundTrip) {
+    client c = connected();
+    shared_mutex m(c, "/files");
+    held(m, shared).release();
+    for (const lock_mode mode : {shared, upgrade, exclusive}) {
+        settle();
+        const auto before = ensemble_.now();
+        const auto a = acquire(m, mode);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s)) << to_string(mode);
+        EXPECT_EQ(a->at - before, round_trip) << to_string(mode);
+        EXPECT_EQ(ensemble_.count().requests(), 2U) << to_string(mode);
+        a->granted.release();
+    }
+}
+
+TEST_F(SharedCost, OneReleaseOfAWriterGrantsAThousandReadersWithoutAList) {
+    auto all = objects(10);
+    hold w = held(*all.front(), exclusive);
+    const attempts waiting = readers(all, 1'000);
+    ASSERT_TRUE(none_done(waiting));
+    settle();
+    w.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return all_done(waiting); }, 5s));
+    const testing::counters n = ensemble_.count();
+    EXPECT_EQ(n.removes, 1U);
+    EXPECT_EQ(n.children, 0U) << "the last lists have proven who is next";
+    EXPECT_EQ(n.requests(), 1U);
+    for (const auto& a : waiting) {
+        EXPECT_TRUE(a->granted.valid());
+    }
+}
+
+TEST_F(SharedCost, WriterThatGivesUpWakesOnlyTheRunOfReadersBehindIt) {
+    auto all = objects(4);
+    hold w = held(*all.front(), exclusive);
+    const attempts before = readers(all, 8);
+    std::stop_source stop;
+    const auto between = acquire(*all.back(), exclusive, stop.get_token());
+    ensemble_.run_for(500ms);
+    const attempts behind = readers(all, 6);
+    const auto last = acquire(*all.back(), exclusive);
+    ensemble_.run_for(500ms);
+    settle();
+    stop.request_stop();
+    ASSERT_TRUE(ensemble_.run_until([&] { return between->done; }, 5s));
+    ensemble_.run_for(100ms);
+    EXPECT_EQ(ensemble_.count().children, 6U) << "one list a reader behind it";
+    EXPECT_TRUE(none_done(before) && none_done(behind));
+    settle();
+    w.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return all_done(before) && all_done(behind); }, 5s));
+    EXPECT_EQ(ensemble_.count().children, 0U);
+    EXPECT_FALSE(last->done);
+}
+
+TEST_F(SharedCost, DowngradeIsOneRequestAndGrantsTheReadersBehind) {
+    auto all = objects(3);
+    hold w = held(*all.front(), exclusive);
+    const attempts waiting = readers(all, 6);
+    settle();
+    const auto before = ensemble_.now();
+    ensemble::duration converted{};
+    hold reading;
+    all.front()->async_convert(
+        std::move(w), shared, std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, hold h) {
+            EXPECT_FALSE(ec) << ec.message();
+            reading = std::move(h);
+            converted = ensemble_.now();
+        });
+    ASSERT_TRUE(ensemble_.run_until([&] { return reading && all_done(waiting); }, 5s));
+    EXPECT_EQ(converted - before, round_trip);
+    const testing::counters n = ensemble_.count();
+    EXPECT_EQ(n.multis, 1U);
+    EXPECT_EQ(n.children, 0U);
+    EXPECT_EQ(reading.mode(), shared);
+}
+
+TEST_F(SharedCost, DowngradeWhoseAnswerIsLostIsFoundDone) {
+    for (const auto when : {ensemble::when::before, ensemble::when::after}) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold w = held(m, exclusive);
+        ensemble_.fail_next(ensemble::operation::multi, when, c.session_id());
+        bool done = false;
+        m.async_convert(std::move(w),
+                        shared,
+                        std::chrono::nanoseconds::max(),
+                        {},
+                        [&](std::error_code ec, hold h) {
+                            done = true;
+                            EXPECT_FALSE(ec) << ec.message();
+                            EXPECT_TRUE(h.valid());
+                            EXPECT_EQ(h.mode(), shared);
+                            EXPECT_TRUE(ensemble_.exists(h.path()));
+                            EXPECT_EQ(ensemble_.children("/files").size(), 1U);
+                        });
+        ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/files").empty(); }, 10s));
+    }
+}
+
+TEST_F(SharedCost, HoldReleasedWhileItsDowngradeIsUnresolvedLeavesNothing) {
+    client c = connected();
+    shared_mutex m(c, "/files");
+    hold w = held(m, exclusive);
+    ensemble_.fail_next(ensemble::operation::multi, ensemble::when::after, c.session_id());
+    const std::int64_t session = c.session_id();
+    bool done = false;
+    m.async_convert(std::move(w),
+                    shared,
+                    std::chrono::nanoseconds::max(),
+                    {},
+                    [&](std::error_code, const hold&) { done = true; });
+    ensemble_.run_for(1ms);
+    ensemble_.suspend(session);
+    ensemble_.run_for(8s);  // the deadline passes
+    EXPECT_TRUE(done) << "told that it is lost";
+    ensemble_.resume(session);
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/files").empty(); }, 20s));
+}
+
+}  // namespace
+}  // namespace latchkey::test
