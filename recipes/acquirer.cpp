@@ -29,7 +29,9 @@ participation participation_of(const client_core& core,
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {
-        as.data = [record = record_writer::shared()](lock_mode m) { return record->write(m); };
+        as.data = [record = record_writer::shared()](lock_mode m) {
+            return record->write(to_string(m));
+        };
     }
     return as;
 }
@@ -87,20 +89,24 @@ void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
 
 // ---- who is there ----
 
-std::vector<std::string> acquirer::names(const participation& as) const {
+std::vector<std::string> acquirer::paths(const participation& as) const {
     reply r = ask(*core(), request::children(as.directory));
     if (r.code == result_code::no_node) {
         return {};
     }
     failure_of(r.code, as.directory).raise_unless(r.ok());
-    return in_order(r.names, as.markers);
+    std::vector<std::string> paths;
+    for (const std::string& name : in_order(r.names, as.markers)) {
+        paths.push_back(join_path(as.directory, name));
+    }
+    return paths;
 }
 
 std::vector<participant> acquirer::examine(const participation& as,
-                                           const std::vector<std::string>& names) const {
+                                           const std::vector<std::string>& paths) const {
     std::vector<request> questions;
-    for (const std::string& name : names) {
-        questions.push_back(request::get(join_path(as.directory, name)));
+    for (const std::string& path : paths) {
+        questions.push_back(request::get(path));
     }
     std::vector<reply> answers = ask(*core(), questions);
     std::vector<participant> found;
@@ -109,10 +115,11 @@ std::vector<participant> acquirer::examine(const participation& as,
         if (r.code == result_code::no_node) {
             continue;  // it left meanwhile
         }
-        failure_of(r.code, questions[i].path).raise_unless(r.ok());
+        failure_of(r.code, paths[i]).raise_unless(r.ok());
         auto who = read_record(r.data);
-        found.push_back({.name = names[i],
-                         .sequence = place_of(names[i], as.markers).sequence,
+        std::string name(name_of(paths[i]));
+        found.push_back({.name = name,
+                         .sequence = place_of(name, as.markers).sequence,
                          .session_id = r.stat.ephemeral_owner,
                          .czxid = r.stat.czxid,
                          .data = std::move(r.data),
@@ -122,11 +129,11 @@ std::vector<participant> acquirer::examine(const participation& as,
 }
 
 std::vector<participant> acquirer::participants(const participation& as) const {
-    return examine(as, names(as));
+    return examine(as, paths(as));
 }
 
 std::optional<participant> acquirer::first(const participation& as) const {
-    auto left = names(as);
+    auto left = paths(as);
     while (!left.empty()) {
         if (auto found = examine(as, {left.front()}); !found.empty()) {
             return std::move(found.front());

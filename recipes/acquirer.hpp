@@ -57,10 +57,12 @@ public:
         return queue_->core();
     }
 
-private:
-    [[nodiscard]] std::vector<std::string> names(const participation& as) const;
+    /// Reads the znodes at `paths`; those that have gone are left out.
     [[nodiscard]] std::vector<participant> examine(const participation& as,
-                                                   const std::vector<std::string>& names) const;
+                                                   const std::vector<std::string>& paths) const;
+
+private:
+    [[nodiscard]] std::vector<std::string> paths(const participation& as) const;
 
     const std::shared_ptr<local_queue> queue_;
 };

@@ -39,7 +39,7 @@ void contender::enter(state s) {
 }
 
 std::string contender::path_of(const std::string& name) const {
-    return join_path(settings_.as->directory, name);
+    return join_path(folder_, name);
 }
 
 // ---- joining ----
@@ -47,7 +47,11 @@ std::string contender::path_of(const std::string& name) const {
 void contender::begin_attempt() {
     own_.clear();
     own_watch_.reset();
+    folder_ = settings_.as->directory;
     place_told_ = false;
+    admission_.reset();
+    confirmation_.reset();
+    core_->heartbeat().withdraw(this);
     enter(state::unconnected);
     if (!core_->connected()) {
         return;
@@ -99,6 +103,12 @@ void contender::join() {
         });
     prefix_ = create_->prefix();
     create_->start();
+    if (settings_.as->permits && state_ == state::joining) {
+        permit_admission::owner& self = *this;
+        admission_ = std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
+        admission_->look_ahead();
+        first_since_joining_ = true;
+    }
 }
 
 void contender::on_joined(protected_create::joined j) {
@@ -147,6 +157,7 @@ bool contender::on_placed(const queue_verdict& v) {
         }
         return true;
     }
+    first_since_joining_ = first_since_joining_ && v.ahead == 0;
     if (settings_.only_if_first && v.ahead > 0) {
         leave({});
         return false;
@@ -157,8 +168,11 @@ bool contender::on_placed(const queue_verdict& v) {
     return true;
 }
 
-/// Somebody deleted our znode.
+/// Somebody deleted our znode, unless we are just exchanging it for another one.
 void contender::on_gone() {
+    if (exchange_ || (admission_ && admission_->taking())) {
+        return;
+    }
     if (state_ != state::held) {
         // The place is lost, and the next one is at the tail. A delete costs nothing worth saving;
         // a znode of our own ahead of us would be waited for without end.
@@ -175,8 +189,8 @@ void contender::on_gone() {
 void contender::on_refused(failure why) {
     if (state_ == state::held) {
         end_conversion(std::move(why), false);
-    } else {
-        leave({std::move(why), {}});
+    } else if (!giving_up_) {
+        give_up({std::move(why), {}});
     }
 }
 
@@ -220,6 +234,11 @@ void contender::leave(outcome o) {
     }
     enter(state::left);
     own_watch_.reset();
+    confirmation_.reset();
+    core_->heartbeat().withdraw(this);
+    if (const auto left = std::exchange(admission_, nullptr); left && left->taking()) {
+        core_->deletes().add(left->permit(), nullptr);
+    }
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));
     };

@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "hold_state.hpp"
 #include "participation.hpp"
+#include "permit_admission.hpp"
 #include "protected_create.hpp"
 #include "turn.hpp"
 #include "znode_exchange.hpp"
@@ -31,6 +32,7 @@ class contender final : public session_user,
                         public hold_owner,
                         public std::enable_shared_from_this<contender>,
                         turn::owner,
+                        permit_admission::owner,
                         znode_watch::observer {
 public:
     struct settings {
@@ -66,6 +68,7 @@ private:
         looking,      ///< a list is in flight, and nothing was created
         joining,      ///< a protected create is under way
         queued,       ///< the znode is there and waits for its turn
+        admitting,    ///< it is the first in a semaphore's queue, and takes permits
         held,
         left,
     };
@@ -83,6 +86,13 @@ private:
 
     void on_turn() override;
 
+    // permit_admission::owner
+    void on_waiting() override;
+    void on_admitted(const std::string& path) override;
+
+    void on_full() override { leave({}); }
+
+    // both
     void on_gone() override;
     void on_refused(failure why) override;
 
@@ -100,6 +110,8 @@ private:
     void join();
     void on_joined(protected_create::joined j);
     void queue(const protected_create::joined& j);
+    void admit();
+    void confirm();
     void publish();
     void become_shared();
     void become_exclusive();
@@ -131,11 +143,15 @@ private:
     std::uint64_t step_ = 0;            ///< answers to an earlier step are dropped
     std::optional<outcome> giving_up_;  ///< set while the own znode has to be found first
 
-    std::shared_ptr<protected_create> create_;  ///< while joining
-    std::shared_ptr<turn> turn_;                ///< while queued
+    std::shared_ptr<protected_create> create_;     ///< while joining
+    std::shared_ptr<turn> turn_;                   ///< while queued, or becoming exclusive
+    std::shared_ptr<permit_admission> admission_;  ///< from joining until admitted
+    bool first_since_joining_ = false;
+    std::shared_ptr<confirmation> confirmation_;  ///< once admitted
     std::shared_ptr<znode_watch> own_watch_;
     std::string prefix_;  ///< what the names that this attempt created begin with
-    std::string own_;     ///< the znode's name, while it exists as far as we know
+    std::string folder_;  ///< where the own znode is
+    std::string own_;     ///< its name, while it exists as far as we know
     std::int64_t czxid_ = 0;
     bool place_told_ = false;
 

@@ -16,6 +16,7 @@ constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 
 void contender::publish() {
     enter(state::held);
+    confirmation_.reset();
     core_->heartbeat().demand(this, path_of(own_));
     if (!own_watch_) {
         timer_.start(own_watch_delay, [this] { own_watch().arm(); });
@@ -94,11 +95,12 @@ void contender::become_shared() {
     timer_.cancel();
     exchange_ =
         std::make_shared<znode_exchange>(core_,
-                                         path_of(own_),
                                          request::create(path_of(name),
                                                          settings_.as->data(lock_mode::shared),
                                                          create_mode::ephemeral,
                                                          settings_.as->access),
+                                         request::check(settings_.as->directory),
+                                         path_of(own_),
                                          [this, name](znode_exchange::result r, failure why) {
                                              on_exchanged(r, name, std::move(why));
                                          });
@@ -108,7 +110,7 @@ void contender::become_shared() {
 void contender::on_exchanged(znode_exchange::result r, const std::string& name, failure why) {
     const auto keep = shared_from_this();
     exchange_.reset();
-    if (r == znode_exchange::result::gone) {
+    if (r == znode_exchange::result::gone || r == znode_exchange::result::guard_failed) {
         on_gone();
     } else {
         if (r == znode_exchange::result::done) {
@@ -143,7 +145,11 @@ void contender::cancel_conversion() {
 
 void contender::on_turn() {
     if (state_ != state::held) {
-        publish();
+        if (admission_) {
+            admit();
+        } else {
+            publish();
+        }
         return;
     }
     turn_.reset();

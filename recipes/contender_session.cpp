@@ -20,6 +20,13 @@ void contender::session_connected() {
             // nothing.
             turn_->list();
             break;
+        case state::admitting:
+            if (confirmation_) {
+                confirmation_->start();
+            } else {
+                admission_->session_connected();
+            }
+            break;
         case state::held:
             if (own_watch_ && !own_watch_->armed()) {
                 own_watch_->arm();
@@ -62,7 +69,7 @@ void contender::validity_passed() {
 
 /// What the own znode's watch would have told, had it been set.
 void contender::znode_missing(const std::string& path) {
-    if (!own_.empty() && path == path_of(own_) && state_ != state::left && !exchange_) {
+    if (!own_.empty() && path == path_of(own_) && state_ != state::left) {
         on_gone();
     }
 }

@@ -5,11 +5,25 @@
 
 #include "queue.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace latchkey {
+
+/// What a participant of a semaphore wants once it is the first.
+struct permit_terms {
+    std::string semaphore;  ///< its data is the limit
+    std::string directory;  ///< of the permits that are taken
+    std::uint32_t count = 1;
+    std::optional<std::uint32_t> limit;  ///< what it must be, unless ...
+    /// ... it was once: by one who shares these terms. It may have been resized since.
+    std::shared_ptr<std::atomic<bool>> limit_was_right;
+};
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
@@ -19,6 +33,7 @@ struct participation {
     lock_mode mode = lock_mode::exclusive;
     std::function<std::string(lock_mode)> data;  ///< for each znode anew
     acl access;
+    std::optional<permit_terms> permits = std::nullopt;  ///< none: the first in the queue holds
 };
 
 /// What stands between the GUID and the sequence.

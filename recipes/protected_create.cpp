@@ -78,17 +78,32 @@ void protected_create::send() {
 }
 
 void protected_create::create_directories() {
-    directory_refused_ = result_code::ok;
-    core_->create_directories(
-        as_->directory, as_->access, here([this](const reply& r) {
-            // A level that is there already answers NODEEXISTS, or NOAUTH;
-            // the create tells. NONODE: the level above was reaped just now.
-            if (r.ok() || r.code == result_code::node_exists) {
-                directory_refused_ = result_code::ok;
-            } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
-                directory_refused_ = r.code;
-            }
-        }));
+    const auto answered = here([this](const reply& r) {
+        // A level that is there already answers NODEEXISTS, or NOAUTH; the create tells. NONODE:
+        // the level above was reaped just now.
+        if (r.ok() || r.code == result_code::node_exists) {
+            directory_refused_ = result_code::ok;
+        } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
+            directory_refused_ = r.code;
+        }
+    });
+    if (!as_->permits) {
+        core_->create_directories(as_->directory, as_->access, answered);
+        return;
+    }
+    const permit_terms& terms = *as_->permits;
+    core_->create_directories(std::string(parent_of(terms.semaphore)), as_->access, answered);
+    if (terms.limit) {
+        core_->submit(request::create(terms.semaphore,
+                                      std::to_string(*terms.limit),
+                                      create_mode::persistent,
+                                      as_->access),
+                      answered);
+    }
+    for (const std::string& directory : {as_->directory, terms.directory}) {
+        core_->submit(request::create(directory, {}, create_mode::container, as_->access),
+                      answered);
+    }
 }
 
 void protected_create::on_created(const reply& r) {

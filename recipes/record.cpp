@@ -88,10 +88,12 @@ std::shared_ptr<const record_writer> record_writer::shared() {
     return known;
 }
 
-std::string record_writer::write(lock_mode mode) const {
+std::string record_writer::write(std::string_view mode) const {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-    return head_ + ",\"mode\":\"" + to_string(mode) + "\",\"since\":" + std::to_string(since) + '}';
+    std::string text = head_ + ",\"mode\":\"";
+    text += mode;
+    return text + "\",\"since\":" + std::to_string(since) + '}';
 }
 
 std::optional<identity> read_record(std::string_view data) {

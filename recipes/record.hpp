@@ -1,6 +1,5 @@
 #pragma once
 
-#include <latchkey/lock_mode.hpp>
 #include <latchkey/participant.hpp>
 
 #include <cstddef>
@@ -24,8 +23,9 @@ public:
     /// child another one.
     [[nodiscard]] static std::shared_ptr<const record_writer> shared();
 
-    /// The record of who asks for `mode` now, at most `longest_record` bytes of JSON.
-    [[nodiscard]] std::string write(lock_mode mode) const;
+    /// The record of who asks for `mode` ("exclusive", "permit") now, at most `longest_record`
+    /// bytes of JSON.
+    [[nodiscard]] std::string write(std::string_view mode) const;
 
 private:
     std::string head_;  ///< all but mode, time and the closing brace

@@ -125,32 +125,24 @@ void turn::on_znode_deleted() {
     list();
 }
 
-/// First in the queue; granted once that can be believed. A watch event that was buffered while
-/// this process stood still proves nothing, and neither does a list of a follower that was left
-/// behind: only a quorum write does.
+/// First in the queue; granted once that can be believed.
 void turn::confirm() {
-    const auto keep = shared_from_this();
     ++step_;
-    if (core_->believable()) {
-        owner_->on_turn();
-        return;
-    }
-    if (!core_->connected()) {
-        return;  // the owner lists again with the next connection
-    }
-    core_->submit(request::multi({request::check(path_of(own_))}), here([this](const reply& r) {
-                      if (r.ok() && core_->believable()) {
-                          confirm();
-                      } else if (r.ok()) {
-                          // One proof is not enough after a standstill of this process.
-                          retry_.start(backoff_.next(core_->loop().random()),
-                                       [this] { confirm(); });
-                      } else if (r.code == result_code::no_node) {
-                          owner_->on_gone();
-                      } else {
-                          retry_list(r.code);
-                      }
-                  }));
+    confirmation_ = std::make_shared<confirmation>(
+        core_, path_of(own_), [this, step = step_](result_code code) {
+            const auto keep = shared_from_this();
+            if (step != step_) {
+                return;
+            }
+            if (code == result_code::ok) {
+                owner_->on_turn();
+            } else if (code == result_code::no_node) {
+                owner_->on_gone();
+            } else {
+                retry_list(code);
+            }
+        });
+    confirmation_->start();
 }
 
 /// Something was not answered, or refused.

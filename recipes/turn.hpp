@@ -4,6 +4,7 @@
 
 #include "backoff.hpp"
 #include "client_core.hpp"
+#include "confirmation.hpp"
 #include "failure.hpp"
 #include "participation.hpp"
 #include "queue.hpp"
@@ -96,7 +97,8 @@ private:
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     queue_verdict verdict_;
-    std::shared_ptr<znode_watch> predecessor_;  ///< set after the list that the verdict is from
+    std::shared_ptr<znode_watch> predecessor_;    ///< set after the list that the verdict is from
+    std::shared_ptr<confirmation> confirmation_;  ///< while first, and not yet believed
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

@@ -11,7 +11,8 @@
 namespace latchkey {
 
 /// Puts one ephemeral znode of ours in the place of another, both or neither, whatever becomes of
-/// requests and answers: `multi[create new, delete old]`. On the loop only, for one session.
+/// requests and answers: `multi[create new, a check, delete old]`. On the loop only, for one
+/// session.
 ///
 /// The new name is known before, and nobody else uses it: when the outcome is unknown the same is
 /// sent again, and its refusal tells whether the first one was done.
@@ -19,14 +20,19 @@ class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
 public:
     enum class result : std::uint8_t {
         done,
-        gone,    ///< the old znode was not there any more
-        refused  ///< the old one is still there
+        guard_failed,  ///< the check did not hold, or the new one's directory is not there
+        gone,          ///< the old znode was not there any more
+        refused        ///< the old one is still there
     };
 
     using handler = std::function<void(result, failure)>;
 
     /// `done` is called once, unless the exchange is forgotten before (with its session).
-    znode_exchange(std::shared_ptr<client_core> core, std::string from, request to, handler done);
+    znode_exchange(std::shared_ptr<client_core> core,
+                   request to,
+                   request guard,
+                   std::string from,
+                   handler done);
 
     /// Sends; while disconnected, with the next connection.
     void send();
@@ -44,8 +50,9 @@ private:
     void finish(result what, failure why);
 
     const std::shared_ptr<client_core> core_;
-    const std::string from_;
     const request to_;
+    const request guard_;
+    const std::string from_;
     handler done_;
     bool sent_ = false;
     timer retry_;

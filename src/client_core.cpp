@@ -113,8 +113,8 @@ void client_core::submit(request r,
 void client_core::create_directories(const std::string& path,
                                      const acl& access,
                                      const session::completion& answered) {
-    for (const std::string& level : prefixes_of(target_.chroot + path)) {
-        if (session_) {
+    for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
+        if (session_ && !level.empty()) {
             session_->submit(request::create(level, {}, create_mode::container, access), answered);
         }
     }

@@ -110,6 +110,11 @@ std::string join_path(std::string_view directory, std::string_view name) {
     return path += name;
 }
 
+std::string_view parent_of(std::string_view path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
 std::string_view name_of(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }

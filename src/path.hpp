@@ -18,6 +18,9 @@ void check_path(std::string_view path);
 /// "/a" and "b" make "/a/b"; "/" and "b" make "/b".
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 
+/// All but the last component: "/a" of "/a/b", "/" of "/a".
+[[nodiscard]] std::string_view parent_of(std::string_view path) noexcept;
+
 /// The last component.
 [[nodiscard]] std::string_view name_of(std::string_view path) noexcept;
 

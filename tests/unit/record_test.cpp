@@ -23,7 +23,7 @@ using ::testing::StartsWith;
 
 TEST(Record, SaysWhoJoinedAndWhen) {
     const auto before = std::chrono::system_clock::now();
-    const auto read = read_record(record_writer().write(lock_mode::exclusive));
+    const auto read = read_record(record_writer().write("exclusive"));
     ASSERT_TRUE(read);
     EXPECT_EQ(read->pid, ::getpid());
     EXPECT_EQ(read->mode, "exclusive");
@@ -38,9 +38,9 @@ TEST(Record, SaysWhoJoinedAndWhen) {
 
 TEST(Record, HasThePresentTimeEachTimeItIsWritten) {
     const record_writer w;
-    const auto first = read_record(w.write(lock_mode::exclusive));
+    const auto first = read_record(w.write("exclusive"));
     std::this_thread::sleep_for(5ms);
-    const auto second = read_record(w.write(lock_mode::exclusive));
+    const auto second = read_record(w.write("exclusive"));
     ASSERT_TRUE(first && second);
     EXPECT_GT(second->since, first->since);
 }
@@ -72,7 +72,7 @@ TEST(Record, IsSmallAsciiJsonWhateverTheProgramIsCalled) {
           std::string("caf\xC3"),
           std::string("\xF0\x9F\x94\x92\xF0\x9F\x94\x92\xF0\x9F\x94\x92")}) {
         const program_name called(name);
-        const std::string written = record_writer().write(lock_mode::exclusive);
+        const std::string written = record_writer().write("exclusive");
         EXPECT_LE(written.size(), longest_record);
         for (const char c : written) {
             ASSERT_TRUE(c >= 0x20 && c < 0x7F) << written;
@@ -83,7 +83,7 @@ TEST(Record, IsSmallAsciiJsonWhateverTheProgramIsCalled) {
 
 TEST(Record, KeepsALongNameThatFits) {
     const program_name called("payment-reconciliation-worker");
-    const auto read = read_record(record_writer().write(lock_mode::exclusive));
+    const auto read = read_record(record_writer().write("exclusive"));
     ASSERT_TRUE(read);
     EXPECT_EQ(read->program, "payment-reconciliation-worker");
 }
@@ -156,7 +156,7 @@ TEST(Record, NumbersBeyondSixtyThreeBitsAreNoProcesses) {
 }
 
 TEST(Record, ReadingSurvivesAnyDamage) {
-    const std::string whole = record_writer().write(lock_mode::exclusive);
+    const std::string whole = record_writer().write("exclusive");
     for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);

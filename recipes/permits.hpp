@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey {
+
+/// The most permits that a semaphore can have.
+inline constexpr std::uint32_t most_permits = 1'000'000'000;
+
+/// What stands between the GUID and the number of permits in a permit's name.
+inline constexpr std::string_view permit_marker = "permit-";
+
+/// How many permits a child of `permits/` stands for: its name ends in the marker and a number.
+/// Nothing for a znode that is none of ours.
+[[nodiscard]] std::optional<std::uint32_t> permits_of(std::string_view name) noexcept;
+
+/// How many are taken, of all the children together.
+[[nodiscard]] std::uint64_t permits_taken(const std::vector<std::string>& names) noexcept;
+
+/// Reads a limit as it is stored: decimal digits, 1 to `most_permits`.
+[[nodiscard]] std::optional<std::uint32_t> read_limit(std::string_view data) noexcept;
+
+}  // namespace latchkey
