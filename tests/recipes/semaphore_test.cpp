@@ -124,7 +124,8 @@ TEST_P(Semaphore, RaisedLimitWakesWhoWaits) {
     auto next = queued(s, 1);
     EXPECT_FALSE(is_ready(next, 50ms));
     s.resize(2);
-    EXPECT_TRUE(next.get().valid());
+    const hold second = next.get();
+    EXPECT_TRUE(second.valid());
     EXPECT_EQ(s.limit(), 2U);
     EXPECT_FALSE(s.try_acquire_for(1, 50ms));
 }
@@ -185,7 +186,7 @@ TEST_P(Semaphore, LossOfTheSessionGivesThePermitsBack) {
 TEST_P(Semaphore, TellsWhoHasPermitsAndWhoWaits) {
     client c = connect();
     semaphore s(c, path_, 4);
-    const hold h = s.acquire(3);
+    hold h = s.acquire(3);
     auto next = queued(s, 2);
     const auto who = s.participants();
     ASSERT_EQ(who.size(), 2U);
@@ -193,6 +194,8 @@ TEST_P(Semaphore, TellsWhoHasPermitsAndWhoWaits) {
     EXPECT_EQ(who[0].identified->mode, "permit");
     EXPECT_EQ(who[1].permits, 0U);
     EXPECT_EQ(s.available(), 1U);
+    h.release();
+    EXPECT_TRUE(next.get().valid());
 }
 
 TEST_P(Semaphore, CancelledWaiterLeavesNothing) {
