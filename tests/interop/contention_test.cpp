@@ -1,0 +1,192 @@
+// Programs in three languages contend for one lock; when each of them held it is compared
+// afterwards, on the clock that they share. The sessions are well all the time: Curator 5.4 itself
+// keeps a lock whose session has ended (CURATOR-604).
+#include <latchkey/mutex.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "interop_test.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <unistd.h>
+
+namespace latchkey::test {
+namespace {
+
+std::chrono::milliseconds duration() {
+    const char* asked = std::getenv("LATCHKEY_INTEROP_SECONDS");
+    return std::chrono::seconds(asked == nullptr ? 2 : std::max(1, std::atoi(asked)));
+}
+
+std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+/// A number in a file, which loses additions unless those who add take turns.
+class counter {
+public:
+    counter()
+        : file_(std::filesystem::temp_directory_path() /
+                ("latchkey-interop-" + std::to_string(::getpid()))) {
+        std::ofstream(file_) << "0\n";
+    }
+
+    ~counter() {
+        std::error_code ignored;
+        std::filesystem::remove(file_, ignored);
+    }
+
+    counter(const counter&) = delete;
+    counter& operator=(const counter&) = delete;
+
+    void increment() const {
+        const std::size_t before = value();
+        std::ofstream(file_) << before + 1 << '\n';
+    }
+
+    [[nodiscard]] std::size_t value() const {
+        std::size_t number = 0;
+        std::ifstream(file_) >> number;
+        return number;
+    }
+
+    [[nodiscard]] std::string file() const { return file_.string(); }
+
+private:
+    const std::filesystem::path file_;
+};
+
+using intervals = std::vector<held_interval>;
+
+/// What others do on their own, as a future too.
+template <class Acquire>
+std::future<intervals> contend(Acquire acquire, const counter* effects) {
+    return std::async(std::launch::async, [acquire, effects, end = now() + duration() / 1ns] {
+        std::mt19937 random(std::random_device{}());
+        intervals all;
+        while (now() < end) {
+            const hold h = acquire();
+            held_interval i{.begin = now(), .end = 0};
+            if (effects != nullptr) {
+                effects->increment();
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+            i.end = now();
+            EXPECT_TRUE(h.valid());
+            all.push_back(i);
+        }
+        return all;
+    });
+}
+
+/// How many hold at the same time, at most.
+std::size_t most_at_once(const intervals& all) {
+    std::vector<std::pair<std::int64_t, int>> steps;
+    for (const held_interval& i : all) {
+        steps.emplace_back(i.begin, 1);
+        steps.emplace_back(i.end, -1);
+    }
+    std::sort(steps.begin(), steps.end());
+    long inside = 0;
+    long most = 0;
+    for (const auto& [at, step] : steps) {
+        inside += step;
+        most = std::max(most, inside);
+    }
+    return static_cast<std::size_t>(most);
+}
+
+/// How many of them hold while one of the others does.
+std::size_t overlaps(const intervals& some, const intervals& others) {
+    return static_cast<std::size_t>(std::count_if(some.begin(), some.end(), [&](const auto& a) {
+        return std::any_of(others.begin(), others.end(), [&a](const auto& b) {
+            return a.begin < b.end && b.begin < a.end;
+        });
+    }));
+}
+
+void append(intervals& all, const intervals& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+class Contention : public InteropTest {};
+
+TEST_F(Contention, HoldsOfThreeLanguagesNeverOverlapAndLoseNoUpdate) {
+    const counter number;
+    client zk = connect();
+    mutex m(zk, path_);
+    mutex other(zk, path_);
+    java().open("1", "mutex", path_);
+    java().open("2", "mutex", path_);
+    python().open("1", "mutex", path_);
+    auto ours = contend([&] { return m.acquire(); }, &number);
+    auto ours_too = contend([&] { return other.acquire(); }, &number);
+    auto java_1 = java().contend("1", duration(), number.file());
+    auto java_2 = java().contend("2", duration(), number.file());
+    auto python_1 = python().contend("1", duration(), number.file());
+
+    intervals all = intervals_of(std::move(python_1));
+    const std::size_t pythons = all.size();
+    append(all, intervals_of(std::move(java_1)));
+    append(all, intervals_of(std::move(java_2)));
+    const std::size_t javas = all.size() - pythons;
+    append(all, ours.get());
+    append(all, ours_too.get());
+    EXPECT_EQ(most_at_once(all), 1U);
+    EXPECT_EQ(number.value(), all.size()) << "updates were lost";
+    EXPECT_GT(pythons, 10U);
+    EXPECT_GT(javas, 10U);
+    EXPECT_GT(all.size() - pythons - javas, 10U);
+    EXPECT_TRUE(queue_has(0));
+    std::printf("%zu holds: Java %zu, Python %zu\n", all.size(), javas, pythons);
+}
+
+TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
+    const counter number;
+    client zk = connect();
+    shared_mutex m(zk, path_);
+    for (peer* p : {&java(), &python()}) {
+        p->open("r", "read", path_);
+        p->open("w", "write", path_);
+    }
+    auto our_reads = contend([&] { return m.acquire(lock_mode::shared); }, nullptr);
+    auto our_writes = contend([&] { return m.acquire(lock_mode::exclusive); }, &number);
+    auto our_downgrades = contend(
+        [&] {
+            hold h = m.acquire(lock_mode::exclusive);
+            m.convert(h, lock_mode::shared);
+            return h;
+        },
+        nullptr);
+    auto java_reads = java().contend("r", duration(), "-");
+    auto java_writes = java().contend("w", duration(), number.file());
+    auto python_reads = python().contend("r", duration(), "-");
+    auto python_writes = python().contend("w", duration(), number.file());
+
+    intervals reads = intervals_of(std::move(java_reads));
+    append(reads, intervals_of(std::move(python_reads)));
+    append(reads, our_reads.get());
+    append(reads, our_downgrades.get());
+    intervals writes = intervals_of(std::move(java_writes));
+    append(writes, intervals_of(std::move(python_writes)));
+    append(writes, our_writes.get());
+    EXPECT_EQ(most_at_once(writes), 1U);
+    EXPECT_EQ(overlaps(reads, writes), 0U);
+    EXPECT_GT(most_at_once(reads), 1U);
+    EXPECT_EQ(number.value(), writes.size()) << "updates were lost";
+    EXPECT_GT(writes.size(), 30U);
+    EXPECT_TRUE(queue_has(0));
+    std::printf("%zu reads, %zu writes\n", reads.size(), writes.size());
+}
+
+}  // namespace
+}  // namespace latchkey::test
