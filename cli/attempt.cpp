@@ -2,6 +2,8 @@
 
 #include <latchkey/error.hpp>
 #include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
 
 #include "exit_status.hpp"
 #include "printable.hpp"
@@ -11,6 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,28 +27,78 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 nanoseconds connect_limit(const lock_options& options) {
-    const auto limit = options.limit.value_or(nanoseconds::max());
+    const auto limit = options.wait.value_or(nanoseconds::max());
     return options.try_only ? std::min<nanoseconds>(limit, options.session_timeout) : limit;
 }
 
-/// Waits that the clock cannot count are for ever.
-nanoseconds left_of(const lock_options& options, steady_clock::time_point begin) {
-    if (!options.limit || *options.limit == nanoseconds::max()) {
+/// Zero is a try. Waits that the clock cannot count are for ever.
+nanoseconds acquire_limit(const lock_options& options, steady_clock::time_point begin) {
+    if (options.try_only) {
+        return nanoseconds::zero();
+    }
+    if (!options.wait || *options.wait == nanoseconds::max()) {
         return nanoseconds::max();
     }
-    return *options.limit - (steady_clock::now() - begin);
+    return *options.wait - (steady_clock::now() - begin);
 }
 
-hold acquire(mutex& m,
-             const lock_options& options,
-             steady_clock::time_point begin,
-             acquire_options how) {
-    if (options.try_only) {
-        return m.try_acquire();
+/// A lock of one of the kinds.
+struct lock {
+    std::function<hold(nanoseconds limit, acquire_options how)> acquire;
+    /// Refuses a path that others take for a lock of another kind: neither would see the other.
+    /// Asked while it is held, so that of two the later one notices.
+    std::function<void()> check_alone = [] {};
+};
+
+[[noreturn]] void refuse_mixture(const std::string& path, const char* others, const char* remedy) {
+    throw error(errc::malformed_participant,
+                fmt::format("{} is in use as {}, which this lock does not see; {}",
+                            printable(path),
+                            others,
+                            remedy));
+}
+
+lock mutex_of(client& c, const lock_options& options) {
+    const auto m = std::make_shared<mutex>(c, options.path);
+    return {[m](nanoseconds limit, acquire_options how) {
+                return m->try_acquire_for(limit, std::move(how));
+            },
+            [&c, &path = options.path] {
+                if (!shared_mutex(c, path).participants().empty()) {
+                    refuse_mixture(path, "a shared lock", "give -x, or use another PATH");
+                }
+            }};
+}
+
+lock shared_mutex_of(client& c, const lock_options& options) {
+    const auto m = std::make_shared<shared_mutex>(c, options.path);
+    return {[m, mode = options.mode](nanoseconds limit, acquire_options how) {
+                return m->try_acquire_for(mode, limit, std::move(how));
+            },
+            [&c, &path = options.path] {
+                if (mutex(c, path).holder()) {
+                    refuse_mixture(path, "a mutex", "leave -s or -x out, or use another PATH");
+                }
+            }};
+}
+
+lock semaphore_of(client& c, const lock_options& options) {
+    const auto s = options.limit ? std::make_shared<semaphore>(c, options.path, *options.limit)
+                                 : std::make_shared<semaphore>(c, options.path);
+    return {[s, permits = options.permits](nanoseconds limit, acquire_options how) {
+        return s->try_acquire_for(permits, limit, std::move(how));
+    }};
+}
+
+lock lock_of(client& c, const lock_options& options) {
+    switch (options.what) {
+        case lock_options::kind::read_write:
+            return shared_mutex_of(c, options);
+        case lock_options::kind::semaphore:
+            return semaphore_of(c, options);
+        default:
+            return mutex_of(c, options);
     }
-    const auto left = left_of(options, begin);
-    return left == nanoseconds::max() ? m.acquire(std::move(how))
-                                      : m.try_acquire_for(left, std::move(how));
 }
 
 attempt_result unguarded_attempt(client& c,
@@ -52,7 +106,7 @@ attempt_result unguarded_attempt(client& c,
                                  const std::stop_token& stop,
                                  place_listener reserved) {
     const auto begin = steady_clock::now();
-    mutex m(c, options.path);
+    const lock wanted = lock_of(c, options);
     if (!c.wait_connected(connect_limit(options), stop)) {
         if (stop.stop_requested()) {
             return {};
@@ -66,7 +120,10 @@ attempt_result unguarded_attempt(client& c,
                             printable_message(trouble))};
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
-    auto granted = acquire(m, options, begin, {stop, std::move(reserved)});
+    auto granted = wanted.acquire(acquire_limit(options, begin), {stop, std::move(reserved)});
+    if (granted) {
+        wanted.check_alone();
+    }
     const int status = granted ? exit_status::success : options.conflict_status;
     return {std::move(granted), status};
 }

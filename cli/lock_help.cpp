@@ -24,17 +24,30 @@ std::string lock_help() {
     return R"(Usage: latchkey lock [OPTION]... PATH [--] CMD [ARG]...
        latchkey lock [OPTION]... PATH -c STRING
        latchkey lock [OPTION]... PATH
+       latchkey lock [-s|-x] --file FILE ...
 
 Runs CMD while holding the lock PATH on a ZooKeeper ensemble; -c runs STRING
 with $SHELL (else /bin/sh). Without a command it prints "PATH NODE TOKEN" when
 it holds the lock, and holds it until INT, TERM, HUP, QUIT, USR1 or USR2; then
-its exit status is 0. Options end at PATH. PATH is a znode, the same lock as
-Apache Curator's InterProcessMutex of that path.
+its exit status is 0. Options end at PATH. PATH is a znode; what kind of lock
+it is must be the same for all who use it:
+
+                             without any of these a mutex, as Apache Curator's
+                             InterProcessMutex of that path
+  -s, --shared               a lock that others may share,
+  -x, -e, --exclusive        the same lock, alone: Curator's
+                             InterProcessReadWriteLock
+  -N, --permits N            N permits of a semaphore (1), all at once,
+      --limit MAX            which has MAX; made with it if need be. Without
+                             --limit it must be there
+      --file FILE            instead of PATH, for files on storage that hosts
+                             share: the lock (-x unless -s) of FILE's canonical
+                             name, whether or not FILE exists
+      --key KEY              the same for hosts that have the file under
+                             different names; KEY is what they agree on
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (else $LATCHKEY_SERVERS, else $ZK_HOSTS)
-  -x, -e, --exclusive        an exclusive lock; the default
-  -s, --shared               a shared lock: does not exist yet
   -n, --nb, --nonblock       do not wait for the lock; connecting may still take
                              as long as -w, else as the session timeout
   -w, --wait, --timeout SEC  give up after SEC seconds, which may have a
@@ -53,10 +66,10 @@ Apache Curator's InterProcessMutex of that path.
   -V, --version              the version
 
 CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the
-fencing token, a decimal that grows from holder to holder) in its environment,
-stdin, and a process group of its own. INT, TERM, HUP, QUIT, USR1 and USR2 are
-passed on to that group; while latchkey waits for the lock they make it leave
-the queue.
+fencing token, a decimal that grows from exclusive holder to holder) in its
+environment, stdin, and a process group of its own. INT, TERM, HUP, QUIT, USR1
+and USR2 are passed on to that group; while latchkey waits for the lock they
+make it leave the queue.
 
 If the lock is lost, CMD and everything it started is killed before anybody
 else can be granted the lock, also when latchkey itself is stopped or killed.

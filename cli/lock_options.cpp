@@ -1,5 +1,6 @@
 #include "lock_options.hpp"
 
+#include "lock_choice.hpp"
 #include "lock_help.hpp"
 #include "printable.hpp"
 #include "seconds.hpp"
@@ -24,8 +25,7 @@ struct raw_options {
     std::optional<std::string> conflict_status;
     std::optional<std::string> session_timeout;
     std::optional<std::string> grace;
-    bool shared = false;
-    bool exclusive = false;
+    lock_words lock;
 };
 
 void declare(CLI::App& app, raw_options& raw, lock_options& options) {
@@ -38,9 +38,13 @@ void declare(CLI::App& app, raw_options& raw, lock_options& options) {
     value("-E,--conflict-exit-code", raw.conflict_status);
     value("-t,--session-timeout", raw.session_timeout);
     value("--grace", raw.grace);
+    value("-N,--permits", raw.lock.permits);
+    value("--limit", raw.lock.limit);
+    value("--file", raw.lock.file);
+    value("--key", raw.lock.key);
     value("--auth-file", options.auth_file);
-    app.add_flag("-x,-e,--exclusive", raw.exclusive);
-    app.add_flag("-s,--shared", raw.shared);
+    app.add_flag("-x,-e,--exclusive", raw.lock.exclusive);
+    app.add_flag("-s,--shared", raw.lock.shared);
     app.add_flag("-n,--nb,--nonblock", options.try_only);
     app.add_flag("--verbose", options.verbose);
     app.add_flag("--json", options.json);
@@ -64,10 +68,16 @@ bool takes_next_word(const CLI::App& app, const std::string& word) {
     return false;
 }
 
+/// What follows is for the shell.
+bool asks_for_shell(const std::string& word) {
+    return word == "-c" || word == "--command";
+}
+
 /// How many of the arguments are options: they end at the first operand, or before "--".
 std::size_t count_options(const CLI::App& app, const arguments& all) {
     std::size_t i = 0;
-    while (i < all.size() && all[i].size() > 1 && all[i][0] == '-' && all[i] != "--") {
+    while (i < all.size() && all[i].size() > 1 && all[i][0] == '-' && all[i] != "--" &&
+           !asks_for_shell(all[i])) {
         i += takes_next_word(app, all[i]) ? 2 : 1;
     }
     return std::min(i, all.size());
@@ -86,22 +96,39 @@ std::vector<std::string> shell_command(const arguments& operands,
     return {shell && !shell->empty() ? *shell : "/bin/sh", "-c", operands[1]};
 }
 
-void read_operands(arguments operands,
-                   lock_options& options,
-                   const environment_lookup& environment) {
-    if (!operands.empty() && operands.front() == "--") {
-        operands.erase(operands.begin());
-    }
+void take_path(arguments& operands, lock_options& options) {
     if (operands.empty()) {
         throw usage_error(
             "which lock? give its path, for example: latchkey lock /jobs/nightly -- CMD");
     }
+    if (asks_for_shell(operands.front())) {
+        throw usage_error(fmt::format("which lock? give its path before {}", operands.front()));
+    }
     options.path = operands.front();
     operands.erase(operands.begin());
+}
+
+/// Options may end with "--" before the PATH. Without a PATH the same "--" is the one before the
+/// command.
+void read_operands(arguments operands,
+                   lock_options& options,
+                   const environment_lookup& environment) {
+    const bool path_is_given = !options.path.empty();
+    if (path_is_given && operands.size() > 1 && operands[0] != "--" && operands[1] == "--") {
+        throw usage_error(fmt::format(
+            "'{}' before '--': --file and --key take the place of PATH; leave one of them out",
+            printable(operands[0])));
+    }
+    if (!path_is_given && !operands.empty() && operands.front() == "--") {
+        operands.erase(operands.begin());
+    }
+    if (!path_is_given) {
+        take_path(operands, options);
+    }
     if (operands.empty()) {
         return;
     }
-    if (operands.front() == "-c" || operands.front() == "--command") {
+    if (asks_for_shell(operands.front())) {
         options.command = shell_command(operands, environment);
         return;
     }
@@ -166,9 +193,9 @@ void read_durations(const raw_options& raw, lock_options& options) {
     }
     static_cast<void>(grace_within(options, options.session_timeout));
     if (raw.wait) {
-        options.limit = parse_seconds("-w/--wait", *raw.wait);
-        if (*options.limit == std::chrono::nanoseconds::zero()) {
-            options.limit.reset();
+        options.wait = parse_seconds("-w/--wait", *raw.wait);
+        if (*options.wait == std::chrono::nanoseconds::zero()) {
+            options.wait.reset();
             options.try_only = true;
         }
     }
@@ -211,9 +238,7 @@ std::variant<lock_options, help_text> parse_lock_options(const arguments& all,
     if (version) {
         return help_text{version_line()};
     }
-    if (raw.shared) {
-        throw usage_error("-s: shared locks do not exist yet; leave -s out for an exclusive lock");
-    }
+    choose_lock(raw.lock, options);
     read_operands(arguments(end, all.end()), options, environment);
     read_durations(raw, options);
     if (raw.conflict_status) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <latchkey/lock_mode.hpp>
+
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,12 +15,23 @@ namespace latchkey::cli {
 
 /// What `latchkey lock` is asked to do, checked as far as it can be without a server.
 struct lock_options {
-    std::string servers;
-    std::string path;
-    std::vector<std::string> command;  ///< empty: hold until signalled
+    /// Which recipe the lock is.
+    enum class kind : std::uint8_t {
+        mutex,       ///< Curator's InterProcessMutex
+        read_write,  ///< -s, -x, and files
+        semaphore,   ///< -N, --limit
+    };
 
-    bool try_only = false;                          ///< -n, and -w 0
-    std::optional<std::chrono::nanoseconds> limit;  ///< -w: covers connecting and waiting
+    std::string servers;
+    kind what = kind::mutex;
+    std::string path;  ///< of the lock; that of --file or --key, too
+    lock_mode mode = lock_mode::exclusive;
+    std::uint32_t permits = 1;           ///< -N
+    std::optional<std::uint32_t> limit;  ///< --limit; without it the semaphore is there already
+    std::vector<std::string> command;    ///< empty: hold until signalled
+
+    bool try_only = false;                         ///< -n, and -w 0
+    std::optional<std::chrono::nanoseconds> wait;  ///< -w: covers connecting and waiting
     int conflict_status = 1;
     std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::chrono::nanoseconds> grace;

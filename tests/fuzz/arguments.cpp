@@ -18,13 +18,16 @@ void check_options(const cli::lock_options& options, const words& all) {
     require(options.conflict_status >= 0 && options.conflict_status <= 255, "an exit status");
     require(options.session_timeout.count() >= 1 && options.session_timeout.count() <= INT32_MAX,
             "a session timeout that the protocol can carry");
-    require(!options.limit || options.limit->count() > 0, "no time at all is to try only");
+    require(!options.wait || options.wait->count() > 0, "no time at all is to try only");
     require(!options.grace ||
                 (options.grace->count() >= 0 && *options.grace <= options.session_timeout / 4),
             "grace is a part of the timeout");
     require(cli::grace_within(options, options.session_timeout) <= options.session_timeout / 4,
             "so is what comes of it");
-    require(std::find(all.begin(), all.end(), options.path) != all.end(), "the path was given");
+    require(options.path.starts_with("/files/") ||
+                std::find(all.begin(), all.end(), options.path) != all.end(),
+            "the path was given, or is a file's");
+    require(!options.limit || options.permits <= *options.limit, "permits that can be had");
     const bool shell = options.command.size() == 3 && options.command[1] == "-c" &&
                        options.command[0] == "/bin/fuzz-shell";
     require(shell || (options.command.size() < all.size() &&

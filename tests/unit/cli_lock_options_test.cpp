@@ -45,7 +45,7 @@ TEST(LockOptions, HaveDefaults) {
     EXPECT_EQ(o.path, "/a");
     EXPECT_TRUE(o.command.empty());
     EXPECT_FALSE(o.try_only);
-    EXPECT_EQ(o.limit, std::nullopt);
+    EXPECT_EQ(o.wait, std::nullopt);
     EXPECT_EQ(o.conflict_status, 1);
     EXPECT_EQ(o.session_timeout, 10s);
     EXPECT_FALSE(o.verbose);
@@ -62,14 +62,14 @@ TEST(LockOptions, TakeTheCommandAfterTwoDashesOrWithoutThem) {
 TEST(LockOptions, EndAtTheFirstOperand) {
     const auto o = parse({"-n", "/a", "cmd", "-w", "5", "--verbose", "--help", "-s"});
     EXPECT_TRUE(o.try_only);
-    EXPECT_EQ(o.limit, std::nullopt);
+    EXPECT_EQ(o.wait, std::nullopt);
     EXPECT_FALSE(o.verbose);
     EXPECT_EQ(o.command.size(), 6U);
 }
 
 TEST(LockOptions, DoNotTakeAValueForAnOperand) {
     const auto o = parse({"-w", "5", "-z", "zk2", "--grace", "1", "-nE", "9", "/a", "x"});
-    EXPECT_EQ(o.limit, 5s);
+    EXPECT_EQ(o.wait, 5s);
     EXPECT_EQ(o.servers, "zk2");
     EXPECT_EQ(o.grace, 1s);
     EXPECT_EQ(o.conflict_status, 9);
@@ -84,7 +84,7 @@ TEST(LockOptions, CanBeWrittenInEveryUsualWay) {
                              {"--wait", "2.5", "/a"},
                              {"--timeout=2.5", "/a"},
                              {"-xw2.5", "/a"}}) {
-        EXPECT_EQ(parse(way).limit, 2500ms) << way.front();
+        EXPECT_EQ(parse(way).wait, 2500ms) << way.front();
         EXPECT_EQ(parse(way).path, "/a") << way.front();
     }
     for (const char* letter : {"-n", "--nb", "--nonblock", "-en"}) {
@@ -93,13 +93,13 @@ TEST(LockOptions, CanBeWrittenInEveryUsualWay) {
 }
 
 TEST(LockOptions, LastOneWins) {
-    EXPECT_EQ(parse({"-w", "1", "-w", "2", "/a"}).limit, 2s);
+    EXPECT_EQ(parse({"-w", "1", "-w", "2", "/a"}).wait, 2s);
 }
 
 TEST(LockOptions, WaitOfZeroIsATry) {
     const auto o = parse({"-w", "0.0", "/a"});
     EXPECT_TRUE(o.try_only);
-    EXPECT_EQ(o.limit, std::nullopt);
+    EXPECT_EQ(o.wait, std::nullopt);
 }
 
 TEST(LockOptions, RunAStringWithTheShell) {
@@ -120,10 +120,52 @@ TEST(LockOptions, FindServersOnTheLineThenInTheEnvironment) {
     EXPECT_THAT(refusal_of({"/a"}, {}), HasSubstr("-z host:port"));
 }
 
+TEST(LockOptions, SayWhichKindOfLock) {
+    using kind = lock_options::kind;
+    EXPECT_EQ(parse({"/a"}).what, kind::mutex);
+    EXPECT_EQ(parse({"-x", "/a"}).what, kind::read_write);
+    EXPECT_EQ(parse({"-x", "/a"}).mode, lock_mode::exclusive);
+    EXPECT_EQ(parse({"-sn", "/a"}).what, kind::read_write);
+    EXPECT_EQ(parse({"--shared", "/a"}).mode, lock_mode::shared);
+    EXPECT_EQ(parse({"-N3", "/a"}).what, kind::semaphore);
+    EXPECT_EQ(parse({"-N3", "/a"}).permits, 3U);
+    EXPECT_EQ(parse({"-N3", "/a"}).limit, std::nullopt);
+    EXPECT_EQ(parse({"--limit=4", "/a"}).permits, 1U);
+    EXPECT_EQ(parse({"--permits", "4", "--limit=4", "/a"}).limit, 4U);
+}
+
+TEST(LockOptions, TakeAFileOrAKeyInsteadOfAPath) {
+    using kind = lock_options::kind;
+    EXPECT_EQ(parse({"--file", "/nowhere/f", "x", "y"}).path, "/files/:nowhere:f");
+    EXPECT_EQ(parse({"--file", "/nowhere/f"}).what, kind::read_write);
+    EXPECT_EQ(parse({"--file", "/nowhere/f"}).mode, lock_mode::exclusive);
+    EXPECT_EQ(parse({"-s", "--file=/nowhere/f"}).mode, lock_mode::shared);
+    EXPECT_EQ(parse({"-s", "--key", "a b"}).path, "/files/a%20b");
+    for (const words& way : {words{"--file", "/f", "x", "y"}, {"--file", "/f", "--", "x", "y"}}) {
+        EXPECT_THAT(parse(way).command, ElementsAre("x", "y"));
+    }
+    EXPECT_THAT(parse({"--file", "/f", "-c", "a | b"}).command,
+                ElementsAre("/bin/sh", "-c", "a | b"));
+    EXPECT_TRUE(parse({"--file", "/f"}).command.empty());
+}
+
 TEST(LockOptions, RefusalsNameValueAndRemedy) {
     const std::vector<std::pair<words, const char*>> refusals{
         {{}, "give its path"},
-        {{"-s", "/a"}, "shared locks do not exist yet"},
+        {{"-s", "-x", "/a"}, "shared or exclusive; leave one out"},
+        {{"-s", "-N", "2", "/a"}, "neither shared nor exclusive"},
+        {{"-x", "--limit", "2", "/a"}, "-x and --limit"},
+        {{"-N", "3", "--limit", "2", "/a"}, "-N 3 is more than --limit 2"},
+        {{"-N", "0", "/a"}, "'0' is no number of permits; give one from 1 to 1000000000"},
+        {{"-N", "-1", "/a"}, "'-1' is no number of permits"},
+        {{"-N", "", "/a"}, "'' is no number of permits"},
+        {{"--limit", "99999999999999999999", "/a"}, "is no number of permits"},
+        {{"-N", "1", "--file", "/f"}, "permits are of a semaphore's PATH, not of a file"},
+        {{"--file", "/f", "--key", "k"}, "--file and --key: each names the lock"},
+        {{"--file", "/f", "/a", "--", "x"}, "'/a' before '--': --file and --key take the place"},
+        {{"--file", "/f", "--"}, "no command after '--'"},
+        {{"--file", ""}, "has no name"},
+        {{"--key", ""}, "an empty key"},
         {{"-w", "-1", "/a"}, "'-1' is negative"},
         {{"-w", "nan", "/a"}, "'nan' is not a duration"},
         {{"-w", "", "/a"}, "'' is not a duration"},
@@ -138,7 +180,7 @@ TEST(LockOptions, RefusalsNameValueAndRemedy) {
         {{"--grace", "x", "/a"}, "'x' is not a duration"},
         {{"--frobnicate", "/a"}, "--frobnicate"},
         {{"-u", "/a"}, "-u"},
-        {{"-c", "x", "/a"}, "-c"},
+        {{"-c", "x", "/a"}, "give its path before -c"},
         {{"/a", "--"}, "no command after '--'"},
         {{"/a", ""}, "empty word"},
     };
@@ -200,6 +242,11 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--exclusive",
                              "-s",
                              "--shared",
+                             "-N",
+                             "--permits",
+                             "--limit",
+                             "--file",
+                             "--key",
                              "-n",
                              "--nb",
                              "--nonblock",
