@@ -35,20 +35,13 @@ void contender::enter(state s) {
     state_ = s;
     ++step_;
     timer_.cancel();
-    turn_.reset();
-}
-
-std::string contender::path_of(const std::string& name) const {
-    return join_path(folder_, name);
+    stop_waiting();
 }
 
 // ---- joining ----
 
 void contender::begin_attempt() {
-    own_.clear();
-    own_watch_.reset();
-    folder_ = settings_.as->directory;
-    place_told_ = false;
+    znodes_.clear();
     admission_.reset();
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
@@ -65,28 +58,53 @@ void contender::begin_attempt() {
 
 void contender::look() {
     enter(state::looking);
-    core_->submit(request::children(settings_.as->directory), here([this](const reply& r) {
-                      settings_.directory_known = r.ok();
-                      if (r.code == result_code::no_auth) {
-                          leave({failure_of(r.code, settings_.as->directory), {}});
-                      } else if (r.ok() || r.code == result_code::no_node) {
-                          join_unless_blocked(r.names);
-                      } else if (core_->connected()) {
-                          timer_.start(backoff_.next(core_->loop().random()), [this] { look(); });
-                      }
-                  }));
+    const auto directories = settings_.as->directories();
+    const auto lists = std::make_shared<std::vector<reply>>();
+    for (const std::string& directory : directories) {
+        core_->submit(request::children(directory),
+                      here([this, lists, all = directories.size()](reply r) {
+                          lists->push_back(std::move(r));
+                          if (lists->size() == all) {
+                              on_looked(*lists);
+                          }
+                      }));
+    }
 }
 
-void contender::join_unless_blocked(const std::vector<std::string>& names) {
-    using enum queue_verdict::answer;
-    const queue_verdict v = decide(names, {}, settings_.as->markers, rule_of(settings_.as->mode));
-    if (v.what == acquired) {
-        join();
-    } else if (v.what == wait) {
-        finish({});
-    } else {
-        finish({refusal_of(v, settings_.as->directory), {}});
+void contender::on_looked(const std::vector<reply>& lists) {
+    settings_.directory_known = true;
+    bool clear = true;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        const result_code code = lists[i].code;
+        if (code == result_code::no_auth) {
+            leave({failure_of(code, settings_.as->directories()[i]), {}});
+            return;
+        }
+        settings_.directory_known = settings_.directory_known && lists[i].ok();
+        clear = clear && (lists[i].ok() || code == result_code::no_node);
     }
+    if (clear) {
+        join_unless_blocked(lists);
+    } else if (core_->connected()) {
+        timer_.start(backoff_.next(core_->loop().random()), [this] { look(); });
+    }
+}
+
+void contender::join_unless_blocked(const std::vector<reply>& lists) {
+    using enum queue_verdict::answer;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        const queue_verdict v =
+            decide(lists[i].names, {}, settings_.as->markers, rule_of(settings_.as->mode));
+        if (v.what == wait) {
+            finish({});
+            return;
+        }
+        if (v.what != acquired) {
+            finish({refusal_of(v, settings_.as->directories()[i]), {}});
+            return;
+        }
+    }
+    join();
 }
 
 void contender::join() {
@@ -113,11 +131,13 @@ void contender::join() {
 
 void contender::on_joined(protected_create::joined j) {
     create_.reset();
-    own_ = std::move(j.name);
-    czxid_ = j.czxid;
-    settings_.directory_known = settings_.directory_known || !own_.empty();
+    set_znodes(j.paths);
+    zxid_ = j.zxid;
+    settings_.directory_known = settings_.directory_known || !znodes_.empty();
     if (giving_up_) {
-        on_listed(j.names);  // whoever stays does that when he is placed
+        for (std::size_t i = 0; i < j.paths.size(); ++i) {
+            delete_strays(j.paths[i], j.names[i]);  // whoever stays does that when he is placed
+        }
         leave(std::move(*giving_up_));
     } else if (j.why) {
         leave({std::move(j.why), {}});
@@ -130,26 +150,30 @@ void contender::on_joined(protected_create::joined j) {
 
 void contender::queue(const protected_create::joined& j) {
     enter(state::queued);
-    turn::owner& self = *this;
-    turn_ = std::make_shared<turn>(
-        core_, settings_.as, own_, prefix_, rule_of(settings_.as->mode), self);
-    if (j.listed) {
-        turn_->judge(j.names);
-    } else {
-        turn_->list();
+    if (!j.listed) {
+        wait_in_all();
+        return;
+    }
+    for (const auto& z : znodes_) {
+        z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
+    }
+    for (std::size_t i = 0, step = step_; step == step_ && i < znodes_.size(); ++i) {
+        znodes_[i]->judge(j.names[i]);
     }
 }
 
-/// A second znode of the same attempt is a create that was thought lost: ours to delete.
-void contender::on_listed(const std::vector<std::string>& names) {
-    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->markers)) {
-        if (stray != own_) {
-            core_->deletes().add(path_of(stray), nullptr);
+/// From new lists, in the first queue as in the last.
+void contender::wait_in_all() {
+    confirmation_.reset();
+    for (const auto& z : znodes_) {
+        if (!z->waits()) {
+            z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
         }
+        z->list();
     }
 }
 
-bool contender::on_placed(const queue_verdict& v) {
+bool contender::on_placed(queued_znode& z, const queue_verdict& v) {
     if (state_ == state::held) {
         if (v.ahead > 0 && !conversion_waits_) {
             cancel_conversion();
@@ -162,28 +186,11 @@ bool contender::on_placed(const queue_verdict& v) {
         leave({});
         return false;
     }
-    if (settings_.reserved && !std::exchange(place_told_, true)) {
-        settings_.reserved({path_of(own_), v.ahead, v.blocker});
+    if (settings_.reserved && !z.place_told()) {
+        z.set_place_told();
+        settings_.reserved({z.path(), v.ahead, v.blocker});
     }
     return true;
-}
-
-/// Somebody deleted our znode, unless we are just exchanging it for another one.
-void contender::on_gone() {
-    if (exchange_ || (admission_ && admission_->taking())) {
-        return;
-    }
-    if (state_ != state::held) {
-        // The place is lost, and the next one is at the tail. A delete costs nothing worth saving;
-        // a znode of our own ahead of us would be waited for without end.
-        core_->deletes().add(path_of(own_), nullptr);
-        begin_attempt();
-        return;
-    }
-    own_.clear();
-    core_->heartbeat().withdraw(this);
-    turn_.reset();
-    lose(loss::znode_deleted);
 }
 
 void contender::on_refused(failure why) {
@@ -194,14 +201,6 @@ void contender::on_refused(failure why) {
     }
 }
 
-znode_watch& contender::own_watch() {
-    if (!own_watch_) {
-        znode_watch::observer& self = *this;
-        own_watch_ = std::make_shared<znode_watch>(core_, path_of(own_), self);
-    }
-    return *own_watch_;
-}
-
 // ---- leaving ----
 
 void contender::cancel() {
@@ -210,7 +209,7 @@ void contender::cancel() {
     }
 }
 
-/// Ends without a hold. A znode whose create is not resolved yet is deleted when it is found.
+/// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
 void contender::give_up(outcome o) {
     if (state_ != state::joining) {
         leave(std::move(o));
@@ -226,14 +225,14 @@ void contender::give_up(outcome o) {
     });
 }
 
-/// Deletes the znode surely, if there is one, and ends.
+/// Deletes the znodes surely, if there are any, and ends.
 void contender::leave(outcome o) {
-    if (own_.empty()) {
+    if (znodes_.empty()) {
         finish(std::move(o));
         return;
     }
     enter(state::left);
-    own_watch_.reset();
+    stop_watching();
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     if (const auto left = std::exchange(admission_, nullptr); left && left->taking()) {
@@ -246,14 +245,15 @@ void contender::leave(outcome o) {
         farewell_ends_ = core_->loop().now() + farewell_limit;
     }
     farewell_.start(farewell_ends_, end);
-    core_->deletes().add(path_of(own_), end);
+    core_->deletes().add(paths(), end);
 }
 
 void contender::finish(outcome o) {
     const auto self = shared_from_this();
     enter(state::left);
     farewell_.cancel();
-    own_watch_.reset();
+    confirmation_.reset();
+    stop_watching();
     core_->detach(this);
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(o));

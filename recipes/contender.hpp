@@ -10,9 +10,8 @@
 #include "participation.hpp"
 #include "permit_admission.hpp"
 #include "protected_create.hpp"
-#include "turn.hpp"
+#include "queued_znode.hpp"
 #include "znode_exchange.hpp"
-#include "znode_watch.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +22,9 @@
 
 namespace latchkey {
 
-/// One participant: joins a queue, waits for its predecessor only, holds, leaves. On the loop only.
+/// One participant: joins a queue, waits for its predecessor only, holds, leaves; or several of
+/// them, one in each of several queues, that join together, hold together and leave together. On
+/// the loop only.
 ///
 /// An attempt lives in one session: nothing is granted across a change of session, and after a loss
 /// the next attempt joins at the tail. What was created is deleted surely once it does not hold,
@@ -31,9 +32,8 @@ namespace latchkey {
 class contender final : public session_user,
                         public hold_owner,
                         public std::enable_shared_from_this<contender>,
-                        turn::owner,
-                        permit_admission::owner,
-                        znode_watch::observer {
+                        queued_znode::owner,
+                        permit_admission::owner {
 public:
     struct settings {
         std::shared_ptr<const participation> as;
@@ -53,8 +53,8 @@ public:
 
     void start();
 
-    /// Gives up, unless granted already. `done` is called when the znode is gone, or after a second
-    /// at most.
+    /// Gives up, unless granted already. `done` is called when the znodes are gone, or after a
+    /// second at most.
     void cancel();
 
     // hold_owner
@@ -65,9 +65,9 @@ public:
 private:
     enum class state : std::uint8_t {
         unconnected,  ///< the attempt begins with the next connection
-        looking,      ///< a list is in flight, and nothing was created
+        looking,      ///< lists are in flight, and nothing was created
         joining,      ///< a protected create is under way
-        queued,       ///< the znode is there and waits for its turn
+        queued,       ///< the znodes are there and wait for their turn
         admitting,    ///< it is the first in a semaphore's queue, and takes permits
         held,
         left,
@@ -79,12 +79,11 @@ private:
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
-    // turn::owner
-    znode_watch& own_watch() override;
-    void on_listed(const std::vector<std::string>& names) override;
-    bool on_placed(const queue_verdict& v) override;
-
-    void on_turn() override;
+    // queued_znode::owner
+    void on_listed(const queued_znode& z, const std::vector<std::string>& names) override;
+    bool on_placed(queued_znode& z, const queue_verdict& v) override;
+    void on_turn(queued_znode& z) override;
+    void on_gone(queued_znode& z) override;
 
     // permit_admission::owner
     void on_waiting() override;
@@ -92,27 +91,25 @@ private:
 
     void on_full() override { leave({}); }
 
+    void on_gone() override { on_gone(*znodes_.front()); }
+
     // both
-    void on_gone() override;
     void on_refused(failure why) override;
-
-    // znode_watch::observer, of the own znode
-    void on_watch_set(const znode_stat&) override {}
-
-    void on_znode_deleted() override { on_gone(); }
-
-    // Refused with the connection; the next one begins with this again.
-    void on_watch_refused(result_code) override {}
 
     void begin_attempt();
     void look();
-    void join_unless_blocked(const std::vector<std::string>& names);
+    void on_looked(const std::vector<reply>& lists);
+    void join_unless_blocked(const std::vector<reply>& lists);
     void join();
     void on_joined(protected_create::joined j);
     void queue(const protected_create::joined& j);
+    void wait_in_all();
     void admit();
+    void grant();
+    void identify();
     void confirm();
     void publish();
+    void watch_soon();
     void become_shared();
     void become_exclusive();
     void on_exchanged(znode_exchange::result r, const std::string& name, failure why);
@@ -123,7 +120,11 @@ private:
     void leave(outcome o);
     void finish(outcome o);
     void enter(state s);
-    [[nodiscard]] std::string path_of(const std::string& name) const;
+    void set_znodes(const std::vector<std::string>& paths);
+    [[nodiscard]] std::vector<std::string> paths() const;
+    void delete_strays(const std::string& own, const std::vector<std::string>& names);
+    void stop_waiting();
+    void stop_watching();
 
     /// Wraps a completion so that it is dropped when the contender has moved on meanwhile.
     template <class F>
@@ -141,19 +142,16 @@ private:
 
     state state_ = state::unconnected;
     std::uint64_t step_ = 0;            ///< answers to an earlier step are dropped
-    std::optional<outcome> giving_up_;  ///< set while the own znode has to be found first
+    std::optional<outcome> giving_up_;  ///< set while the own znodes have to be found first
 
     std::shared_ptr<protected_create> create_;     ///< while joining
-    std::shared_ptr<turn> turn_;                   ///< while queued, or becoming exclusive
     std::shared_ptr<permit_admission> admission_;  ///< from joining until admitted
     bool first_since_joining_ = false;
-    std::shared_ptr<confirmation> confirmation_;  ///< once admitted
-    std::shared_ptr<znode_watch> own_watch_;
+    std::shared_ptr<confirmation> confirmation_;  ///< once admitted, or identified
     std::string prefix_;  ///< what the names that this attempt created begin with
-    std::string folder_;  ///< where the own znode is
-    std::string own_;     ///< its name, while it exists as far as we know
-    std::int64_t czxid_ = 0;
-    bool place_told_ = false;
+    /// One a directory, while they exist as far as we know.
+    std::vector<std::unique_ptr<queued_znode>> znodes_;
+    std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
 
     std::weak_ptr<hold_state> granted_;
     converted converted_;  ///< while a conversion is under way

@@ -1,6 +1,7 @@
 #include "contender.hpp"
 #include "path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // What a participant does while it holds: it is released, lost, or changes its mode.
@@ -17,16 +18,27 @@ constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 void contender::publish() {
     enter(state::held);
     confirmation_.reset();
-    core_->heartbeat().demand(this, path_of(own_));
-    if (!own_watch_) {
-        timer_.start(own_watch_delay, [this] { own_watch().arm(); });
-    }
+    core_->heartbeat().demand(this, znodes_.front()->path());
+    watch_soon();
     auto granted = std::make_shared<hold_state>(
-        core_,
-        hold_state::grant{path_of(own_), {czxid_, 0}, settings_.as->mode, shared_from_this()});
+        core_, hold_state::grant{paths(), {zxid_, 0}, settings_.as->mode, shared_from_this()});
     granted_ = granted;
     if (const auto done = std::exchange(done_, nullptr)) {
         done({{}, hold_state::make_hold(std::move(granted))});
+    }
+}
+
+/// Those that have not been watched while they waited.
+void contender::watch_soon() {
+    const auto unwatched = [](const auto& z) { return !z->waits() && !z->watched(); };
+    if (std::any_of(znodes_.begin(), znodes_.end(), unwatched)) {
+        timer_.start(own_watch_delay, [this, unwatched] {
+            for (const auto& z : znodes_) {
+                if (unwatched(z)) {
+                    z->watch();
+                }
+            }
+        });
     }
 }
 
@@ -42,13 +54,13 @@ void contender::release(std::function<void()> gone) {
         released_meanwhile_ = gone ? std::move(gone) : [] {};
         return;
     }
-    if (!own_.empty() && state_ == state::held) {
-        core_->deletes().add(path_of(own_), std::move(gone));
+    if (!znodes_.empty() && state_ == state::held) {
+        core_->deletes().add(paths(), gone);
     } else if (gone) {
         gone();
     }
     enter(state::left);
-    own_watch_.reset();
+    stop_watching();
     core_->detach(this);
     if (const auto released = std::exchange(settings_.released, nullptr)) {
         released();
@@ -59,7 +71,7 @@ void contender::release(std::function<void()> gone) {
 
 void contender::convert(lock_mode to, bool wait, converted done) {
     const auto held = granted_.lock();
-    if (!held || own_.empty() || held->why_lost() != loss::none) {
+    if (!held || znodes_.empty() || held->why_lost() != loss::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
              false);
         return;
@@ -76,7 +88,7 @@ void contender::convert(lock_mode to, bool wait, converted done) {
     const bool gives_up_nothing_on_the_servers =
         held->mode() == to || (held->mode() == lock_mode::exclusive && to == lock_mode::upgrade);
     if (gives_up_nothing_on_the_servers) {
-        held->turn_into(to, path_of(own_));
+        held->turn_into(to, held->path());
         end_conversion({}, true);
     } else if (to == lock_mode::shared) {
         become_shared();
@@ -88,39 +100,38 @@ void contender::convert(lock_mode to, bool wait, converted done) {
 /// Curator's downgrade, in one transaction: a reader with the writer's number.
 void contender::become_shared() {
     const queue_markers& markers = settings_.as->markers;
-    const std::string number =
-        own_.substr(own_.rfind(markers.exclusive) + markers.exclusive.size());
-    std::string name = prefix_ + std::string(markers.shared) + number;
-    own_watch_.reset();
+    const std::string& own = znodes_.front()->path();
+    const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());
+    std::string to =
+        join_path(settings_.as->directory, prefix_ + std::string(markers.shared) + number);
+    stop_watching();
     timer_.cancel();
-    exchange_ =
-        std::make_shared<znode_exchange>(core_,
-                                         request::create(path_of(name),
-                                                         settings_.as->data(lock_mode::shared),
-                                                         create_mode::ephemeral,
-                                                         settings_.as->access),
-                                         request::check(settings_.as->directory),
-                                         path_of(own_),
-                                         [this, name](znode_exchange::result r, failure why) {
-                                             on_exchanged(r, name, std::move(why));
-                                         });
+    exchange_ = std::make_shared<znode_exchange>(
+        core_,
+        request::create(to,
+                        settings_.as->data(lock_mode::shared),
+                        create_mode::ephemeral,
+                        settings_.as->access),
+        request::check(settings_.as->directory),
+        own,
+        [this, to](znode_exchange::result r, failure why) { on_exchanged(r, to, std::move(why)); });
     exchange_->send();
 }
 
-void contender::on_exchanged(znode_exchange::result r, const std::string& name, failure why) {
+void contender::on_exchanged(znode_exchange::result r, const std::string& to, failure why) {
     const auto keep = shared_from_this();
     exchange_.reset();
     if (r == znode_exchange::result::gone || r == znode_exchange::result::guard_failed) {
         on_gone();
     } else {
         if (r == znode_exchange::result::done) {
-            own_ = name;
+            set_znodes({to});
             if (const auto held = granted_.lock(); held && held->why_lost() == loss::none) {
-                core_->heartbeat().demand(this, path_of(own_));
-                held->turn_into(lock_mode::shared, path_of(own_));
+                core_->heartbeat().demand(this, to);
+                held->turn_into(lock_mode::shared, to);
             }
         }
-        own_watch().arm();
+        znodes_.front()->watch();
         end_conversion(std::move(why), r == znode_exchange::result::done);
     }
     if (auto gone = std::exchange(released_meanwhile_, nullptr)) {
@@ -131,32 +142,60 @@ void contender::on_exchanged(znode_exchange::result r, const std::string& name, 
 /// Everything later waits for us already, and nothing can come before us: what is left to wait for
 /// are the readers that are ahead.
 void contender::become_exclusive() {
-    turn::owner& self = *this;
-    turn_ = std::make_shared<turn>(core_, settings_.as, own_, prefix_, queue_rule::everybody, self);
-    turn_->list();
+    znodes_.front()->wait(settings_.as, prefix_, queue_rule::everybody);
+    znodes_.front()->list();
 }
 
 void contender::cancel_conversion() {
     if (converted_ && !exchange_) {
-        turn_.reset();
+        stop_waiting();
         end_conversion({}, false);
     }
 }
 
-void contender::on_turn() {
+void contender::on_turn(queued_znode& z) {
+    z.stop_waiting();
     if (state_ != state::held) {
-        if (admission_) {
+        const auto waits = [](const auto& one) { return one->waits(); };
+        if (std::any_of(znodes_.begin(), znodes_.end(), waits)) {
+            watch_soon();
+        } else if (admission_) {
             admit();
         } else {
-            publish();
+            grant();
         }
         return;
     }
-    turn_.reset();
     if (const auto held = granted_.lock()) {
-        held->turn_into(lock_mode::exclusive, path_of(own_));
+        held->turn_into(lock_mode::exclusive, z.path());
     }
     end_conversion({}, true);
+}
+
+/// The first everywhere; granted once it is known by which token.
+void contender::grant() {
+    for (const auto& z : znodes_) {
+        zxid_ = zxid_ != 0 ? zxid_ : z->czxid();
+    }
+    if (zxid_ != 0) {
+        publish();
+    } else {
+        identify();
+    }
+}
+
+void contender::identify() {
+    core_->submit(request::get(znodes_.front()->path()), here([this](const reply& r) {
+                      if (r.ok()) {
+                          zxid_ = r.stat.czxid;
+                          confirm();
+                      } else if (r.code == result_code::no_node) {
+                          on_gone();
+                      } else if (core_->connected()) {
+                          timer_.start(backoff_.next(core_->loop().random()),
+                                       [this] { identify(); });
+                      }
+                  }));
 }
 
 void contender::end_conversion(failure why, bool done) {

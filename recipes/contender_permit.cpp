@@ -7,34 +7,33 @@ namespace latchkey {
 
 void contender::admit() {
     enter(state::admitting);
-    admission_->begin(path_of(own_), first_since_joining_, !settings_.only_if_first);
+    admission_->begin(znodes_.front()->path(), first_since_joining_, !settings_.only_if_first);
 }
 
 /// Next to be granted: it has to be believed then, and its znode has to be there.
 void contender::on_waiting() {
-    core_->heartbeat().demand(this, path_of(own_));
-    own_watch().arm();
+    core_->heartbeat().demand(this, znodes_.front()->path());
+    znodes_.front()->watch();
 }
 
 void contender::on_admitted(const std::string& path) {
     admission_.reset();
-    own_watch_.reset();
-    folder_ = settings_.as->permits->directory;
-    own_ = name_of(path);
+    set_znodes({path});
     core_->heartbeat().withdraw(this);
     confirm();
 }
 
 void contender::confirm() {
-    confirmation_ = std::make_shared<confirmation>(core_, path_of(own_), [this](result_code code) {
-        if (code == result_code::ok) {
-            publish();
-        } else if (code == result_code::no_node) {
-            on_gone();
-        } else if (core_->connected()) {
-            timer_.start(backoff_.next(core_->loop().random()), [this] { confirm(); });
-        }
-    });
+    confirmation_ =
+        std::make_shared<confirmation>(core_, znodes_.front()->path(), [this](result_code code) {
+            if (code == result_code::ok) {
+                publish();
+            } else if (code == result_code::no_node) {
+                on_gone();
+            } else if (core_->connected()) {
+                timer_.start(backoff_.next(core_->loop().random()), [this] { confirm(); });
+            }
+        });
     confirmation_->start();
 }
 

@@ -1,5 +1,6 @@
 #include "contender.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // What a contender makes of what becomes of its session.
@@ -18,7 +19,7 @@ void contender::session_connected() {
         case state::queued:
             // Replayed watches come in no useful order, and those armed on another connection prove
             // nothing.
-            turn_->list();
+            wait_in_all();
             break;
         case state::admitting:
             if (confirmation_) {
@@ -28,13 +29,14 @@ void contender::session_connected() {
             }
             break;
         case state::held:
-            if (own_watch_ && !own_watch_->armed()) {
-                own_watch_->arm();
+            for (const auto& z : znodes_) {
+                z->watch_again_if_not();
+                if (z->waits()) {
+                    z->list();
+                }
             }
             if (exchange_) {
                 exchange_->session_connected();
-            } else if (turn_) {
-                turn_->list();
             }
             break;
         case state::left:
@@ -43,13 +45,11 @@ void contender::session_connected() {
 }
 
 void contender::session_ended(loss why) {
-    own_.clear();
-    own_watch_.reset();
+    znodes_.clear();
     if (const auto forgotten = std::exchange(create_, nullptr)) {
         forgotten->forget();
     }
     if (state_ == state::held) {
-        turn_.reset();
         lose(why);
         drop_exchange();
     } else if (giving_up_) {
@@ -62,24 +62,24 @@ void contender::session_ended(loss why) {
 void contender::validity_passed() {
     if (state_ == state::held) {
         core_->heartbeat().withdraw(this);
-        turn_.reset();
+        stop_waiting();
         lose(loss::deadline_passed);
     }
 }
 
 /// What the own znode's watch would have told, had it been set.
 void contender::znode_missing(const std::string& path) {
-    if (!own_.empty() && path == path_of(own_) && state_ != state::left) {
-        on_gone();
+    const auto found = std::find_if(
+        znodes_.begin(), znodes_.end(), [&path](const auto& z) { return z->path() == path; });
+    if (found != znodes_.end() && state_ != state::left) {
+        on_gone(**found);
     }
 }
 
 void contender::client_closed(const failure& why) {
     lose(loss::client_closed);
     drop_exchange();
-    if (!own_.empty()) {
-        core_->deletes().add(path_of(own_), nullptr);
-    }
+    core_->deletes().add(paths(), nullptr);
     finish({why, {}});
 }
 

@@ -3,6 +3,7 @@
 #include "path.hpp"
 #include "queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -36,17 +37,22 @@ void lost_create::session_connected() {
         return;  // the attempt still looks itself
     }
     core_->submit(request::multi({request::check(as_->directory)}), [](const reply&) {});
-    core_->submit(request::children(as_->directory),
-                  [self = shared_from_this()](const reply& r) { self->on_listed(r); });
+    for (const std::string& directory : as_->directories()) {
+        core_->submit(request::children(directory),
+                      [self = shared_from_this(), directory](const reply& r) {
+                          self->on_listed(directory, r);
+                      });
+    }
 }
 
-void lost_create::on_listed(const reply& r) {
+void lost_create::on_listed(const std::string& directory, const reply& r) {
     if (!r.ok() && r.code != result_code::no_node) {
         return;  // the next connection looks again
     }
     for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
-        if (name != *kept_) {
-            core_->deletes().add(join_path(as_->directory, name), nullptr);
+        std::string path = join_path(directory, name);
+        if (std::find(kept_->begin(), kept_->end(), path) == kept_->end()) {
+            core_->deletes().add(std::move(path), nullptr);
         }
     }
     if (core_->loop().now() > since_ + patience * core_->session_timeout()) {

@@ -7,15 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
-/// A create that was resolved as not there, and may come yet.
+/// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do
 /// not if it has moved back: a create that waited in a busy server's queue all the time is applied
 /// then, long after its attempt went on without it, and nobody would ever delete it. So the
-/// directory is looked at again on each later connection, after a write, which such a create is
+/// directories are looked at again on each later connection, after a write, which such a create is
 /// ahead of. On the loop only; lives with the session, or until creates that old are impossible.
 class lost_create final : public session_user, public std::enable_shared_from_this<lost_create> {
 public:
@@ -24,9 +25,9 @@ public:
                                               std::shared_ptr<const participation> as,
                                               std::string prefix);
 
-    /// The attempt is resolved, and `name` (empty for none) is its znode; all others are strays
-    /// from now on.
-    void keep(std::string name) { kept_ = std::move(name); }
+    /// The attempt is resolved, and the znodes at `paths` (none, perhaps) are its own; all others
+    /// are strays from now on.
+    void keep(std::vector<std::string> paths) { kept_ = std::move(paths); }
 
 private:
     lost_create(std::shared_ptr<client_core> core,
@@ -43,13 +44,13 @@ private:
 
     void client_closed(const failure&) override { core_->detach(this); }
 
-    void on_listed(const reply& r);
+    void on_listed(const std::string& directory, const reply& r);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
     const std::string prefix_;
     const loop::clock::time_point since_;
-    std::optional<std::string> kept_;
+    std::optional<std::vector<std::string>> kept_;
 };
 
 }  // namespace latchkey

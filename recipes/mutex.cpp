@@ -1,32 +1,13 @@
 #include <latchkey/mutex.hpp>
 
-#include "acquirer.hpp"
-#include "path.hpp"
+#include "exclusive_lock.hpp"
 
-#include <thread>
 #include <utility>
 
 namespace latchkey {
-namespace {
 
-/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same.
-constexpr queue_markers lock_names{.exclusive = "lock-"};
-
-}  // namespace
-
-class mutex::impl {
-public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
-        : acquire(core, local_queue::admits::one_at_a_time),
-          as(std::make_shared<const participation>(std::move(p))) {}
-
-    const acquirer acquire;
-    const std::shared_ptr<const participation> as;
-
-    // lock() keeps its hold here.
-    boost::mutex guard;
-    hold held LATCHKEY_GUARDED_BY(guard);
-    std::thread::id locked_by LATCHKEY_GUARDED_BY(guard);
+class mutex::impl : public exclusive_lock {
+    using exclusive_lock::exclusive_lock;
 };
 
 mutex::mutex(client& c, std::string path, mutex_options options) {
@@ -36,7 +17,7 @@ mutex::mutex(client& c, std::string path, mutex_options options) {
 }
 
 mutex::~mutex() {
-    if (impl_->acquire.core()->forked()) {
+    if (impl_->forked()) {
         leak(impl_);
     }
 }
@@ -88,44 +69,15 @@ bool mutex::try_lock() {
 }
 
 bool mutex::lock_within(std::chrono::nanoseconds limit) {
-    {
-        const monitor_lock lock(impl_->guard);
-        if (impl_->held && impl_->locked_by == std::this_thread::get_id()) {
-            if (limit == local_queue::for_ever) {
-                throw error(errc::would_deadlock,
-                            "this thread holds \"" + escaped(path()) +
-                                "\" already: a mutex is not recursive");
-            }
-            return false;
-        }
-    }
-    hold granted = acquire_within(limit, {});
-    if (!granted) {
-        return false;
-    }
-    const monitor_lock lock(impl_->guard);
-    impl_->held = std::move(granted);
-    impl_->locked_by = std::this_thread::get_id();
-    return true;
+    return impl_->lock_within(limit);
 }
 
 void mutex::unlock() noexcept {
-    if (impl_->acquire.core()->forked()) {
-        return;
-    }
-    hold released;
-    const monitor_lock lock(impl_->guard);
-    impl_->locked_by = {};
-    released = std::move(impl_->held);
+    impl_->unlock();
 }
 
 hold& mutex::held() {
-    const monitor_lock lock(impl_->guard);
-    if (!impl_->held) {
-        throw error(errc::hold_lost,
-                    "\"" + escaped(path()) + "\" is not locked through this object");
-    }
-    return impl_->held;
+    return impl_->held();
 }
 
 // ---- who is there ----

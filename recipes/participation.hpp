@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace latchkey {
 
@@ -34,6 +35,15 @@ struct participation {
     std::function<std::string(lock_mode)> data;  ///< for each znode anew
     acl access;
     std::optional<permit_terms> permits = std::nullopt;  ///< none: the first in the queue holds
+    /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
+    std::vector<std::string> more_directories = {};
+
+    /// All of them.
+    [[nodiscard]] std::vector<std::string> directories() const {
+        std::vector<std::string> all{directory};
+        all.insert(all.end(), more_directories.begin(), more_directories.end());
+        return all;
+    }
 };
 
 /// What stands between the GUID and the sequence.

@@ -3,6 +3,7 @@
 #include "path.hpp"
 #include "queue.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -34,6 +35,7 @@ protected_create::protected_create(std::shared_ptr<client_core> core,
                                    std::function<void(joined)> done)
     : core_(std::move(core)),
       as_(std::move(as)),
+      directories_(as_->directories()),
       prefix_("_c_" + guid(core_->loop()) + "-"),
       done_(std::move(done)),
       directory_known_(directory_known),
@@ -51,13 +53,13 @@ void protected_create::session_connected() {
 
 void protected_create::send() {
     if (abandoned_) {
-        finish({.why = refused_, .name = {}, .names = {}});  // nothing is there
+        finish({.why = refused_, .paths = {}, .names = {}});  // nothing is there
         return;
     }
     ++step_;
     resolving_ = false;
     joined_ = {};
-    directory_refused_ = result_code::ok;
+    directory_refused_.assign(directories_.size(), result_code::ok);
     if (!core_->connected()) {
         resolving_ = true;  // nothing was sent; resolving finds that out as cheaply as anything
         return;
@@ -66,29 +68,49 @@ void protected_create::send() {
         create_directories();
     }
     in_doubt_ = true;
-    core_->submit(
-        request::create(
-            join_path(as_->directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
+    core_->submit(creation(), here([this](const reply& r) { on_created(r); }));
+    if (directories_.size() > 1) {
+        // The answer to a transaction does not tell its zxid. Our creation is the last change that
+        // this can see, or there was a later one.
+        core_->submit(request::get(directories_.front()),
+                      here([this](const reply& r) { joined_.zxid = r.stat.pzxid; }));
+    }
+    list_all(&protected_create::on_listed);
+}
+
+request protected_create::creation() const {
+    const auto in = [this](const std::string& directory) {
+        return request::create(
+            join_path(directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
             as_->data(as_->mode),
             create_mode::ephemeral_sequential,
-            as_->access),
-        here([this](const reply& r) { on_created(r); }));
-    core_->submit(request::children(as_->directory),
-                  here([this](reply r) { on_listed(std::move(r)); }));
+            as_->access);
+    };
+    if (directories_.size() == 1) {
+        return in(directories_.front());
+    }
+    std::vector<request> together;
+    std::transform(directories_.begin(), directories_.end(), std::back_inserter(together), in);
+    return request::multi(std::move(together));
 }
 
 void protected_create::create_directories() {
-    const auto answered = here([this](const reply& r) {
-        // A level that is there already answers NODEEXISTS, or NOAUTH; the create tells. NONODE:
-        // the level above was reaped just now.
-        if (r.ok() || r.code == result_code::node_exists) {
-            directory_refused_ = result_code::ok;
-        } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
-            directory_refused_ = r.code;
-        }
-    });
+    const auto answer_for = [this](std::size_t directory) {
+        return here([this, directory](const reply& r) {
+            // A level that is there already answers NODEEXISTS, or NOAUTH; the create tells.
+            // NONODE: the level above was reaped just now.
+            if (r.ok() || r.code == result_code::node_exists) {
+                directory_refused_[directory] = result_code::ok;
+            } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
+                directory_refused_[directory] = r.code;
+            }
+        });
+    };
+    const auto answered = answer_for(0);
     if (!as_->permits) {
-        core_->create_directories(as_->directory, as_->access, answered);
+        for (std::size_t i = 0; i < directories_.size(); ++i) {
+            core_->create_directories(directories_[i], as_->access, answer_for(i));
+        }
         return;
     }
     const permit_terms& terms = *as_->permits;
@@ -108,29 +130,39 @@ void protected_create::create_directories() {
 
 void protected_create::on_created(const reply& r) {
     if (!r.ok()) {
-        on_refused(r.code);
+        const auto refused = std::find_if(r.results.begin(),
+                                          r.results.end(),
+                                          [&r](const reply& one) { return one.code == r.code; });
+        on_refused(r.code,
+                   refused == r.results.end() ? 0 : std::size_t(refused - r.results.begin()));
         return;
     }
     in_doubt_ = false;
     directory_known_ = true;
-    joined_.name = name_of(r.path);
-    joined_.czxid = r.stat.czxid;
+    joined_.zxid = r.stat.czxid;
+    if (r.results.empty()) {
+        joined_.paths.push_back(r.path);
+    }
+    for (const reply& one : r.results) {
+        joined_.paths.push_back(one.path);
+    }
 }
 
-void protected_create::on_refused(result_code code) {
+void protected_create::on_refused(result_code code, std::size_t directory) {
+    const std::string& where = directories_.at(directory);
     switch (code) {
-        case result_code::no_node:
+        case result_code::no_node: {
             // The directory was removed a moment ago, or could not be created.
-            if (directory_refused_ != result_code::ok && !outcome_unknown(directory_refused_)) {
-                finish({.why = failure_of(directory_refused_, as_->directory),
-                        .name = {},
-                        .names = {}});
+            const result_code why = directory_refused_.at(directory);
+            if (why != result_code::ok && !outcome_unknown(why)) {
+                finish({.why = failure_of(why, where), .paths = {}, .names = {}});
                 return;
             }
             directory_known_ = false;
             in_doubt_ = false;
             retry(&protected_create::send);
             return;
+        }
         case result_code::throttled:
             in_doubt_ = false;
             retry(&protected_create::send);
@@ -139,9 +171,9 @@ void protected_create::on_refused(result_code code) {
             finish(
                 {.why =
                      {errc::sequence_exhausted,
-                      "\"" + escaped(as_->directory) +
+                      "\"" + escaped(where) +
                           "\": the servers have no sequence number left for it; use another path"},
-                 .name = {},
+                 .paths = {},
                  .names = {}});
             return;
         case result_code::no_auth:
@@ -150,12 +182,12 @@ void protected_create::on_refused(result_code code) {
         case result_code::quota_exceeded:
         case result_code::bad_arguments:
         case result_code::unimplemented:
-            finish({.why = failure_of(code, as_->directory), .name = {}, .names = {}});
+            finish({.why = failure_of(code, where), .paths = {}, .names = {}});
             return;
         case result_code::marshalling_error:
             // Something went wrong inside the server, nobody knows when: a failure, once it is
             // known what is there.
-            refused_ = failure_of(code, as_->directory);
+            refused_ = failure_of(code, where);
             abandoned_ = true;
             resolve();
             return;
@@ -169,67 +201,42 @@ void protected_create::on_refused(result_code code) {
     }
 }
 
-void protected_create::on_listed(reply r) {
-    if (joined_.name.empty()) {
-        return;  // the create was refused, and dealt with
+/// Asks for the children of every directory, and goes on when all have answered.
+void protected_create::list_all(void (protected_create::*listed)()) {
+    lists_.assign(directories_.size(), {});
+    unanswered_ = directories_.size();
+    for (std::size_t i = 0; i < directories_.size(); ++i) {
+        core_->submit(request::children(directories_[i]), here([this, i, listed](reply r) {
+                          lists_[i] = std::move(r);
+                          if (--unanswered_ == 0) {
+                              (this->*listed)();
+                          }
+                      }));
     }
-    joined_.listed = r.ok();
-    joined_.names = std::move(r.names);
-    if (r.code == result_code::no_auth) {
-        joined_.why = failure_of(r.code, as_->directory);
+}
+
+void protected_create::on_listed() {
+    joined_.listed = true;
+    for (std::size_t i = 0; i < directories_.size(); ++i) {
+        joined_.listed = joined_.listed && lists_[i].ok();
+        joined_.names.push_back(std::move(lists_[i].names));
+        if (lists_[i].code == result_code::no_auth) {
+            joined_.why = failure_of(lists_[i].code, directories_[i]);
+        }
+    }
+    if (directories_.size() > 1 && !is_last_everywhere()) {
+        joined_.zxid = 0;
     }
     finish(std::move(joined_));
 }
 
-void protected_create::resolve() {
-    ++step_;
-    resolving_ = true;
-    if (!core_->connected()) {
-        return;
-    }
-    // Whatever it answers, it has its place in the log behind a create that arrived before it.
-    core_->submit(request::multi({request::check(as_->directory)}), here([this](const reply& r) {
-                      if (!proves_quorum(r.code) && r.code != result_code::no_auth) {
-                          retry(&protected_create::resolve);
-                      }
-                  }));
-    core_->submit(request::children(as_->directory), here([this](reply r) {
-                      if (r.ok() || r.code == result_code::no_node) {
-                          auto candidates = with_prefix(r.names, prefix_, as_->markers);
-                          examine(std::move(r.names), std::move(candidates));
-                      } else {
-                          retry(&protected_create::resolve);
-                      }
-                  }));
-}
-
-/// Adopts the lowest candidate that our session owns; the owner deletes the others.
-void protected_create::examine(std::vector<std::string> names,
-                               std::vector<std::string> candidates) {
-    if (candidates.empty()) {
-        if (std::exchange(in_doubt_, false) && !lost_) {
-            lost_ = lost_create::await(core_, as_, prefix_);
+bool protected_create::is_last_everywhere() const {
+    for (std::size_t i = 0; i < directories_.size(); ++i) {
+        if (!is_last(joined_.names[i], name_of(joined_.paths[i]), as_->markers)) {
+            return false;
         }
-        send();
-        return;
     }
-    const std::string path = join_path(as_->directory, candidates.front());
-    core_->submit(request::get(path),
-                  here([this, names = std::move(names), candidates = std::move(candidates)](
-                           const reply& r) mutable {
-                      if (r.ok() && r.stat.ephemeral_owner == core_->session_id()) {
-                          finish({.why = refused_,
-                                  .name = std::move(candidates.front()),
-                                  .czxid = r.stat.czxid,
-                                  .listed = true,
-                                  .names = std::move(names)});
-                      } else if (r.ok()) {
-                          candidates.erase(candidates.begin());
-                          examine(std::move(names), std::move(candidates));
-                      } else {
-                          retry(&protected_create::resolve);
-                      }
-                  }));
+    return joined_.listed;
 }
 
 /// Takes a step again, a little later; while disconnected, with the next connection.
@@ -249,7 +256,7 @@ void protected_create::finish(joined j) {
     ++step_;
     retry_.cancel();
     if (lost_) {
-        lost_->keep(j.name);
+        lost_->keep(j.paths);
     }
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(j));

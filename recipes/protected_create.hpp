@@ -6,6 +6,7 @@
 #include "lost_create.hpp"
 #include "participation.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +16,8 @@
 namespace latchkey {
 
 /// Puts one participant's znode into a directory, exactly one, whatever becomes of requests and
-/// answers. On the loop only, for one session.
+/// answers; or one into each of several directories, all in one transaction or none. On the loop
+/// only, for one session.
 ///
 /// The create and a list of the directory are sent together and answered in order, so that both
 /// take one round trip; the directory's own creates are sent ahead of them where it is not known to
@@ -26,12 +28,15 @@ namespace latchkey {
 /// before what it has proposed is committed.
 class protected_create : public std::enable_shared_from_this<protected_create> {
 public:
+    using list = std::vector<std::string>;
+
     struct joined {
         failure why;
-        std::string name;  ///< empty on failure, and when abandoned and not there
-        std::int64_t czxid = 0;
-        bool listed = false;             ///< whether `names` is an answer
-        std::vector<std::string> names;  ///< the directory, with the own znode in it
+        list paths;  ///< one a directory; empty on failure, and when abandoned and not there
+        /// Not before the creation, and before that of whoever joins later; 0 if not known.
+        std::int64_t zxid = 0;
+        bool listed = false;      ///< whether `names` are answers
+        std::vector<list> names;  ///< of each directory, with the own znode in it
     };
 
     /// `done` is called once, unless the object is forgotten before (with its session).
@@ -56,13 +61,27 @@ public:
     [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
 private:
+    struct candidate {
+        std::string path;
+        std::size_t directory = 0;
+        reply found = {};
+    };
+
+    using candidates = std::vector<candidate>;
+
     void send();
     void create_directories();
+    [[nodiscard]] request creation() const;
     void on_created(const reply& r);
-    void on_refused(result_code code);
-    void on_listed(reply r);
+    void on_refused(result_code code, std::size_t directory);
+    void list_all(void (protected_create::*listed)());
+    void on_listed();
+    [[nodiscard]] bool is_last_everywhere() const;
+
     void resolve();
-    void examine(std::vector<std::string> names, std::vector<std::string> candidates);
+    void examine();
+    void adopt(const candidates& found);
+    void start_again(const candidates& in_the_way);
     void retry(void (protected_create::*step)());
     void finish(joined j);
 
@@ -77,6 +96,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
+    const std::vector<std::string> directories_;
     const std::string prefix_;
     std::function<void(joined)> done_;
 
@@ -84,12 +104,14 @@ private:
     bool directory_known_;
     bool abandoned_ = false;
     bool resolving_ = false;
-    bool was_resolved_ = false;  ///< once: the next time is a little later
-    result_code directory_refused_ = result_code::ok;
+    bool was_resolved_ = false;                   ///< once: the next time is a little later
+    std::vector<result_code> directory_refused_;  ///< of each
     bool in_doubt_ = false;              ///< the last create was sent, and its outcome is not known
     std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
     failure refused_;                    ///< told when it is known what is there
     joined joined_;
+    std::vector<reply> lists_;
+    std::size_t unanswered_ = 0;  ///< of what was asked together
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

@@ -126,6 +126,17 @@ queue_verdict decide(const std::vector<std::string>& names,
     return verdict;
 }
 
+bool is_last(const std::vector<std::string>& names,
+             std::string_view own,
+             const queue_markers& markers) noexcept {
+    const std::uint32_t self = place_of(own, markers).sequence;
+    return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+        const queue_place other = place_of(name, markers);
+        return name != own && other.what != queue_place::standing::foreign &&
+               other.sequence >= self;
+    });
+}
+
 std::vector<std::string> in_order(const std::vector<std::string>& names,
                                   const queue_markers& markers) {
     return with_prefix(names, {}, markers);

@@ -75,6 +75,11 @@ struct queue_verdict {
                                    queue_rule rule,
                                    std::string_view ignored = {});
 
+/// Whether nobody that is on the list has joined after `own`.
+[[nodiscard]] bool is_last(const std::vector<std::string>& names,
+                           std::string_view own,
+                           const queue_markers& markers) noexcept;
+
 /// The names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,
                                                 const queue_markers& markers);

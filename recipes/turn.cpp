@@ -27,6 +27,7 @@ turn::turn(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       as_(std::move(as)),
       own_(std::move(own)),
+      directory_(parent_of(own_)),
       ignored_(std::move(ignored)),
       rule_(rule),
       owner_(&o),
@@ -37,7 +38,7 @@ turn::~turn() {
 }
 
 std::string turn::path_of(const std::string& name) const {
-    return join_path(as_->directory, name);
+    return join_path(directory_, name);
 }
 
 void turn::list() {
@@ -47,7 +48,7 @@ void turn::list() {
     if (!core_->connected()) {
         return;  // the owner calls again with the next connection
     }
-    core_->submit(request::children(as_->directory), here([this](const reply& r) {
+    core_->submit(request::children(directory_), here([this](const reply& r) {
                       if (r.ok() || r.code == result_code::no_node) {
                           judge(r.names);
                       } else {
@@ -60,7 +61,7 @@ void turn::judge(const std::vector<std::string>& names) {
     using enum queue_verdict::answer;
     const auto keep = shared_from_this();
     owner_->on_listed(names);
-    verdict_ = decide(names, own_, as_->markers, rule_, ignored_);
+    verdict_ = decide(names, name_of(own_), as_->markers, rule_, ignored_);
     switch (verdict_.what) {
         case acquired:
             if (owner_->on_placed(verdict_)) {
@@ -77,7 +78,7 @@ void turn::judge(const std::vector<std::string>& names) {
             break;
         case exhausted:
         case malformed:
-            owner_->on_refused(refusal_of(verdict_, as_->directory));
+            owner_->on_refused(refusal_of(verdict_, directory_));
             break;
     }
 }
@@ -85,7 +86,7 @@ void turn::judge(const std::vector<std::string>& names) {
 void turn::watch_predecessor() {
     ++step_;
     if (verdict_.ahead == 1) {
-        core_->heartbeat().demand(this, path_of(own_));
+        core_->heartbeat().demand(this, own_);
     } else {
         core_->heartbeat().withdraw(this);
     }
@@ -120,7 +121,7 @@ void turn::on_znode_deleted() {
     if (core_->connected() && !core_->believable()) {
         // Probably our turn. The proof that a grant needs travels with the list instead of after
         // it.
-        core_->submit(request::multi({request::check(path_of(own_))}), [](const reply&) {});
+        core_->submit(request::multi({request::check(own_)}), [](const reply&) {});
     }
     list();
 }
@@ -128,8 +129,8 @@ void turn::on_znode_deleted() {
 /// First in the queue; granted once that can be believed.
 void turn::confirm() {
     ++step_;
-    confirmation_ = std::make_shared<confirmation>(
-        core_, path_of(own_), [this, step = step_](result_code code) {
+    confirmation_ =
+        std::make_shared<confirmation>(core_, own_, [this, step = step_](result_code code) {
             const auto keep = shared_from_this();
             if (step != step_) {
                 return;
@@ -149,7 +150,7 @@ void turn::confirm() {
 void turn::retry_list(result_code code) {
     const auto keep = shared_from_this();
     if (code == result_code::no_auth) {
-        owner_->on_refused(failure_of(code, as_->directory));
+        owner_->on_refused(failure_of(code, directory_));
         return;
     }
     ++step_;

@@ -50,7 +50,7 @@ public:
         ~owner() = default;
     };
 
-    /// `own` is the znode's name; `ignored` a prefix of names that do not count: what the own
+    /// `own` is the znode's path; `ignored` a prefix of names that do not count: what the own
     /// attempt created.
     turn(std::shared_ptr<client_core> core,
          std::shared_ptr<const participation> as,
@@ -90,7 +90,8 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
-    const std::string own_;
+    const std::string own_;  ///< its path
+    const std::string directory_;
     const std::string ignored_;
     const queue_rule rule_;
     owner* const owner_;

@@ -65,6 +65,9 @@ public:
 
     [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
 
+    /// What every path is below, on the servers; empty if there is none.
+    [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
+
     /// True in a child of the process that made this object: nothing of it may be touched.
     [[nodiscard]] bool forked() const noexcept { return born_ != fork_generation(); }
 

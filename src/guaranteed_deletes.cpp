@@ -1,5 +1,7 @@
 #include "guaranteed_deletes.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace latchkey {
@@ -11,6 +13,36 @@ void guaranteed_deletes::add(std::string path, gone_handler gone) {
     }
     if (connected_ && !p.in_flight) {
         send(path, p);
+    }
+}
+
+void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_handler& gone) {
+    if (paths.size() == 1) {
+        add(paths.front(), gone);
+        return;
+    }
+    gone_handler one_gone;
+    if (gone) {
+        one_gone = [left = std::make_shared<std::size_t>(paths.size()), gone] {
+            if (--*left == 0) {
+                gone();
+            }
+        };
+    }
+    std::vector<request> removals;
+    for (const std::string& path : paths) {
+        pending& p = pending_[path];
+        if (one_gone) {
+            p.gone.push_back(one_gone);
+        }
+        p.in_flight = p.in_flight || connected_;
+        removals.push_back(request::remove(path));
+    }
+    if (connected_ && !removals.empty()) {
+        send_(request::multi(std::move(removals)),
+              [this, paths](const reply& r) { answered_together(paths, r.code); });
+    } else if (paths.empty() && gone) {
+        gone();
     }
 }
 
@@ -62,6 +94,22 @@ void guaranteed_deletes::answered(const std::string& path, result_code code) {
     }
     if (connected_ && !retry_.running()) {
         retry_.start(backoff_.next(loop_.random()), [this] { send_waiting(); });
+    }
+}
+
+void guaranteed_deletes::answered_together(const std::vector<std::string>& paths,
+                                           result_code code) {
+    const bool refused = code != result_code::ok && !outcome_unknown(code);
+    for (const std::string& path : paths) {
+        const auto found = pending_.find(path);
+        if (!refused || found == pending_.end()) {
+            answered(path, code);
+        } else if (connected_) {
+            // One of them had gone already, and so none was deleted: each for itself.
+            send(path, found->second);
+        } else {
+            found->second.in_flight = false;
+        }
     }
 }
 

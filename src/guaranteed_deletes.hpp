@@ -31,6 +31,9 @@ public:
 
     void add(std::string path, gone_handler gone);
 
+    /// Several, in one transaction if that can be had; `gone` is called when all of them are.
+    void add(const std::vector<std::string>& paths, const gone_handler& gone);
+
     void connected();
     void suspended();
 
@@ -48,6 +51,7 @@ private:
 
     void send(const std::string& path, pending& p);
     void answered(const std::string& path, result_code code);
+    void answered_together(const std::vector<std::string>& paths, result_code code);
     void send_waiting();
 
     loop& loop_;

@@ -48,17 +48,17 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       token_(g.token),
       owner_(std::move(g.owner)),
       mode_(g.mode),
-      path_(std::move(g.path)) {}
+      paths_(std::move(g.paths)) {}
 
-std::string hold_state::path() const {
+std::vector<std::string> hold_state::paths() const {
     const monitor_lock lock(guard_);
-    return path_;
+    return paths_;
 }
 
 void hold_state::turn_into(lock_mode mode, std::string path) {
     {
         const monitor_lock lock(guard_);
-        path_ = std::move(path);
+        paths_.assign(1, std::move(path));
     }
     mode_.store(mode, std::memory_order_release);
 }
@@ -139,7 +139,7 @@ request request_of(const operation& o, const acl& access) {
 
 void hold_state::transact(std::vector<operation> operations,
                           std::function<void(transact_outcome)> done) {
-    std::vector<request> requests{request::check({})};  // the own znode, named when it is sent
+    std::vector<request> requests;
     try {
         if (operations.empty()) {
             throw error(errc::invalid_argument,
@@ -161,7 +161,7 @@ void hold_state::transact(std::vector<operation> operations,
     });
 }
 
-void hold_state::send_transaction(std::vector<request> requests,
+void hold_state::send_transaction(std::vector<request> operations,
                                   std::function<void(transact_outcome)> done) {
     if (!valid() || generation_ != core_->generation()) {
         done({failure{errc::hold_lost,
@@ -170,18 +170,24 @@ void hold_state::send_transaction(std::vector<request> requests,
               {}});
         return;
     }
-    requests.front().path = path();
-    std::vector<std::string> paths;
-    for (const request& r : requests) {
-        paths.push_back(r.path);
+    std::vector<std::string> named = paths();
+    const std::size_t guards = named.size();
+    std::vector<request> requests;
+    for (const std::string& own : named) {
+        requests.push_back(request::check(own));
+    }
+    for (request& r : operations) {
+        named.push_back(r.path);
+        requests.push_back(std::move(r));
     }
     core_->submit(
         request::multi(std::move(requests)),
-        [self = shared_from_this(), paths = std::move(paths), done = std::move(done)](reply r) {
+        [self = shared_from_this(), named = std::move(named), guards, done = std::move(done)](
+            reply r) {
             std::vector<std::string> created;
-            const failure f = self->failure_of_transaction(r, paths);
+            const failure f = self->failure_of_transaction(r, named, guards);
             if (!f) {
-                for (std::size_t i = 1; i < r.results.size(); ++i) {
+                for (std::size_t i = guards; i < r.results.size(); ++i) {
                     created.push_back(std::move(r.results[i].path));
                 }
             }
@@ -189,7 +195,9 @@ void hold_state::send_transaction(std::vector<request> requests,
         });
 }
 
-failure hold_state::failure_of_transaction(const reply& r, const std::vector<std::string>& paths) {
+failure hold_state::failure_of_transaction(const reply& r,
+                                           const std::vector<std::string>& paths,
+                                           std::size_t guards) {
     if (r.ok()) {
         return {};
     }
@@ -201,12 +209,13 @@ failure hold_state::failure_of_transaction(const reply& r, const std::vector<std
         if (code == result_code::ok || code == result_code::runtime_inconsistency) {
             continue;
         }
-        if (i == 0 && code == result_code::no_node) {
+        if (i < guards && code == result_code::no_node) {
             lose(loss::znode_deleted);
             return {errc::hold_lost, "nothing was applied: " + std::string(to_string(why_lost()))};
         }
         failure f = failure_of(code, paths[i]);
-        f.detail = "operation " + std::to_string(i) + " on " + f.detail + "; nothing was applied";
+        f.detail = "operation " + std::to_string(i < guards ? 0 : i - guards + 1) + " on " +
+                   f.detail + "; nothing was applied";
         return f;
     }
     failure f = failure_of(r.code, paths.front());
@@ -254,6 +263,10 @@ latchkey::fencing_token hold::fencing_token() const noexcept {
 
 std::string hold::path() const {
     return state_ ? state_->path() : std::string();
+}
+
+std::vector<std::string> hold::paths() const {
+    return state_ ? state_->paths() : std::vector<std::string>();
 }
 
 lock_mode hold::mode() const noexcept {

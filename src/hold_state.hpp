@@ -8,6 +8,7 @@
 #include "monitor.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -16,7 +17,7 @@
 
 namespace latchkey {
 
-/// Who has the znode of a hold. Called on the loop.
+/// Who has the znodes of a hold. Called on the loop.
 class hold_owner {
 public:
     /// Whether the hold is in the mode asked for now, or what kept it from that.
@@ -27,7 +28,7 @@ public:
     hold_owner& operator=(const hold_owner&) = delete;
     virtual ~hold_owner() = default;
 
-    /// Once: deletes the znode, and calls back when it is gone.
+    /// Once: deletes the znodes, and calls back when they are gone.
     virtual void release(std::function<void()> gone) = 0;
 
     /// Changes the mode of the participant, which stays where it is in the queue; if others are to
@@ -38,11 +39,12 @@ public:
     virtual void cancel_conversion() = 0;
 };
 
-/// What a hold refers to: one grant of one znode, from its publication to its release.
+/// What a hold refers to: one grant of a znode, or of several together, from its publication to
+/// its release.
 class hold_state : public std::enable_shared_from_this<hold_state> {
 public:
     struct grant {
-        std::string path;
+        std::vector<std::string> paths;  ///< of one znode, or more
         latchkey::fencing_token token;
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
@@ -80,7 +82,9 @@ public:
 
     [[nodiscard]] latchkey::fencing_token token() const noexcept { return token_; }
 
-    [[nodiscard]] std::string path() const;
+    [[nodiscard]] std::string path() const { return paths().front(); }
+
+    [[nodiscard]] std::vector<std::string> paths() const;
 
     [[nodiscard]] lock_mode mode() const noexcept { return mode_.load(std::memory_order_acquire); }
 
@@ -90,16 +94,17 @@ public:
     /// release().
     void lose(loss why) noexcept;
 
-    /// The first call decides; `gone` is called on the loop when the znode is.
+    /// The first call decides; `gone` is called on the loop when the znodes are.
     void release(std::function<void()> gone);
 
     void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
 
 private:
-    void send_transaction(std::vector<request> requests,
+    void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);
     [[nodiscard]] failure failure_of_transaction(const reply& r,
-                                                 const std::vector<std::string>& paths);
+                                                 const std::vector<std::string>& paths,
+                                                 std::size_t guards);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const validity> validity_;
@@ -108,7 +113,7 @@ private:
     std::shared_ptr<hold_owner> owner_;
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;
-    std::string path_ LATCHKEY_GUARDED_BY(guard_);
+    std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
     std::stop_source stop_;
     std::atomic<loss> why_{loss::none};
     std::atomic<bool> released_{false};

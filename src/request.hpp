@@ -72,6 +72,7 @@ enum class result_code : int {
 struct znode_stat {
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
+    std::int64_t pzxid = 0;  ///< of the last change of its children
     std::int64_t ephemeral_owner = 0;
     std::int32_t version = 0;
     std::int32_t cversion = 0;

@@ -36,6 +36,7 @@ std::uint64_t id_of(const void* context) noexcept {
 znode_stat copied(const Stat& s) noexcept {
     return {.czxid = s.czxid,
             .mzxid = s.mzxid,
+            .pzxid = s.pzxid,
             .ephemeral_owner = s.ephemeralOwner,
             .version = s.version,
             .cversion = s.cversion,
@@ -382,9 +383,8 @@ int zookeeper_handle::send_by_kind(std::uint64_t id, const request& r, bool watc
 }
 
 int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
-    // On a handle that is over the C client would crash.
     if (is_unrecoverable(handle_) != 0) {
-        return ZINVALIDSTATE;
+        return ZINVALIDSTATE;  // on a handle that is over the C client would crash
     }
     auto m = std::make_unique<multi_buffers>(id, r.operations);
     const auto count = static_cast<int>(m->operations.size());

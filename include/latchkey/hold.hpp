@@ -89,12 +89,16 @@ public:
     /// empty.
     [[nodiscard]] std::string path() const;
 
+    /// Of all its znodes: several for a multi_mutex, in the order of its paths; else path() alone.
+    [[nodiscard]] std::vector<std::string> paths() const;
+
     /// What this hold entitles to; exclusive for everything but a shared_mutex.
     [[nodiscard]] lock_mode mode() const noexcept;
 
     /// Commits all operations, or none of them, and only if this hold still exists on the servers.
     ///
-    /// - Sends: `multi[check(own znode), operations...]`, once: it is never sent again.
+    /// - Sends: `multi[check(own znode), operations...]`, once: it is never sent again. A hold of
+    ///   several znodes checks them all.
     /// - Cost: 1 request, 1 round trip.
     /// - Returns: one string an operation: the created path for creates, else empty.
     /// - Blocks: until answered, or until the connection is given up (at most two thirds of the

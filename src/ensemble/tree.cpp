@@ -10,6 +10,7 @@ znode_stat znode::stat() const noexcept {
     znode_stat s;
     s.czxid = czxid;
     s.mzxid = mzxid;
+    s.pzxid = pzxid;
     s.ephemeral_owner = ephemeral() ? owner : 0;
     s.version = version;
     // Every removal counts as a change of the children too, and wraps with the counter.

@@ -1,0 +1,67 @@
+#include "contender.hpp"
+#include "path.hpp"
+
+// The znodes that a contender has in the queues.
+
+namespace latchkey {
+
+void contender::set_znodes(const std::vector<std::string>& paths) {
+    znodes_.clear();
+    for (const std::string& path : paths) {
+        queued_znode::owner& self = *this;
+        znodes_.push_back(std::make_unique<queued_znode>(core_, path, self));
+    }
+}
+
+std::vector<std::string> contender::paths() const {
+    std::vector<std::string> all;
+    for (const auto& z : znodes_) {
+        all.push_back(z->path());
+    }
+    return all;
+}
+
+void contender::stop_waiting() {
+    for (const auto& z : znodes_) {
+        z->stop_waiting();
+    }
+}
+
+void contender::stop_watching() {
+    for (const auto& z : znodes_) {
+        z->stop_watching();
+    }
+}
+
+void contender::on_listed(const queued_znode& z, const std::vector<std::string>& names) {
+    delete_strays(z.path(), names);
+}
+
+/// A second znode of the same attempt is a create that was thought lost: ours to delete.
+void contender::delete_strays(const std::string& own, const std::vector<std::string>& names) {
+    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->markers)) {
+        if (stray != name_of(own)) {
+            core_->deletes().add(join_path(parent_of(own), stray), nullptr);
+        }
+    }
+}
+
+/// Somebody deleted our znode, unless we are just exchanging it for another one.
+void contender::on_gone(queued_znode& z) {
+    if (exchange_ || (admission_ && admission_->taking())) {
+        return;
+    }
+    if (state_ != state::held) {
+        // The place is lost, and the next one is at the tail. A delete costs nothing worth saving;
+        // a znode of our own ahead of us would be waited for without end.
+        core_->deletes().add(paths(), nullptr);
+        begin_attempt();
+        return;
+    }
+    std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
+    core_->heartbeat().withdraw(this);
+    stop_waiting();
+    lose(loss::znode_deleted);
+}
+
+}  // namespace latchkey

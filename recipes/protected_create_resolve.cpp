@@ -1,0 +1,108 @@
+#include "path.hpp"
+#include "protected_create.hpp"
+#include "queue.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+// How a create whose outcome is unknown is found, or found not to be there.
+
+namespace latchkey {
+
+void protected_create::resolve() {
+    ++step_;
+    resolving_ = true;
+    if (!core_->connected()) {
+        return;
+    }
+    // Whatever it answers, it has its place in the log behind a create that arrived before it.
+    core_->submit(request::multi({request::check(as_->directory)}), here([this](const reply& r) {
+                      if (!proves_quorum(r.code) && r.code != result_code::no_auth) {
+                          retry(&protected_create::resolve);
+                      }
+                  }));
+    list_all(&protected_create::examine);
+}
+
+/// Asks what became of all that bears our GUID.
+void protected_create::examine() {
+    const auto found = std::make_shared<candidates>();
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+        const reply& r = lists_[i];
+        if (!r.ok() && r.code != result_code::no_node) {
+            retry(&protected_create::resolve);
+            return;
+        }
+        for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
+            found->push_back({.path = join_path(directories_[i], name), .directory = i});
+        }
+    }
+    if (found->empty()) {
+        start_again({});
+        return;
+    }
+    unanswered_ = found->size();
+    for (std::size_t i = 0; i < found->size(); ++i) {
+        core_->submit(request::get((*found)[i].path), here([this, found, i](reply r) {
+                          (*found)[i].found = std::move(r);
+                          if (--unanswered_ == 0) {
+                              adopt(*found);
+                          }
+                      }));
+    }
+}
+
+/// Adopts the first that is there in every directory and our session's; the owner deletes what
+/// else bears our GUID. Those of one creation have one zxid: a mixture would be in another order
+/// in each directory, and two that are could wait for each other.
+void protected_create::adopt(const candidates& found) {
+    const bool unclear =
+        std::any_of(found.begin(), found.end(), [](const candidate& c) { return !c.found.ok(); });
+    if (unclear) {
+        retry(&protected_create::resolve);
+        return;
+    }
+    std::set<std::int64_t> creations;
+    for (const candidate& c : found) {
+        creations.insert(c.found.stat.czxid);
+    }
+    for (const std::int64_t czxid : creations) {
+        list paths;
+        for (const candidate& c : found) {
+            if (c.found.stat.czxid == czxid &&
+                c.found.stat.ephemeral_owner == core_->session_id() &&
+                c.directory == paths.size()) {
+                paths.push_back(c.path);
+            }
+        }
+        if (paths.size() == directories_.size()) {
+            joined j{.why = refused_,
+                     .paths = std::move(paths),
+                     .zxid = czxid,
+                     .listed = true,
+                     .names = {}};
+            for (reply& r : lists_) {
+                j.names.push_back(std::move(r.names));
+            }
+            finish(std::move(j));
+            return;
+        }
+    }
+    start_again(found);
+}
+
+/// It is not there; of one of several znodes that is, somebody has deleted the others.
+void protected_create::start_again(const candidates& in_the_way) {
+    for (const candidate& c : in_the_way) {
+        if (c.found.stat.ephemeral_owner == core_->session_id()) {
+            core_->deletes().add(c.path, nullptr);
+        }
+    }
+    if (std::exchange(in_doubt_, false) && !lost_) {
+        lost_ = lost_create::await(core_, as_, prefix_);
+    }
+    send();
+}
+
+}  // namespace latchkey

@@ -1,0 +1,26 @@
+#include "queued_znode.hpp"
+
+namespace latchkey {
+
+void queued_znode::wait(const std::shared_ptr<const participation>& as,
+                        const std::string& ignored,
+                        queue_rule rule) {
+    turn::owner& self = *this;
+    turn_ = std::make_shared<turn>(core_, as, path_, ignored, rule, self);
+}
+
+znode_watch& queued_znode::own_watch() {
+    if (!watch_) {
+        znode_watch::observer& self = *this;
+        watch_ = std::make_shared<znode_watch>(core_, path_, self);
+    }
+    return *watch_;
+}
+
+void queued_znode::watch_again_if_not() {
+    if (watch_ && !watch_->armed()) {
+        watch_->arm();
+    }
+}
+
+}  // namespace latchkey

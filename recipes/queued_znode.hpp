@@ -1,0 +1,108 @@
+#pragma once
+
+#include "client_core.hpp"
+#include "failure.hpp"
+#include "participation.hpp"
+#include "turn.hpp"
+#include "znode_watch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// One znode of a contender in one queue: its watch, and its wait until it is the first. On the
+/// loop only, in one session; ends, without another call, when it is destroyed.
+class queued_znode final : turn::owner, znode_watch::observer {
+public:
+    /// The contender; outlives it, and may destroy it in any of these.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        virtual void on_listed(const queued_znode& z, const std::vector<std::string>& names) = 0;
+        /// Who is ahead of it; false ends the wait.
+        virtual bool on_placed(queued_znode& z, const queue_verdict& v) = 0;
+        virtual void on_turn(queued_znode& z) = 0;
+        /// It is not there any more.
+        virtual void on_gone(queued_znode& z) = 0;
+        virtual void on_refused(failure why) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    queued_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
+        : core_(std::move(core)), path_(std::move(path)), owner_(&o) {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Of its creation, if it was watched; else 0.
+    [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
+
+    /// Waits until it is the first. `ignored`: a prefix of names that do not count.
+    void wait(const std::shared_ptr<const participation>& as,
+              const std::string& ignored,
+              queue_rule rule);
+
+    [[nodiscard]] bool waits() const noexcept { return turn_ != nullptr; }
+
+    /// Decides from a list that is at hand, or from a new one. While it waits only.
+    void judge(const std::vector<std::string>& names) { turn_->judge(names); }
+
+    void list() { turn_->list(); }
+
+    void stop_waiting() { turn_.reset(); }
+
+    void watch() { own_watch().arm(); }
+
+    /// If it was to be watched, and the connection failed before it was.
+    void watch_again_if_not();
+
+    [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr; }
+
+    void stop_watching() { watch_.reset(); }
+
+    /// Whether its place was told to who asked for that.
+    [[nodiscard]] bool place_told() const noexcept { return place_told_; }
+
+    void set_place_told() noexcept { place_told_ = true; }
+
+private:
+    // turn::owner
+    znode_watch& own_watch() override;
+
+    void on_listed(const std::vector<std::string>& names) override {
+        owner_->on_listed(*this, names);
+    }
+
+    bool on_placed(const queue_verdict& v) override { return owner_->on_placed(*this, v); }
+
+    void on_turn() override { owner_->on_turn(*this); }
+
+    void on_gone() override { owner_->on_gone(*this); }
+
+    void on_refused(failure why) override { owner_->on_refused(std::move(why)); }
+
+    // znode_watch::observer
+    void on_watch_set(const znode_stat& stat) override { czxid_ = stat.czxid; }
+
+    void on_znode_deleted() override { owner_->on_gone(*this); }
+
+    // Refused with the connection; the next one begins with this again.
+    void on_watch_refused(result_code) override {}
+
+    const std::shared_ptr<client_core> core_;
+    const std::string path_;
+    owner* const owner_;
+    std::int64_t czxid_ = 0;
+    std::shared_ptr<turn> turn_;
+    std::shared_ptr<znode_watch> watch_;
+    bool place_told_ = false;
+};
+
+}  // namespace latchkey
