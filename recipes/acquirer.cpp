@@ -2,6 +2,7 @@
 
 #include "ask.hpp"
 #include "path.hpp"
+#include "permits.hpp"
 #include "record.hpp"
 
 #include <utility>
@@ -141,6 +142,22 @@ std::optional<participant> acquirer::first(const participation& as) const {
         left.erase(left.begin());
     }
     return std::nullopt;
+}
+
+bool acquirer::revoke(const participation& as, const participant& whom) const {
+    const bool has_permits = whom.permits > 0 && as.permits && permits_of(whom.name);
+    const bool is_queued =
+        place_of(whom.name, as.markers).what == queue_place::standing::participant;
+    if (!(has_permits || is_queued) || whom.name.find('/') != std::string::npos) {
+        throw error(
+            errc::invalid_argument,
+            '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(as.directory) + '"');
+    }
+    const std::string path =
+        join_path(has_permits ? as.permits->directory : as.directory, whom.name);
+    const reply r = ask(*core(), request::set(path, std::string(revocation_request)));
+    failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
+    return r.ok();
 }
 
 }  // namespace latchkey

@@ -53,6 +53,9 @@ public:
     [[nodiscard]] std::vector<participant> participants(const participation& as) const;
     [[nodiscard]] std::optional<participant> first(const participation& as) const;
 
+    /// Asks it to give up its place; false if it has left.
+    [[nodiscard]] bool revoke(const participation& as, const participant& whom) const;
+
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
         return queue_->core();
     }

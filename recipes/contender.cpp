@@ -43,6 +43,7 @@ void contender::enter(state s) {
 void contender::begin_attempt() {
     znodes_.clear();
     admission_.reset();
+    asked_back_ = false;
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     enter(state::unconnected);

@@ -84,6 +84,7 @@ private:
     bool on_placed(queued_znode& z, const queue_verdict& v) override;
     void on_turn(queued_znode& z) override;
     void on_gone(queued_znode& z) override;
+    void on_revocation() override;
 
     // permit_admission::owner
     void on_waiting() override;
@@ -153,6 +154,7 @@ private:
     std::vector<std::unique_ptr<queued_znode>> znodes_;
     std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
 
+    bool asked_back_ = false;
     std::weak_ptr<hold_state> granted_;
     converted converted_;  ///< while a conversion is under way
     bool conversion_waits_ = false;

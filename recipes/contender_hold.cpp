@@ -23,6 +23,9 @@ void contender::publish() {
     auto granted = std::make_shared<hold_state>(
         core_, hold_state::grant{paths(), {zxid_, 0}, settings_.as->mode, shared_from_this()});
     granted_ = granted;
+    if (asked_back_) {
+        granted->ask_back();
+    }
     if (const auto done = std::exchange(done_, nullptr)) {
         done({{}, hold_state::make_hold(std::move(granted))});
     }
@@ -47,6 +50,13 @@ void contender::lose(loss why) {
         lost->lose(why);
     }
     end_conversion({errc::hold_lost, to_string(why)}, false);
+}
+
+void contender::on_revocation() {
+    asked_back_ = true;
+    if (const auto asked = granted_.lock()) {
+        asked->ask_back();
+    }
 }
 
 void contender::release(std::function<void()> gone) {

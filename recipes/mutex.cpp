@@ -90,6 +90,10 @@ std::optional<participant> mutex::holder() {
     return impl_->acquire.first(*impl_->as);
 }
 
+bool mutex::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as, whom);
+}
+
 const std::string& mutex::path() const noexcept {
     return impl_->as->directory;
 }

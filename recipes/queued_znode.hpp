@@ -3,6 +3,7 @@
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "participation.hpp"
+#include "record.hpp"
 #include "turn.hpp"
 #include "znode_watch.hpp"
 
@@ -30,6 +31,8 @@ public:
         virtual void on_turn(queued_znode& z) = 0;
         /// It is not there any more.
         virtual void on_gone(queued_znode& z) = 0;
+        /// Somebody asks for it back. Told of each of its watches that finds the request.
+        virtual void on_revocation() = 0;
         virtual void on_refused(failure why) = 0;
 
     protected:
@@ -89,7 +92,12 @@ private:
     void on_refused(failure why) override { owner_->on_refused(std::move(why)); }
 
     // znode_watch::observer
-    void on_watch_set(const znode_stat& stat) override { czxid_ = stat.czxid; }
+    void on_watch_set(const znode_stat& stat, const std::string& data) override {
+        czxid_ = stat.czxid;
+        if (data == revocation_request) {
+            owner_->on_revocation();
+        }
+    }
 
     void on_znode_deleted() override { owner_->on_gone(*this); }
 

@@ -13,6 +13,9 @@ namespace latchkey {
 /// What a znode's data may be at most.
 inline constexpr std::size_t longest_record = 512;
 
+/// The data with which somebody asks a participant to give up its place, as Curator's Revoker does.
+inline constexpr std::string_view revocation_request = "__REVOKE__";
+
 /// Writes the data of a participant's znode: who made it, for people who look at the queue.
 class record_writer {
 public:

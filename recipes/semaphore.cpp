@@ -181,6 +181,10 @@ std::vector<participant> semaphore::participants() {
     return found;
 }
 
+bool semaphore::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as(1), whom);
+}
+
 const std::string& semaphore::path() const noexcept {
     return impl_->terms().semaphore;
 }

@@ -162,6 +162,10 @@ std::vector<participant> shared_mutex::participants() {
     return impl_->acquire.participants(*impl_->as(lock_mode::exclusive));
 }
 
+bool shared_mutex::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as(lock_mode::exclusive), whom);
+}
+
 const std::string& shared_mutex::path() const noexcept {
     return impl_->as(lock_mode::exclusive)->directory;
 }

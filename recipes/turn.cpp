@@ -98,7 +98,7 @@ void turn::watch_predecessor() {
     }
 }
 
-void turn::on_watch_set(const znode_stat& stat) {
+void turn::on_watch_set(const znode_stat& stat, const std::string&) {
     if (stat.ephemeral_owner == 0) {
         core_->log("waiting behind \"" + escaped(path_of(verdict_.blocker)) +
                    "\", which is not ephemeral: no session's end will remove it");

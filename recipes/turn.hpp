@@ -68,7 +68,7 @@ public:
 
 private:
     // znode_watch::observer, of the predecessor
-    void on_watch_set(const znode_stat& stat) override;
+    void on_watch_set(const znode_stat& stat, const std::string& data) override;
     void on_znode_deleted() override;
     void on_watch_refused(result_code code) override;
 

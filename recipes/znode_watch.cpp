@@ -20,7 +20,7 @@ void znode_watch::arm() {
                       }
                       if (r.ok()) {
                           self->armed_on_ = connection;
-                          self->observer_->on_watch_set(r.stat);
+                          self->observer_->on_watch_set(r.stat, r.data);
                       } else if (r.code == result_code::no_node) {
                           self->observer_->on_znode_deleted();
                       } else {

@@ -21,8 +21,8 @@ public:
         observer(const observer&) = delete;
         observer& operator=(const observer&) = delete;
 
-        /// Each time it is set.
-        virtual void on_watch_set(const znode_stat& stat) = 0;
+        /// Each time it is set: at first, and when the data has changed.
+        virtual void on_watch_set(const znode_stat& stat, const std::string& data) = 0;
         /// The watch fired, or the znode was not there to be watched.
         virtual void on_znode_deleted() = 0;
         /// It could not be set for another reason.

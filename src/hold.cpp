@@ -92,6 +92,12 @@ void hold_state::lose(loss why) noexcept {
     core_->call([stop = stop_]() mutable { stop.request_stop(); });
 }
 
+void hold_state::ask_back() noexcept {
+    if (!released_.load(std::memory_order_acquire)) {
+        core_->call([stop = revocation_]() mutable { stop.request_stop(); });
+    }
+}
+
 void hold_state::release(std::function<void()> gone) {
     if (released_.exchange(true)) {
         return;
@@ -251,6 +257,10 @@ boottime_clock::time_point hold::valid_until() const noexcept {
 
 std::stop_token hold::lost() const noexcept {
     return state_ ? state_->lost() : std::stop_token();
+}
+
+std::stop_token hold::revocation_requested() const noexcept {
+    return state_ ? state_->revocation_requested() : std::stop_token();
 }
 
 loss hold::why_lost() const noexcept {

@@ -80,6 +80,10 @@ public:
 
     [[nodiscard]] loss why_lost() const noexcept;
 
+    [[nodiscard]] std::stop_token revocation_requested() const noexcept {
+        return revocation_.get_token();
+    }
+
     [[nodiscard]] latchkey::fencing_token token() const noexcept { return token_; }
 
     [[nodiscard]] std::string path() const { return paths().front(); }
@@ -93,6 +97,9 @@ public:
     /// The first call decides; `lost()` is requested on the callback thread. No effect after
     /// release().
     void lose(loss why) noexcept;
+
+    /// Somebody wants it back: told on the callback thread, once.
+    void ask_back() noexcept;
 
     /// The first call decides; `gone` is called on the loop when the znodes are.
     void release(std::function<void()> gone);
@@ -115,6 +122,7 @@ private:
     mutable boost::mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
     std::stop_source stop_;
+    std::stop_source revocation_;
     std::atomic<loss> why_{loss::none};
     std::atomic<bool> released_{false};
 };

@@ -82,6 +82,13 @@ public:
     /// Why `valid()` is false; loss::none while valid, and for an empty hold.
     [[nodiscard]] loss why_lost() const noexcept;
 
+    /// Requested when somebody asks for the lock back (revoke(), or Curator's Revoker), on the
+    /// client's callback thread. The hold stays as it is: whether and when to release is the
+    /// holder's choice. A request made while it still waited is there with the grant; one to a hold
+    /// that is released within milliseconds may go unheard. Cost: one read for each change of the
+    /// znode's data; none without. Empty hold: a token that can never be requested.
+    [[nodiscard]] std::stop_token revocation_requested() const noexcept;
+
     /// The same for the whole life of the hold. Zero when empty.
     [[nodiscard]] latchkey::fencing_token fencing_token() const noexcept;
 

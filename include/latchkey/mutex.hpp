@@ -143,6 +143,13 @@ public:
     /// The first participant, if there is one. Cost: 2 requests, 2 round trips.
     [[nodiscard]] std::optional<participant> holder();
 
+    /// Asks a participant, holder or not, to give up its place, as Curator's Revoker does: in the
+    /// place of its znode's data, which tells nothing else then. Whether it does is up to it
+    /// (hold::revocation_requested(), Curator's RevocationListener). False if it has left. Cost: 1
+    /// request, 1 round trip. Errors: as participants(); invalid_argument for a participant that
+    /// is none here.
+    bool revoke(const participant& whom);
+
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:

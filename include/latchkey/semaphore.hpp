@@ -96,6 +96,9 @@ public:
     /// participant, 2 round trips.
     [[nodiscard]] std::vector<participant> participants();
 
+    /// As mutex::revoke().
+    bool revoke(const participant& whom);
+
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:

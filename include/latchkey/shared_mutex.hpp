@@ -186,6 +186,9 @@ public:
     /// Who is in the queue, in order. Cost: 1 request, then one a participant, 2 round trips.
     [[nodiscard]] std::vector<participant> participants();
 
+    /// As mutex::revoke().
+    bool revoke(const participant& whom);
+
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:

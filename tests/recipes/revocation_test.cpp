@@ -1,0 +1,147 @@
+#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "recipe_test.hpp"
+
+#include <future>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace latchkey::test {
+namespace {
+
+class Revocation : public RecipeTest {
+protected:
+    [[nodiscard]] static bool asked(const hold& h) {
+        return eventually([&] { return h.revocation_requested().stop_requested(); });
+    }
+
+    /// An acquire on its way; its place in the queue is reserved when this returns.
+    static std::future<hold> queued(mutex& m) {
+        auto granted = std::make_shared<std::promise<hold>>();
+        awaited<bool> reserved;
+        m.async_acquire({.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
+                        [granted](std::error_code ec, hold h) {
+                            EXPECT_FALSE(ec) << ec.message();
+                            granted->set_value(std::move(h));
+                        });
+        EXPECT_TRUE(reserved.get_for(30s));
+        return granted->get_future();
+    }
+
+    client holders_ = connect();
+    client others_ = connect();
+};
+
+TEST_P(Revocation, ReachesTheHolderAndTakesNothingFromIt) {
+    mutex m(holders_, path_);
+    mutex other(others_, path_);
+    const hold h = m.acquire();
+    EXPECT_FALSE(h.revocation_requested().stop_requested());
+    EXPECT_TRUE(other.revoke(other.holder().value()));
+    EXPECT_TRUE(asked(h));
+    EXPECT_TRUE(h.valid());
+    EXPECT_FALSE(h.lost().stop_requested());
+    EXPECT_FALSE(other.try_acquire());
+}
+
+TEST_P(Revocation, CallbackMayReleaseAndTheNextIsGranted) {
+    mutex m(holders_, path_);
+    mutex other(others_, path_);
+    hold h = m.acquire();
+    const std::stop_callback give_up(h.revocation_requested(), [&h] { h.release(); });
+    auto next = queued(other);
+    EXPECT_TRUE(other.revoke(other.holder().value()));
+    EXPECT_TRUE(next.get().valid());
+}
+
+TEST_P(Revocation, CuratorsWordIsARequestAndNothingElseIs) {
+    mutex m(holders_, path_);
+    const hold h = m.acquire();
+    world_->set(h.path(), "__REVOKE");
+    world_->set(h.path(), "__REVOKE__ ");
+    world_->set(h.path(), "");
+    EXPECT_FALSE(eventually([&] { return h.revocation_requested().stop_requested(); }, 200ms));
+    world_->set(h.path(), "__REVOKE__");
+    EXPECT_TRUE(asked(h));
+}
+
+TEST_P(Revocation, RequestToOneThatWaitsIsThereWithItsGrant) {
+    mutex m(holders_, path_);
+    mutex other(others_, path_);
+    hold first = m.acquire();
+    auto second = queued(other);
+    EXPECT_TRUE(m.revoke(m.participants().at(1)));
+    EXPECT_FALSE(first.revocation_requested().stop_requested());
+    first.release();
+    EXPECT_TRUE(asked(second.get()));
+}
+
+TEST_P(Revocation, DisturbsNobodyWhoWaitsBehind) {
+    mutex m(holders_, path_);
+    mutex other(others_, path_);
+    hold first = m.acquire();
+    auto second = queued(other);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(other.revoke(other.holder().value()));
+        EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout);
+    }
+    EXPECT_TRUE(asked(first));
+    first.release();
+    EXPECT_TRUE(second.get().valid());
+}
+
+TEST_P(Revocation, TellsWhetherThereWasSomebodyToAsk) {
+    mutex m(holders_, path_);
+    hold h = m.acquire();
+    participant gone = m.holder().value();
+    ASSERT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(m.revoke(gone));
+    for (const std::string name : {"", "x", "..", "../other-lock-0000000001"}) {
+        gone.name = name;
+        EXPECT_THROW(m.revoke(gone), error) << name;
+    }
+}
+
+TEST_P(Revocation, OfTheNextHolderIsAnotherOne) {
+    mutex m(holders_, path_);
+    hold first = m.acquire();
+    m.revoke(m.holder().value());
+    ASSERT_TRUE(asked(first));
+    first.release();
+    EXPECT_FALSE(m.acquire().revocation_requested().stop_requested());
+    EXPECT_FALSE(hold().revocation_requested().stop_possible());
+}
+
+TEST_P(Revocation, ReachesOneReaderOfManyAlsoAfterADowngrade) {
+    shared_mutex m(holders_, path_);
+    shared_mutex other(others_, path_);
+    hold writer = m.acquire(lock_mode::exclusive);
+    ASSERT_TRUE(m.convert(writer, lock_mode::shared));
+    const hold reader = other.acquire(lock_mode::shared);
+    EXPECT_TRUE(other.revoke(other.participants().at(0)));
+    EXPECT_TRUE(asked(writer));
+    EXPECT_FALSE(reader.revocation_requested().stop_requested());
+    EXPECT_TRUE(m.revoke(m.participants().at(1)));
+    EXPECT_TRUE(asked(reader));
+}
+
+TEST_P(Revocation, ReachesWhoHasPermits) {
+    semaphore s(holders_, path_, 3);
+    semaphore other(others_, path_, 3);
+    const hold two = s.acquire(2);
+    const hold one = other.acquire();
+    for (const participant& p : other.participants()) {
+        EXPECT_EQ(p.permits > 1 && other.revoke(p), p.permits == 2);
+    }
+    EXPECT_TRUE(asked(two));
+    EXPECT_FALSE(one.revocation_requested().stop_requested());
+}
+
+LATCHKEY_IN_THIS_WORLD(Revocation);
+
+}  // namespace
+}  // namespace latchkey::test
