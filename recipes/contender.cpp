@@ -237,7 +237,7 @@ void contender::leave(outcome o) {
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     if (const auto left = std::exchange(admission_, nullptr); left && left->taking()) {
-        core_->deletes().add(left->permit(), nullptr);
+        core_->deletes().add(left->permits(), nullptr);
     }
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));

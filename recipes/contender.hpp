@@ -88,7 +88,7 @@ private:
 
     // permit_admission::owner
     void on_waiting() override;
-    void on_admitted(const std::string& path) override;
+    void on_admitted(const std::vector<std::string>& paths) override;
 
     void on_full() override { leave({}); }
 

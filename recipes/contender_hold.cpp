@@ -118,10 +118,10 @@ void contender::become_shared() {
     timer_.cancel();
     exchange_ = std::make_shared<znode_exchange>(
         core_,
-        request::create(to,
-                        settings_.as->data(lock_mode::shared),
-                        create_mode::ephemeral,
-                        settings_.as->access),
+        std::vector{request::create(to,
+                                    settings_.as->data(lock_mode::shared),
+                                    create_mode::ephemeral,
+                                    settings_.as->access)},
         request::check(settings_.as->directory),
         own,
         [this, to](znode_exchange::result r, failure why) { on_exchanged(r, to, std::move(why)); });

@@ -16,9 +16,9 @@ void contender::on_waiting() {
     znodes_.front()->watch();
 }
 
-void contender::on_admitted(const std::string& path) {
+void contender::on_admitted(const std::vector<std::string>& paths) {
+    set_znodes(paths);
     admission_.reset();
-    set_znodes({path});
     core_->heartbeat().withdraw(this);
     confirm();
 }

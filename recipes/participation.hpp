@@ -24,6 +24,9 @@ struct permit_terms {
     std::optional<std::uint32_t> limit;  ///< what it must be, unless ...
     /// ... it was once: by one who shares these terms. It may have been resized since.
     std::shared_ptr<std::atomic<bool>> limit_was_right;
+    /// Curator's: a znode for each permit, every child of the directory counts for one, and the
+    /// limit is stored nowhere.
+    bool leases = false;
 };
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared

@@ -6,16 +6,31 @@
 #include <utility>
 
 namespace latchkey {
+namespace {
+
+std::vector<std::string> paths_of(const permit_terms& terms, const std::string& prefix) {
+    const auto path = [&](const std::string& ending) {
+        return join_path(terms.directory, prefix + ending);
+    };
+    if (!terms.leases) {
+        return {path(std::string(permit_marker) + std::to_string(terms.count))};
+    }
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < terms.count; ++i) {
+        all.push_back(path(lease_ending(i)));
+    }
+    return all;
+}
+
+}  // namespace
 
 permit_admission::permit_admission(std::shared_ptr<client_core> core,
                                    std::shared_ptr<const participation> as,
-                                   std::string prefix,
+                                   const std::string& prefix,
                                    owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
-      permit_(join_path(
-          as_->permits->directory,
-          std::move(prefix) + std::string(permit_marker) + std::to_string(as_->permits->count))),
+      permits_(paths_of(*as_->permits, prefix)),
       owner_(&o),
       retry_(core_->loop()) {}
 
@@ -34,7 +49,7 @@ void permit_admission::begin(std::string place, bool first_since, bool wait) {
     wait_ = wait;
     if (!first_since) {
         look(false);
-    } else if (limit_ && taken_) {
+    } else if (looked()) {
         on_looked();
     }
 }
@@ -68,7 +83,7 @@ void permit_admission::look(bool watch) {
             const auto self = weak.lock();
             if (self && self->step_ == step) {
                 self.get()->*answer = std::move(r);
-                if (self->limit_ && self->taken_) {
+                if (self->looked()) {
                     self->on_looked();
                 }
             }
@@ -81,57 +96,78 @@ void permit_admission::look(bool watch) {
             core_->submit(std::move(r), into(answer));
         }
     };
-    send(request::get(as_->permits->semaphore), &permit_admission::limit_);
+    if (!as_->permits->leases) {
+        send(request::get(as_->permits->semaphore), &permit_admission::limit_);
+    }
     send(request::children(as_->permits->directory), &permit_admission::taken_);
+}
+
+bool permit_admission::looked() const noexcept {
+    return taken_ && (limit_ || as_->permits->leases);
+}
+
+std::optional<std::uint32_t> permit_admission::limit() const {
+    return as_->permits->leases ? as_->permits->limit : read_limit(limit_->data);
+}
+
+std::uint64_t permit_admission::taken() const noexcept {
+    return as_->permits->leases ? taken_->names.size() : permits_taken(taken_->names);
+}
+
+/// What was seen and will not change by waiting.
+failure permit_admission::refusal() const {
+    const permit_terms& terms = *as_->permits;
+    const std::string name = '"' + escaped(terms.semaphore) + '"';
+    const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
+    if (is(result_code::no_auth) || taken_->code == result_code::no_auth) {
+        return failure_of(result_code::no_auth, terms.semaphore);
+    }
+    if (is(result_code::no_node) && !terms.limit) {
+        return {errc::no_such_znode, "there is no semaphore " + name + "; give a limit to make it"};
+    }
+    const auto known = limit();
+    if (is(result_code::ok) && !known) {
+        return {errc::malformed_participant, name + " is not a semaphore: its data is no limit"};
+    }
+    if (known && terms.limit.value_or(*known) != *known && !terms.limit_was_right->load()) {
+        return {errc::invalid_argument,
+                name + " has a limit of " + std::to_string(*known) + ", not " +
+                    std::to_string(*terms.limit) + "; leave the limit out, or resize it"};
+    }
+    if (known && terms.count > *known) {
+        return {errc::invalid_argument,
+                std::to_string(terms.count) + " permits of " + name + ", whose limit is " +
+                    std::to_string(*known) + ": they would never be free"};
+    }
+    return {};
 }
 
 void permit_admission::on_looked() {
     const auto keep = shared_from_this();
-    const auto limit = read_limit(limit_->data);
-    if (limit_->code == result_code::no_auth || taken_->code == result_code::no_auth) {
-        owner_->on_refused(failure_of(result_code::no_auth, as_->permits->semaphore));
-    } else if (limit_->code == result_code::no_node && !as_->permits->limit) {
-        owner_->on_refused({errc::no_such_znode,
-                            "there is no semaphore \"" + escaped(as_->permits->semaphore) +
-                                "\"; give a limit to make it"});
-    } else if (limit_->ok() && !limit) {
-        owner_->on_refused({errc::malformed_participant,
-                            '"' + escaped(as_->permits->semaphore) +
-                                "\" is not a semaphore: its data is no limit"});
-    } else if (limit && as_->permits->limit.value_or(*limit) != *limit &&
-               !as_->permits->limit_was_right->load()) {
-        owner_->on_refused({errc::invalid_argument,
-                            '"' + escaped(as_->permits->semaphore) + "\" has a limit of " +
-                                std::to_string(*limit) + ", not " +
-                                std::to_string(*as_->permits->limit) +
-                                "; leave the limit out, or resize it"});
-    } else if (limit && as_->permits->count > *limit) {
-        owner_->on_refused({errc::invalid_argument,
-                            std::to_string(as_->permits->count) + " permits of \"" +
-                                escaped(as_->permits->semaphore) + "\", whose limit is " +
-                                std::to_string(*limit) + ": they would never be free"});
-    } else {
-        if (limit) {
-            as_->permits->limit_was_right->store(true);
-        }
-        if (!place_.empty()) {
-            decide();
-        }
+    if (failure why = refusal()) {
+        owner_->on_refused(std::move(why));
+        return;
+    }
+    if (limit()) {
+        as_->permits->limit_was_right->store(true);
+    }
+    if (!place_.empty()) {
+        decide();
     }
 }
 
 void permit_admission::decide() {
-    if (limit_->code == result_code::no_node) {
+    if (limit_ && limit_->code == result_code::no_node) {
         owner_->on_gone();  // the semaphore was removed, and our place with it
         return;
     }
-    if (!limit_->ok() || (!taken_->ok() && taken_->code != result_code::no_node)) {
+    if (!limit() || (!taken_->ok() && taken_->code != result_code::no_node)) {
         if (core_->connected()) {
             retry_.start(backoff_.next(core_->loop().random()), [this] { look(false); });
         }
         return;
     }
-    if (permits_taken(taken_->names) + as_->permits->count <= *read_limit(limit_->data)) {
+    if (taken() + as_->permits->count <= *limit()) {
         take();
     } else if (!wait_) {
         owner_->on_full();
@@ -142,18 +178,24 @@ void permit_admission::decide() {
 }
 
 void permit_admission::take() {
+    const permit_terms& terms = *as_->permits;
     watcher_.reset();
     ++step_;
     if (!taken_->ok()) {
         // Nobody has had a permit for long, and the servers have removed the empty container.
-        core_->submit(
-            request::create(as_->permits->directory, {}, create_mode::container, as_->access),
-            [](const reply&) {});
+        core_->submit(request::create(terms.directory, {}, create_mode::container, as_->access),
+                      [](const reply&) {});
+    }
+    std::vector<request> to;
+    for (const std::string& path : permits_) {
+        to.push_back(
+            request::create(path, as_->data(as_->mode), create_mode::ephemeral, as_->access));
     }
     exchange_ = std::make_shared<znode_exchange>(
         core_,
-        request::create(permit_, as_->data(as_->mode), create_mode::ephemeral, as_->access),
-        request::check(as_->permits->semaphore, limit_->stat.version),
+        std::move(to),
+        terms.leases ? request::check(as_->directory)
+                     : request::check(terms.semaphore, limit_->stat.version),
         place_,
         [weak = weak_from_this()](znode_exchange::result r, failure why) {
             if (const auto self = weak.lock()) {
@@ -169,7 +211,7 @@ void permit_admission::on_taken(znode_exchange::result r, failure why) {
     exchange_.reset();
     switch (r) {
         case done:
-            owner_->on_admitted(permit_);
+            owner_->on_admitted(permits_);
             break;
         case guard_failed:  // resized meanwhile, or the empty container was removed
             look(false);

@@ -30,8 +30,8 @@ public:
         owner& operator=(const owner&) = delete;
 
         virtual void on_waiting() = 0;
-        /// The permits are this znode's; the place in the queue is given up.
-        virtual void on_admitted(const std::string& path) = 0;
+        /// The permits are these znodes'; the place in the queue is given up.
+        virtual void on_admitted(const std::vector<std::string>& paths) = 0;
         /// Not enough are free, and waiting was not wanted.
         virtual void on_full() = 0;
         virtual void on_gone() = 0;
@@ -44,7 +44,7 @@ public:
     /// `prefix`: what the names of this attempt begin with.
     permit_admission(std::shared_ptr<client_core> core,
                      std::shared_ptr<const participation> as,
-                     std::string prefix,
+                     const std::string& prefix,
                      owner& o);
     ~permit_admission();
 
@@ -59,13 +59,17 @@ public:
     /// There is a connection again.
     void session_connected();
 
-    /// Whether it is not known which of both znodes is ours.
+    /// Whether it is not known which znodes are ours: the place, or the permits.
     [[nodiscard]] bool taking() const noexcept { return exchange_ != nullptr; }
 
-    [[nodiscard]] const std::string& permit() const noexcept { return permit_; }
+    [[nodiscard]] const std::vector<std::string>& permits() const noexcept { return permits_; }
 
 private:
     void look(bool watch);
+    [[nodiscard]] bool looked() const noexcept;
+    [[nodiscard]] std::optional<std::uint32_t> limit() const;
+    [[nodiscard]] std::uint64_t taken() const noexcept;
+    [[nodiscard]] failure refusal() const;
     void on_looked();
     void decide();
     void take();
@@ -73,13 +77,13 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
-    const std::string permit_;  ///< the path of the znode to be
+    const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     owner* const owner_;
 
     std::string place_;  ///< once it is ours to take permits
     bool wait_ = true;
-    std::uint64_t step_ = 0;  ///< answers to an earlier look are dropped
-    std::optional<reply> limit_;
+    std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
+    std::optional<reply> limit_;  ///< if it is stored
     std::optional<reply> taken_;
     std::shared_ptr<session::watcher> watcher_;
     std::shared_ptr<znode_exchange> exchange_;

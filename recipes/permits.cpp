@@ -28,4 +28,9 @@ std::uint64_t permits_taken(const std::vector<std::string>& names) noexcept {
     return taken;
 }
 
+std::string lease_ending(std::uint32_t number) {
+    const std::string digits = std::to_string(number);
+    return "lease-" + std::string(10 - digits.size(), '0') + digits;
+}
+
 }  // namespace latchkey

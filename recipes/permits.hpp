@@ -21,6 +21,9 @@ inline constexpr std::string_view permit_marker = "permit-";
 /// How many are taken, of all the children together.
 [[nodiscard]] std::uint64_t permits_taken(const std::vector<std::string>& names) noexcept;
 
+/// What the names of one acquire's leases end in, after Curator's prefix: any that are unlike do.
+[[nodiscard]] std::string lease_ending(std::uint32_t number);
+
 /// Reads a limit as it is stored: decimal digits, 1 to `most_permits`.
 [[nodiscard]] std::optional<std::uint32_t> read_limit(std::string_view data) noexcept;
 

@@ -114,8 +114,11 @@ void protected_create::create_directories() {
         return;
     }
     const permit_terms& terms = *as_->permits;
-    core_->create_directories(std::string(parent_of(terms.semaphore)), as_->access, answered);
-    if (terms.limit) {
+    core_->create_directories(
+        terms.leases ? terms.semaphore : std::string(parent_of(terms.semaphore)),
+        as_->access,
+        answered);
+    if (terms.limit && !terms.leases) {
         core_->submit(request::create(terms.semaphore,
                                       std::to_string(*terms.limit),
                                       create_mode::persistent,

@@ -1,15 +1,26 @@
 #include "znode_exchange.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey {
+namespace {
 
-znode_exchange::znode_exchange(
-    std::shared_ptr<client_core> core, request to, request guard, std::string from, handler done)
+std::vector<request> in_order(std::vector<request> to, request guard, std::string from) {
+    to.push_back(std::move(guard));
+    to.push_back(request::remove(std::move(from)));
+    return to;
+}
+
+}  // namespace
+
+znode_exchange::znode_exchange(std::shared_ptr<client_core> core,
+                               std::vector<request> to,
+                               request guard,
+                               std::string from,
+                               handler done)
     : core_(std::move(core)),
-      to_(std::move(to)),
-      guard_(std::move(guard)),
-      from_(std::move(from)),
+      all_(in_order(std::move(to), std::move(guard), std::move(from))),
       done_(std::move(done)),
       retry_(core_->loop()) {}
 
@@ -18,24 +29,30 @@ void znode_exchange::send() {
         return;
     }
     sent_ = true;
-    core_->submit(request::multi({to_, guard_, request::remove(from_)}),
+    core_->submit(request::multi(all_),
                   [self = shared_from_this()](const reply& r) { self->answered(r); });
 }
 
 void znode_exchange::answered(const reply& r) {
-    enum : std::size_t { creation, guard, removal };
-
+    const std::size_t removal = all_.size() - 1;
+    const std::size_t guard = removal - 1;
     sent_ = false;
     const auto refused = [&r](std::size_t i, result_code code) {
         return i < r.results.size() && r.results[i].code == code;
     };
-    // The creation comes first: whatever else has changed since, it tells that it was done before.
-    if (r.ok() || refused(creation, result_code::node_exists)) {
+    const auto no_creation = [&](result_code code) {
+        const auto creations = std::min(guard, r.results.size());
+        return std::any_of(r.results.begin(),
+                           r.results.begin() + std::ptrdiff_t(creations),
+                           [code](const reply& one) { return one.code == code; });
+    };
+    // The creations come first: whatever else has changed since, they tell that it was done before.
+    if (r.ok() || no_creation(result_code::node_exists)) {
         finish(result::done, {});
     } else if (refused(removal, result_code::no_node)) {
         finish(result::gone, {});
     } else if (refused(guard, result_code::bad_version) || refused(guard, result_code::no_node) ||
-               refused(creation, result_code::no_node)) {
+               no_creation(result_code::no_node)) {
         finish(result::guard_failed, {});
     } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
         retry_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
@@ -44,7 +61,7 @@ void znode_exchange::answered(const reply& r) {
             }
         });
     } else {
-        finish(result::refused, failure_of(r.code, to_.path));
+        finish(result::refused, failure_of(r.code, all_.front().path));
     }
 }
 

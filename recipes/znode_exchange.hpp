@@ -7,20 +7,21 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
-/// Puts one ephemeral znode of ours in the place of another, both or neither, whatever becomes of
-/// requests and answers: `multi[create new, a check, delete old]`. On the loop only, for one
-/// session.
+/// Puts one ephemeral znode of ours, or several, in the place of another, all or nothing, whatever
+/// becomes of requests and answers: `multi[create new..., a check, delete old]`. On the loop only,
+/// for one session.
 ///
-/// The new name is known before, and nobody else uses it: when the outcome is unknown the same is
-/// sent again, and its refusal tells whether the first one was done.
+/// The new names are known before, and nobody else uses them: when the outcome is unknown the same
+/// is sent again, and its refusal tells whether the first one was done.
 class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
 public:
     enum class result : std::uint8_t {
         done,
-        guard_failed,  ///< the check did not hold, or the new one's directory is not there
+        guard_failed,  ///< the check did not hold, or the new ones' directory is not there
         gone,          ///< the old znode was not there any more
         refused        ///< the old one is still there
     };
@@ -29,7 +30,7 @@ public:
 
     /// `done` is called once, unless the exchange is forgotten before (with its session).
     znode_exchange(std::shared_ptr<client_core> core,
-                   request to,
+                   std::vector<request> to,
                    request guard,
                    std::string from,
                    handler done);
@@ -50,9 +51,7 @@ private:
     void finish(result what, failure why);
 
     const std::shared_ptr<client_core> core_;
-    const request to_;
-    const request guard_;
-    const std::string from_;
+    const std::vector<request> all_;  ///< the creations, the guard, and the removal
     handler done_;
     bool sent_ = false;
     timer retry_;

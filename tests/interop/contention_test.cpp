@@ -1,6 +1,7 @@
 // Programs in three languages contend for one lock; when each of them held it is compared
 // afterwards, on the clock that they share. The sessions are well all the time: Curator 5.4 itself
 // keeps a lock whose session has ended (CURATOR-604).
+#include <latchkey/curator_semaphore.hpp>
 #include <latchkey/mutex.hpp>
 #include <latchkey/shared_mutex.hpp>
 
@@ -186,6 +187,37 @@ TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
     EXPECT_GT(writes.size(), 30U);
     EXPECT_TRUE(queue_has(0));
     std::printf("%zu reads, %zu writes\n", reads.size(), writes.size());
+}
+
+TEST_F(Contention, PermitsOfBothNeverExceedTheLimit) {
+    constexpr std::uint32_t limit = 3;
+    client zk = connect();
+    curator_semaphore s(zk, path_, limit);
+    for (const std::string name : {"1", "2", "3"}) {
+        java().open(name, "semaphore", path_, limit);
+    }
+    auto ours = contend([&] { return s.acquire(); }, nullptr);
+    auto ours_too = contend([&] { return s.acquire(); }, nullptr);
+    auto our_pairs = contend([&] { return s.acquire(2); }, nullptr);
+    auto java_1 = java().contend("1", duration(), "-");
+    auto java_2 = java().contend("2", duration(), "-");
+    auto java_pairs = java().contend("3", duration(), "-", 2);
+
+    intervals all = intervals_of(std::move(java_1));
+    append(all, intervals_of(std::move(java_2)));
+    append(all, ours.get());
+    append(all, ours_too.get());
+    const std::size_t single = all.size();
+    for (const intervals& pairs : {intervals_of(std::move(java_pairs)), our_pairs.get()}) {
+        EXPECT_GT(pairs.size(), 10U);
+        append(all, pairs);
+        append(all, pairs);  // two permits each
+    }
+    EXPECT_LE(most_at_once(all), limit);
+    EXPECT_GT(most_at_once(all), 1U);
+    EXPECT_GT(single, 40U);
+    EXPECT_TRUE(eventually([&] { return s.available() == limit; }));
+    std::printf("%zu holds of one permit, %zu of two\n", single, (all.size() - single) / 2);
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+#include <latchkey/curator_semaphore.hpp>
+
+#include "recipe_test.hpp"
+
+#include <future>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+class CuratorSemaphore : public RecipeTest {
+protected:
+    /// An acquire on its way; its place in the queue is reserved when this returns.
+    static std::future<hold> queued(curator_semaphore& s,
+                                    std::uint32_t permits,
+                                    std::stop_token stop = {}) {
+        auto granted = std::make_shared<std::promise<hold>>();
+        awaited<bool> reserved;
+        s.async_acquire(
+            permits,
+            std::chrono::nanoseconds::max(),
+            {.stop = std::move(stop), .reserved = [&](const place&) { reserved.set(true); }},
+            [granted](std::error_code ec, hold h) {
+                EXPECT_FALSE(ec) << ec.message();
+                granted->set_value(std::move(h));
+            });
+        EXPECT_TRUE(reserved.get_for(30s));
+        return granted->get_future();
+    }
+
+    static bool is_ready(std::future<hold>& f, std::chrono::milliseconds limit = 0ms) {
+        return f.wait_for(limit) == std::future_status::ready;
+    }
+
+    std::size_t leases() { return world_->children(path_ + "/leases").size(); }
+
+    client a_ = connect();
+    client b_ = connect();
+};
+
+TEST_P(CuratorSemaphore, GrantsUpToItsLimit) {
+    curator_semaphore first(a_, path_, 3);
+    curator_semaphore second(b_, path_, 3);
+    hold one = first.acquire();
+    hold two = second.acquire(2);
+    EXPECT_TRUE(one.valid() && two.valid());
+    EXPECT_EQ(two.paths().size(), 2U);
+    EXPECT_EQ(leases(), 3U);
+    EXPECT_EQ(first.available(), 0U);
+    EXPECT_FALSE(first.try_acquire());
+    EXPECT_FALSE(second.try_acquire_for(1, 50ms));
+    ASSERT_TRUE(two.release_and_wait());
+    EXPECT_TRUE(first.acquire(2).valid());
+    EXPECT_TRUE(empties(path_ + "/locks"));
+    one.release();
+    EXPECT_TRUE(empties(path_ + "/leases"));
+}
+
+TEST_P(CuratorSemaphore, EveryChildOfLeasesCountsForOne) {
+    curator_semaphore s(a_, path_, 2);
+    hold one = s.acquire();
+    world_->create(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
+    EXPECT_EQ(s.available(), 0U);
+    auto waits = queued(s, 1);
+    EXPECT_FALSE(is_ready(waits, 100ms));
+    world_->remove(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
+    EXPECT_TRUE(waits.get().valid());
+}
+
+TEST_P(CuratorSemaphore, WhoWaitsHasNoPermitYetAndHoldsBackTheSmaller) {
+    curator_semaphore first(a_, path_, 2);
+    curator_semaphore second(b_, path_, 2);
+    hold one = first.acquire();
+    std::stop_source give_up;
+    auto both = queued(first, 2, give_up.get_token());
+    auto late = queued(second, 1);
+    EXPECT_FALSE(is_ready(late, 100ms)) << "overtaken: large requests would starve";
+    EXPECT_EQ(leases(), 1U);
+    give_up.request_stop();
+    EXPECT_FALSE(both.get());
+    EXPECT_TRUE(late.get().valid());
+}
+
+TEST_P(CuratorSemaphore, TwoThatWantTwoOfTwoTakeTurns) {
+    curator_semaphore first(a_, path_, 2);
+    curator_semaphore second(b_, path_, 2);
+    for (int i = 0; i < 5; ++i) {
+        auto one = std::async(std::launch::async, [&] { return first.acquire(2).valid(); });
+        auto two = std::async(std::launch::async, [&] { return second.acquire(2).valid(); });
+        EXPECT_TRUE(one.get());
+        EXPECT_TRUE(two.get());
+    }
+    EXPECT_TRUE(empties(path_ + "/leases"));
+}
+
+TEST_P(CuratorSemaphore, HoldOfSeveralPermitsIsLostWithAnyOfThem) {
+    curator_semaphore s(a_, path_, 3);
+    hold h = s.acquire(3);
+    world_->remove(h.paths().at(1));
+    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss::znode_deleted; }));
+    EXPECT_EQ(leases(), 2U) << "work may still be draining";
+    h.release();
+    EXPECT_TRUE(empties(path_ + "/leases"));
+}
+
+TEST_P(CuratorSemaphore, PermitsOfALostSessionAreFree) {
+    curator_semaphore first(a_, path_, 2);
+    curator_semaphore second(b_, path_, 2);
+    const hold both = first.acquire(2);
+    auto next = queued(second, 2);
+    world_->expire(a_.session_id());
+    EXPECT_TRUE(next.get().valid());
+    EXPECT_TRUE(eventually([&] { return !both.valid(); }));
+}
+
+TEST_P(CuratorSemaphore, WhatCanNeverBeGrantedIsAnErrorAtOnce) {
+    curator_semaphore s(a_, path_, 2);
+    EXPECT_THROW(static_cast<void>(s.acquire(3)), error);
+    EXPECT_THROW(static_cast<void>(s.acquire(0)), error);
+    EXPECT_THROW(curator_semaphore(a_, path_, 0), error);
+    EXPECT_THROW(curator_semaphore(a_, "no path", 1), error);
+    EXPECT_EQ(s.available(), 2U);
+    EXPECT_TRUE(s.participants().empty());
+}
+
+TEST_P(CuratorSemaphore, TellsWhoHasPermitsAndWhoWaits) {
+    curator_semaphore s(a_, path_, 2);
+    hold both = s.acquire(2);
+    auto next = queued(s, 1);
+    const auto found = s.participants();
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].permits, 1U);
+    EXPECT_EQ(found[1].permits, 1U);
+    EXPECT_EQ(found[2].permits, 0U);
+    EXPECT_EQ(found[2].identified.value().mode, "permit");
+    both.release();
+    EXPECT_TRUE(next.get().valid());
+}
+
+LATCHKEY_IN_THIS_WORLD(CuratorSemaphore);
+
+}  // namespace
+}  // namespace latchkey::test
