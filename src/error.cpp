@@ -48,6 +48,8 @@ public:
                 return "made before a fork: it belongs to the parent process";
             case errc::unsupported:
                 return "not supported";
+            case errc::participant_lost:
+                return "a participant was lost before it had left the barrier";
             case errc::protocol:
                 return "unexpected answer from the servers";
         }

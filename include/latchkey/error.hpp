@@ -52,6 +52,8 @@ enum class errc {
     forked,
     /// This build, or the servers, cannot do what was asked.
     unsupported,
+    /// A participant's session ended before it had left the barrier: its work may be undone.
+    participant_lost,
     /// The servers answered with a code that this library has no word for; the message has the
     /// number.
     protocol,

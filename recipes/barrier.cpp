@@ -1,0 +1,151 @@
+#include <latchkey/barrier.hpp>
+
+#include "acquirer.hpp"
+#include "errand.hpp"
+#include "path.hpp"
+#include "record.hpp"
+#include "znode_watch.hpp"
+
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// Waits for the znode's deletion.
+class barrier_wait final : public errand, znode_watch::observer {
+public:
+    barrier_wait(std::shared_ptr<client_core> core, std::string path)
+        : errand(std::move(core)), path_(std::move(path)) {}
+
+private:
+    void session_connected() override {
+        next_step();
+        // Ahead of the look, so that a server that is behind does not miss a barrier that stands.
+        core()->submit(request::sync(path_), [](const reply&) {});
+        znode_watch::observer& self = *this;
+        watch_ = std::make_shared<znode_watch>(core(), path_, self);
+        watch_->arm();
+    }
+
+    void on_watch_set(const znode_stat&, const std::string&) override {
+        if (only_looks()) {
+            finish({});
+        }
+    }
+
+    void on_znode_deleted() override { end({{}, true}); }
+
+    void on_watch_refused(result_code code) override {
+        if (code == result_code::no_auth) {
+            end({failure_of(code, path_), false});
+        } else if (!outcome_unknown(code)) {
+            retry_later();
+        }
+    }
+
+    void end(result r) {
+        if (!finished()) {
+            finish(std::move(r));
+        }
+    }
+
+    const std::string path_;
+    std::shared_ptr<znode_watch> watch_;
+};
+
+/// Makes the znode be there, or not be there. Both may be said twice.
+class barrier_change final : public errand {
+public:
+    barrier_change(std::shared_ptr<client_core> core, request r)
+        : errand(std::move(core)), request_(std::move(r)) {}
+
+private:
+    void session_connected() override {
+        next_step();
+        if (request_.what == request::kind::create) {
+            core()->create_directories(
+                std::string(parent_of(request_.path)), request_.access, [](const reply&) {});
+        }
+        core()->submit(request_, here([this](const reply& r) { answered(r.code); }));
+    }
+
+    void answered(result_code code) {
+        const bool creates = request_.what == request::kind::create;
+        if (code == result_code::ok ||
+            code == (creates ? result_code::node_exists : result_code::no_node)) {
+            finish({{}, true});
+        } else if (code == result_code::throttled || code == result_code::no_node) {
+            retry_later();
+        } else if (!outcome_unknown(code)) {
+            finish({failure_of(code, request_.path), false});
+        }
+    }
+
+    const request request_;
+};
+
+}  // namespace
+
+class barrier::impl {
+public:
+    impl(std::shared_ptr<client_core> c, participation p) : core(std::move(c)), as(std::move(p)) {}
+
+    [[nodiscard]] std::shared_ptr<errand> wait() const {
+        return std::make_shared<barrier_wait>(core, as.directory);
+    }
+
+    void change(request r) const {
+        wait_for_answer(std::make_shared<barrier_change>(core, std::move(r)));
+    }
+
+    const std::shared_ptr<client_core> core;
+    const participation as;
+};
+
+barrier::barrier(client& c, std::string path, mutex_options options) {
+    const auto core = client_core::of(c);
+    const bool recorded = !options.data;
+    auto as = participation_of(*core, std::move(path), {}, std::move(options));
+    if (recorded) {
+        as.data = [record = record_writer::shared()](lock_mode) {
+            return record->write("barrier");
+        };
+    }
+    impl_ = std::make_shared<impl>(core, std::move(as));
+}
+
+barrier::~barrier() {
+    if (impl_->core->forked()) {
+        leak(impl_);
+    }
+}
+
+void barrier::set() {
+    const auto& as = impl_->as;
+    impl_->change(request::create(
+        as.directory, as.data(lock_mode::exclusive), create_mode::persistent, as.access));
+}
+
+void barrier::remove() {
+    impl_->change(request::remove(impl_->as.directory));
+}
+
+bool barrier::wait(std::stop_token stop) {
+    return wait_within(std::chrono::nanoseconds::max(), std::move(stop));
+}
+
+bool barrier::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
+    return latchkey::wait_for(impl_->wait(), limit, stop);
+}
+
+void barrier::async_wait(std::chrono::nanoseconds limit,
+                         std::stop_token stop,
+                         wait_handler handler) {
+    start_async(impl_->wait(), limit, stop, std::move(handler));
+}
+
+const std::string& barrier::path() const noexcept {
+    return impl_->as.directory;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "participation.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey {
+
+/// One round of a double barrier: who takes part, as the znode `ready` has it.
+///
+/// The data version of the barrier's directory counts those who leave: each deletes its own znode
+/// and writes the directory in one transaction. So `version`, as it is when the round
+/// begins, tells in the end whether all have left or some were lost. Curator's participants do not
+/// count there.
+struct barrier_round {
+    static constexpr std::string_view ready = "ready";
+    /// What the names of Latchkey's participants begin with; Curator's are bare UUIDs.
+    static constexpr std::string_view prefix = "member-";
+
+    std::vector<std::string> members;
+    std::optional<std::int32_t> version;  ///< none: Curator opened it, and wrote down nothing
+
+    [[nodiscard]] bool has(std::string_view name) const noexcept;
+
+    /// Those of `names` that are of this round.
+    [[nodiscard]] std::vector<std::string> left_of(const std::vector<std::string>& names) const;
+
+    /// Whether all of those who count have left, the directory being at `now`.
+    [[nodiscard]] bool all_have_left(std::int32_t now) const noexcept;
+
+    /// The data of `ready`, and back; nothing of data that is not ours.
+    [[nodiscard]] std::string write() const;
+    [[nodiscard]] static std::optional<barrier_round> read(const std::string& data);
+};
+
+/// All but `ready`.
+[[nodiscard]] std::vector<std::string> members_in(std::vector<std::string> names);
+
+/// What a double barrier object knows of itself, between its calls. On the loop only, but for what
+/// says otherwise.
+struct attendance {
+    enum class state : std::uint8_t { outside, entering, inside, leaving };
+
+    participation as;
+    std::uint32_t wanted = 1;
+
+    std::atomic<state> now = state::outside;  ///< any thread
+    std::atomic<std::int64_t> session{0};     ///< that it entered with; any thread
+    bool directory_known = false;
+    std::string own;               ///< the name of its znode
+    std::uint64_t generation = 0;  ///< that it is of
+    barrier_round round;
+};
+
+}  // namespace latchkey
