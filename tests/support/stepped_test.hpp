@@ -47,8 +47,10 @@ protected:
         return c;
     }
 
+    /// Of anything that has a mutex's async_acquire().
+    template <class Lock>
     std::shared_ptr<attempt> acquire(
-        mutex& m,
+        Lock& m,
         std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
         acquire_options o = {}) {
         auto a = std::make_shared<attempt>();
@@ -62,7 +64,8 @@ protected:
     }
 
     /// Acquires and waits for it.
-    hold held(mutex& m) {
+    template <class Lock>
+    hold held(Lock& m) {
         const auto a = acquire(m);
         EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
         EXPECT_FALSE(a->ec) << a->ec.message();

@@ -1,0 +1,182 @@
+#include <latchkey/recursive_mutex.hpp>
+
+#include "recipe_test.hpp"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#define BOOST_THREAD_PROVIDES_FUTURE
+#include <boost/thread/lock_types.hpp>
+#include <boost/thread/thread.hpp>
+
+namespace latchkey::test {
+namespace {
+
+class RecursiveMutex : public RecipeTest {
+protected:
+    template <class F>
+    static auto elsewhere(F f) {
+        return std::async(std::launch::async, std::move(f)).get();
+    }
+
+    client c_ = connect();
+    recursive_mutex m_{c_, path_};
+};
+
+TEST_P(RecursiveMutex, IsReleasedWhenEachLockHasBeenUnlocked) {
+    m_.lock();
+    m_.lock();
+    ASSERT_TRUE(m_.try_lock());
+    ASSERT_TRUE(m_.try_lock_for(1s));
+    EXPECT_EQ(m_.depth(), 4U);
+    EXPECT_EQ(world_->children(path_).size(), 1U) << "one participant, however often";
+    const auto token = m_.held().fencing_token();
+    client other = connect();
+    mutex same(other, path_);
+    for (std::size_t left = 4; left > 0; --left) {
+        EXPECT_EQ(m_.depth(), left);
+        EXPECT_TRUE(m_.held().valid());
+        EXPECT_FALSE(same.try_acquire()) << left;
+        m_.unlock();
+    }
+    EXPECT_EQ(m_.depth(), 0U);
+    EXPECT_GT(same.acquire().fencing_token(), token);
+}
+
+TEST_P(RecursiveMutex, BelongsToTheThreadThatLockedIt) {
+    m_.lock();
+    EXPECT_FALSE(elsewhere([this] { return m_.try_lock(); }));
+    EXPECT_FALSE(elsewhere([this] { return m_.try_lock_for(30ms); }));
+    EXPECT_EQ(elsewhere([this] { return m_.depth(); }), 0U);
+    EXPECT_THROW(elsewhere([this] { return m_.held().valid(); }), error);
+    m_.unlock();
+    EXPECT_TRUE(elsewhere([this] {
+        const bool locked = m_.try_lock_for(10s);
+        m_.unlock();
+        return locked;
+    }));
+}
+
+TEST_P(RecursiveMutex, UnlockByAnotherThreadIsAnErrorAndChangesNothing) {
+    const auto unlock = [this] {
+        try {
+            m_.unlock();
+        } catch (const error& e) {
+            EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
+            return e.code();
+        }
+        return std::error_code();
+    };
+    EXPECT_EQ(unlock(), std::errc::operation_not_permitted) << "nobody has locked it";
+    m_.lock();
+    m_.lock();
+    EXPECT_EQ(elsewhere(unlock), std::errc::operation_not_permitted);
+    EXPECT_EQ(m_.depth(), 2U);
+    EXPECT_TRUE(m_.held().valid());
+    m_.unlock();
+    m_.unlock();
+    EXPECT_EQ(unlock(), std::errc::operation_not_permitted);
+}
+
+TEST_P(RecursiveMutex, ReEntryOnALostHoldFails) {
+    m_.lock();
+    m_.lock();
+    world_->expire(c_.session_id());
+    ASSERT_TRUE(eventually([this] { return !m_.held().valid(); }));
+    try {
+        m_.lock();
+        ADD_FAILURE() << "re-entered what is lost";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::hold_lost);
+        EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
+    }
+    EXPECT_FALSE(m_.try_lock());
+    EXPECT_FALSE(m_.try_lock_for(1h));
+    EXPECT_EQ(m_.depth(), 2U) << "refused locks do not count";
+    m_.unlock();
+    EXPECT_THROW(m_.lock(), error) << "still lost, and still held once";
+    m_.unlock();
+    m_.lock();
+    EXPECT_TRUE(m_.held().valid());
+    EXPECT_EQ(m_.depth(), 1U);
+    m_.unlock();
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(RecursiveMutex, ReEntryAfterTheZnodeWasDeletedFails) {
+    m_.lock();
+    world_->remove(m_.held().path());
+    ASSERT_TRUE(eventually([this] { return !m_.held().valid(); }));
+    EXPECT_THROW(m_.lock(), error);
+    EXPECT_FALSE(m_.try_lock());
+    m_.unlock();
+    EXPECT_TRUE(m_.try_lock_for(10s));
+    m_.unlock();
+}
+
+TEST_P(RecursiveMutex, ThreadsExcludeEachOtherThroughOneObject) {
+    std::atomic<int> inside{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; ++i) {
+        threads.emplace_back([&] {
+            for (int n = 0; n < 5; ++n) {
+                const std::scoped_lock outer(m_);
+                EXPECT_EQ(++inside, 1);
+                const std::scoped_lock inner(m_);
+                EXPECT_EQ(m_.depth(), 2U);
+                --inside;
+            }
+        });
+    }
+    for (auto& t : threads) {
+        t.join();
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(RecursiveMutex, ServesTheGuardsOfStdAndBoost) {
+    std::unique_lock outer(m_, std::defer_lock);
+    ASSERT_TRUE(outer.try_lock_for(10s));
+    const boost::unique_lock<recursive_mutex> inner(m_, boost::try_to_lock);
+    ASSERT_TRUE(inner.owns_lock());
+    const std::unique_lock innermost(m_, std::chrono::system_clock::now() + 1s);
+    ASSERT_TRUE(innermost.owns_lock());
+    EXPECT_EQ(m_.depth(), 3U);
+}
+
+TEST_P(RecursiveMutex, InterruptedWaiterIsNotItsOwner) {
+    m_.lock();
+    std::atomic<bool> interrupted{false};
+    boost::thread waiter([&] {
+        try {
+            m_.lock();
+        } catch (const boost::thread_interrupted&) {
+            EXPECT_EQ(m_.depth(), 0U);
+            interrupted = true;
+        }
+    });
+    waiter.interrupt();
+    waiter.join();
+    EXPECT_TRUE(interrupted);
+    EXPECT_EQ(m_.depth(), 1U);
+    m_.unlock();
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(RecursiveMutex, DestroyedWhileLockedUnlocks) {
+    {
+        recursive_mutex m(c_, path_);
+        m.lock();
+        m.lock();
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+LATCHKEY_IN_THIS_WORLD(RecursiveMutex);
+
+}  // namespace
+}  // namespace latchkey::test
