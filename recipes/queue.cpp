@@ -29,14 +29,19 @@ std::vector<std::string> sorted(std::vector<std::pair<std::uint32_t, std::string
 queue_place place_of(std::string_view name, const queue_markers& markers) noexcept {
     using enum queue_place::standing;
     constexpr auto none = std::string_view::npos;
-    const std::size_t exclusive = name.rfind(markers.exclusive);
+    std::size_t exclusive = name.rfind(markers.exclusive);
+    std::size_t after = exclusive + markers.exclusive.size();
+    if (exclusive == none && !markers.others.empty()) {
+        exclusive = name.rfind(markers.others);
+        after = exclusive + markers.others.size();
+    }
     const std::size_t shared = markers.shared.empty() ? none : name.rfind(markers.shared);
     if (exclusive == none && shared == none) {
         return {};
     }
     const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
-    std::string_view number = is_shared ? name.substr(shared + markers.shared.size())
-                                        : name.substr(exclusive + markers.exclusive.size());
+    std::string_view number =
+        is_shared ? name.substr(shared + markers.shared.size()) : name.substr(after);
     if (number.starts_with('-') && all_digits(number.substr(1))) {
         return {exhausted, 0, is_shared};
     }

@@ -17,6 +17,7 @@ inline constexpr std::uint32_t last_sequence = 0x7FFF'FFFFU - (1U << 20U);
 struct queue_markers {
     std::string_view exclusive;    ///< "lock-"; of those that hold alone
     std::string_view shared = {};  ///< of those that hold together; empty: there are none
+    std::string_view others = {};  ///< of another library's that hold alone; empty: none count
 };
 
 /// What a child's name says of its place in a queue.

@@ -46,7 +46,7 @@ public:
     ///
     /// - Cost: uncontended 2 round trips, 4 requests. Behind others, nothing while waiting, then 2
     ///   round trips; the first in the queue looks again whenever permits are given back. Release:
-    ///   1 request a permit that nobody waits for.
+    ///   1 request that nobody waits for.
     /// - Errors: mutex::acquire()'s, and errc::invalid_argument for more permits than the limit.
     /// - Blocks, cancel, afterwards: as mutex::acquire().
     [[nodiscard]] hold acquire(std::uint32_t permits = 1, acquire_options options = {});

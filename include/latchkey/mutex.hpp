@@ -24,7 +24,8 @@ namespace latchkey {
 ///
 /// The path is a directory (a container znode, made when needed); each participant is an ephemeral
 /// sequential znode in it with Curator's names, so Curator's InterProcessMutex and LeaderSelector
-/// and go-zookeeper's Lock contend for the same lock.
+/// and go-zookeeper's Lock contend for the same lock, and kazoo's Lock if it is told to
+/// (docs/interoperation.md).
 ///
 /// - Guarantee: that of `hold`. FIFO among participants; an acquire that outlives a loss of the
 ///   session goes to the tail.

@@ -151,6 +151,30 @@ TEST_F(Contention, HoldsOfThreeLanguagesNeverOverlapAndLoseNoUpdate) {
     std::printf("%zu holds: Java %zu, Python %zu\n", all.size(), javas, pythons);
 }
 
+TEST_F(Contention, HoldsOfKazooAsItIsAndOursNeverOverlap) {
+    const counter number;
+    client zk = connect();
+    mutex m(zk, path_);
+    mutex other(zk, path_);
+    python().open("1", "patterns", path_);
+    python().open("2", "patterns", path_);
+    auto ours = contend([&] { return m.acquire(); }, &number);
+    auto ours_too = contend([&] { return other.acquire(); }, &number);
+    auto python_1 = python().contend("1", duration(), number.file());
+    auto python_2 = python().contend("2", duration(), number.file());
+
+    intervals all = intervals_of(std::move(python_1));
+    append(all, intervals_of(std::move(python_2)));
+    const std::size_t pythons = all.size();
+    append(all, ours.get());
+    append(all, ours_too.get());
+    EXPECT_EQ(most_at_once(all), 1U);
+    EXPECT_EQ(number.value(), all.size()) << "updates were lost";
+    EXPECT_GT(pythons, 10U);
+    EXPECT_GT(all.size() - pythons, 10U);
+    std::printf("%zu holds: Python %zu\n", all.size(), pythons);
+}
+
 TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
     const counter number;
     client zk = connect();

@@ -8,7 +8,7 @@ import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
-from kazoo.recipe.lock import Lock
+from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 
 
 class CuratorLock(Lock):
@@ -66,6 +66,8 @@ class Peer:
         patterns = ("-lock-",) if kind == "patterns" else ()
         kinds = {
             "lock": Lock,
+            "kazoo-read": ReadLock,
+            "kazoo-write": WriteLock,
             "patterns": Lock,
             "mutex": CuratorLock,
             "read": CuratorReadLock,

@@ -127,7 +127,7 @@ TEST_F(MutexInterop, KazooWithCuratorsNamesWaitsForAllAndAllForIt) {
 
 // What works in one direction only: docs/interoperation.md.
 
-TEST_F(MutexInterop, KazooWithOurPatternWaitsForUsAndNobodyForIt) {
+TEST_F(MutexInterop, KazooWithOurPatternWaitsForUsAndWeForItAndCuratorNot) {
     python().open("m", "patterns", path_);
     java().open("m", "mutex", path_);
     hold ours = mutex_.acquire();
@@ -135,18 +135,29 @@ TEST_F(MutexInterop, KazooWithOurPatternWaitsForUsAndNobodyForIt) {
     auto theirs = python().acquire("m");
     ASSERT_TRUE(queue_has(2));
     EXPECT_FALSE(is_ready(theirs, 100ms));
-    EXPECT_EQ(mutex_.participants().size(), 1U);
+    EXPECT_EQ(mutex_.participants().at(1).data, "kazoo");
+    EXPECT_THAT(python().participants("m"), ElementsAre("ours", "kazoo"));
     ours.release();
     answer_of(std::move(theirs));
-    EXPECT_TRUE(mutex_.try_acquire());
-    EXPECT_TRUE(java().try_acquire("m", 10s));
+    EXPECT_FALSE(mutex_.try_acquire());
+    auto next = queued(mutex_);
+    EXPECT_FALSE(is_granted(next, 100ms));
+    EXPECT_FALSE(java().try_acquire("m", 200ms)) << "behind us";
+    python().release("m");
+    hold h = next.get();
+    EXPECT_TRUE(h.valid());
+    h.release();
+    answer_of(python().acquire("m"));
+    EXPECT_TRUE(java().try_acquire("m", 10s)) << "Curator cannot see kazoo's names";
 }
 
 TEST_F(MutexInterop, KazooAsItIsWaitsForNobodyElse) {
     python().open("m", "lock", path_);
-    const hold ours = mutex_.acquire();
+    hold ours = mutex_.acquire();
     EXPECT_TRUE(python().try_acquire("m", 10s));
     EXPECT_TRUE(ours.valid());
+    ours.release();
+    EXPECT_FALSE(mutex_.try_acquire()) << "we wait for it all the same";
 }
 
 TEST_F(MutexInterop, ZooKeepersOwnRecipeWaitsForUsAndWeNotForIt) {

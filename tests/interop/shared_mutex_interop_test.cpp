@@ -128,5 +128,15 @@ TEST_F(SharedMutexInterop, KazooWithCuratorsNamesReadsAndWritesWithAll) {
     EXPECT_TRUE(behind.get().valid());
 }
 
+TEST_F(SharedMutexInterop, KazooAsItIsIsAnotherLock) {
+    python().open("r", "kazoo-read", path_);
+    python().open("w", "kazoo-write", path_);
+    const hold ours = shared_.acquire(exclusive);
+    EXPECT_TRUE(python().try_acquire("w", 10s));
+    python().release("w");
+    EXPECT_TRUE(python().try_acquire("r", 10s));
+    EXPECT_EQ(shared_.participants().size(), 1U);
+}
+
 }  // namespace
 }  // namespace latchkey::test

@@ -77,6 +77,19 @@ INSTANTIATE_TEST_SUITE_P(
         place_case{"capital_marker", "LOCK-0000000001", standing::foreign, 0}),
     [](const auto& tested) { return std::string(tested.param.why); });
 
+TEST(Place, AnotherLibrarysNamesCountWhereTheyAreKnown) {
+    constexpr queue_markers known{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
+    const std::string kazoo = "0123456789abcdef0123456789abcdef__lock__";
+    const queue_place p = place_of(kazoo + "0000000007", known);
+    EXPECT_EQ(p.what, queue_place::standing::participant);
+    EXPECT_EQ(p.sequence, 7U);
+    EXPECT_FALSE(p.shared);
+    EXPECT_EQ(place_of(kazoo + "x", known).what, queue_place::standing::foreign);
+    EXPECT_EQ(place_of(kazoo + "7", known).what, queue_place::standing::malformed);
+    EXPECT_EQ(place_of("x__rlock__0000000007", known).what, queue_place::standing::foreign);
+    EXPECT_EQ(place_of(numbered(curator, 7), known).sequence, 7U);
+}
+
 TEST(Place, LastSequenceLeavesAMillionJoinsBeforeTheEnd) {
     static_assert(last_sequence == 2'146'435'071U);
     static_assert(0x7FFF'FFFFU - last_sequence >= 1'000'000U);

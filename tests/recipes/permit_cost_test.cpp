@@ -1,0 +1,113 @@
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+
+#include "stepped_test.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace latchkey::test {
+namespace {
+
+/// What semaphore.hpp and curator_semaphore.hpp say of requests and round trips, counted by the
+/// servers; and what it costs to be asked for a lock back.
+class PermitCost : public SteppedTest {
+protected:
+    template <class Semaphore>
+    std::shared_ptr<attempt> take(Semaphore& s, std::uint32_t permits) {
+        auto a = std::make_shared<attempt>();
+        s.async_acquire(
+            permits, std::chrono::nanoseconds::max(), {}, [this, a](std::error_code ec, hold h) {
+                a->done = true;
+                a->ec = ec;
+                a->granted = std::move(h);
+                a->at = ensemble_.now();
+            });
+        return a;
+    }
+
+    template <class Semaphore>
+    hold taken(Semaphore& s, std::uint32_t permits) {
+        const auto a = take(s, permits);
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+        EXPECT_TRUE(a->granted) << a->ec.message();
+        return std::move(a->granted);
+    }
+
+    /// Uncontended, on a path that is known.
+    template <class Semaphore>
+    void expect_uncontended(Semaphore& s, std::uint32_t permits, std::uint64_t requests) {
+        taken(s, permits).release();
+        settle();
+        const auto before = ensemble_.now();
+        const auto a = take(s, permits);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+        EXPECT_EQ(a->at - before, 2 * round_trip);
+        EXPECT_EQ(ensemble_.count().requests(), requests);
+        settle();
+        a->granted.release();
+        ensemble_.run_for(100ms);
+    }
+};
+
+TEST_F(PermitCost, UncontendedAcquireIsTwoRoundTripsAndAReleaseOneDelete) {
+    client c = connected();
+    semaphore s(c, "/slots", 8);
+    expect_uncontended(s, 5, 5);
+    EXPECT_EQ(ensemble_.count().removes, 1U);
+    EXPECT_EQ(ensemble_.count().requests(), 1U);
+}
+
+TEST_F(PermitCost, CuratorsIsTheSameButForTheLimit) {
+    client c = connected();
+    curator_semaphore s(c, "/slots", 8);
+    expect_uncontended(s, 5, 4);
+    EXPECT_EQ(ensemble_.count().multis, 1U);
+    EXPECT_EQ(ensemble_.count().requests(), 1U);
+}
+
+TEST_F(PermitCost, WaitingForCuratorsPermitsCostsNothingAndAGrantTwoRequests) {
+    client a = connected();
+    client b = connected();
+    curator_semaphore first(a, "/slots", 2);
+    curator_semaphore second(b, "/slots", 2);
+    hold all = taken(first, 2);
+    const auto next = take(second, 1);
+    const auto last = take(first, 1);
+    ensemble_.run_for(500ms);
+    settle();
+    ensemble_.run_for(1s);
+    EXPECT_EQ(ensemble_.count().children, 0U);
+    EXPECT_EQ(ensemble_.count().creates, 0U);
+    all.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return next->done && last->done; }, 5s));
+    EXPECT_TRUE(next->granted && last->granted);
+    EXPECT_EQ(ensemble_.count().requests(), 5U) << "a release, and a list and a multi for each";
+}
+
+TEST_F(PermitCost, BeingAskedForALockIsOneReadForEachThatWatches) {
+    client a = connected();
+    client b = connected();
+    client c = connected();
+    mutex first(a, "/lock");
+    mutex second(b, "/lock");
+    mutex elsewhere(c, "/elsewhere");
+    const hold h = held(first);
+    const auto waits = acquire(second);
+    hold other = held(elsewhere);
+    ensemble_.run_for(500ms);
+    settle();
+    bool asked = false;
+    other.async_transact({operation::set(h.path(), "__REVOKE__")},
+                         [&](std::error_code ec, const auto&) { asked = !ec; });
+    ensemble_.run_for(100ms);
+    EXPECT_TRUE(asked);
+    EXPECT_TRUE(h.revocation_requested().stop_requested());
+    EXPECT_EQ(ensemble_.count().gets, 2U) << "the holder, and the one behind";
+    EXPECT_EQ(ensemble_.count().children, 0U);
+    EXPECT_FALSE(waits->done);
+}
+
+}  // namespace
+}  // namespace latchkey::test
