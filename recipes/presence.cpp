@@ -1,0 +1,195 @@
+#include "presence.hpp"
+
+#include "path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+presence::presence(std::shared_ptr<client_core> core, settings s)
+    : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
+
+void presence::start(told first) {
+    first_ = std::move(first);
+    if (core_->closed_why()) {
+        tell(core_->closed_why(), false);
+        end();
+        return;
+    }
+    core_->attach(shared_from_this());
+    if (core_->connected()) {
+        create();
+    }
+}
+
+void presence::session_connected() {
+    if (leaving_) {
+        watch();
+    } else if (here_) {
+        watch();  // it may have been deleted meanwhile, and written data may not have arrived
+    } else {
+        create();
+    }
+}
+
+void presence::session_ended(loss) {
+    ++step_;
+    here_ = false;
+    sent_ = false;
+    watch_.reset();
+    if (leaving_) {
+        end();
+    }
+}
+
+void presence::client_closed(const failure& why) {
+    if (here_ || sent_) {
+        core_->deletes().add(settings_.path, nullptr);
+    }
+    here_ = false;
+    tell(why, false);
+    end();
+}
+
+// ---- entering ----
+
+void presence::create() {
+    ++step_;
+    const std::string directory(parent_of(settings_.path));
+    if (!directory_known_) {
+        core_->create_directories(directory, settings_.access, [](const reply&) {});
+    }
+    sent_ = true;
+    core_->submit(
+        request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
+        [weak = weak_from_this(), step = step_](const reply& r) {
+            const auto self = weak.lock();
+            if (self && self->step_ == step && !self->ended_) {
+                self->on_created(r.code);
+            }
+        });
+    watch();  // at the same time: it tells whose the znode is
+}
+
+void presence::on_created(result_code code) {
+    if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
+        directory_known_ = directory_known_ || !outcome_unknown(code);
+        return;
+    }
+    sent_ = false;
+    if (code == result_code::no_node || code == result_code::throttled) {
+        directory_known_ = false;
+        retry();
+    } else {
+        tell(failure_of(code, settings_.path), false);
+        end();
+    }
+}
+
+void presence::watch() {
+    znode_watch::observer& self = *this;
+    watch_ = std::make_shared<znode_watch>(core_, settings_.path, self);
+    watch_->arm();
+}
+
+void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
+    const bool ours = stat.ephemeral_owner == core_->session_id();
+    if (leaving_) {
+        if (ours) {
+            core_->deletes().add(settings_.path, nullptr);
+        }
+        end();
+    } else if (ours) {
+        if (data != settings_.data) {
+            write_data();  // older; or somebody else's, who has no say in it
+        }
+        entered();
+    } else if (settings_.only_if_free && first_) {
+        tell({}, false);
+        end();
+    }
+}
+
+void presence::entered() {
+    backoff_.reset();
+    session_ = core_->session_id();
+    here_ = true;
+    tell({}, true);
+}
+
+void presence::on_znode_deleted() {
+    here_ = false;
+    if (leaving_) {
+        end();
+    } else if (!retry_.running()) {
+        create();
+    }
+}
+
+void presence::on_watch_refused(result_code code) {
+    if (!outcome_unknown(code)) {
+        retry();  // otherwise with the next connection
+    }
+}
+
+void presence::retry() {
+    ++step_;
+    watch_.reset();
+    retry_.start(backoff_.next(core_->loop().random()), [this] {
+        if (core_->connected()) {
+            const auto self = shared_from_this();
+            session_connected();
+        }
+    });
+}
+
+// ---- here ----
+
+void presence::set_data(std::string data) {
+    settings_.data = std::move(data);
+    if (here_ && core_->connected()) {
+        write_data();
+    }
+    // Otherwise the next look shows that it differs.
+}
+
+void presence::write_data() {
+    core_->submit(request::set(settings_.path, settings_.data), [](const reply&) {});
+}
+
+void presence::leave() {
+    if (ended_) {
+        return;
+    }
+    if (here_) {
+        core_->deletes().add(settings_.path, nullptr);
+        end();
+    } else if (sent_) {
+        leaving_ = true;
+        retry_.cancel();
+        if (core_->connected()) {
+            ++step_;
+            watch();
+        }
+    } else {
+        end();
+    }
+}
+
+void presence::tell(failure why, bool entered) {
+    if (const auto first = std::exchange(first_, nullptr)) {
+        first(std::move(why), entered);
+    }
+}
+
+void presence::end() {
+    const auto self = shared_from_this();
+    ended_ = true;
+    here_ = false;
+    ++step_;
+    watch_.reset();
+    retry_.cancel();
+    core_->detach(this);
+}
+
+}  // namespace latchkey

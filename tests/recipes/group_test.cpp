@@ -1,0 +1,203 @@
+#include <latchkey/group.hpp>
+
+#include "recipe_test.hpp"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Group : public RecipeTest {
+protected:
+    static std::vector<std::string> names_in(const std::vector<member>& all) {
+        std::vector<std::string> names;
+        for (const member& m : all) {
+            names.push_back(m.name + '=' + m.data);
+        }
+        return names;
+    }
+
+    /// What a subscription was told last.
+    class notes {
+    public:
+        [[nodiscard]] group::members_listener listener() {
+            return [this](const std::vector<member>& now) {
+                const std::lock_guard lock(mutex_);
+                now_ = names_in(now);
+                ++told_;
+            };
+        }
+
+        [[nodiscard]] bool eventually_are(const std::vector<std::string>& expected) {
+            return eventually([&] {
+                const std::lock_guard lock(mutex_);
+                return told_ > 0 && now_ == expected;
+            });
+        }
+
+        [[nodiscard]] int told() {
+            const std::lock_guard lock(mutex_);
+            return told_;
+        }
+
+    private:
+        std::mutex mutex_;
+        std::vector<std::string> now_;
+        int told_ = 0;
+    };
+};
+
+TEST_P(Group, ShowsWhoIsThereWithData) {
+    client a = connect();
+    client b = connect();
+    group mine(a, path_);
+    group yours(b, path_);
+    EXPECT_TRUE(yours.members().empty());
+    membership one = mine.join("one", "10.0.0.1");
+    ASSERT_TRUE(one.present());
+    EXPECT_EQ(one.name(), "one");
+    membership two = yours.join("two");
+    EXPECT_TRUE(eventually([&] {
+        return names_in(mine.members()) == std::vector<std::string>{"one=10.0.0.1", "two="};
+    }));
+    EXPECT_EQ(mine.members().at(0).session_id, a.session_id());
+    one.set_data("10.0.0.9");
+    EXPECT_TRUE(eventually([&] { return yours.members().at(0).data == "10.0.0.9"; }));
+    two.leave();
+    EXPECT_FALSE(two);
+    EXPECT_FALSE(two.present());
+    EXPECT_TRUE(eventually([&] { return mine.members().size() == 1; }));
+    EXPECT_EQ(world_->get(path_ + "/one"), "10.0.0.9") << "Curator's GroupMember has the same";
+}
+
+TEST_P(Group, TellsWhoWatches) {
+    client a = connect();
+    client b = connect();
+    group mine(a, path_);
+    group yours(b, path_);
+    notes seen;
+    {
+        const subscription watching = mine.watch(seen.listener());
+        EXPECT_TRUE(seen.eventually_are({}));
+        membership one = yours.join("one", "x");
+        EXPECT_TRUE(seen.eventually_are({"one=x"}));
+        membership two = mine.join("two", "y");
+        EXPECT_TRUE(seen.eventually_are({"one=x", "two=y"}));
+        one.set_data("z");
+        EXPECT_TRUE(seen.eventually_are({"one=z", "two=y"}));
+        one.leave();
+        EXPECT_TRUE(seen.eventually_are({"two=y"}));
+    }
+    const int told = seen.told();
+    const membership three = yours.join("three");
+    EXPECT_TRUE(eventually([&] { return yours.members().size() == 1; }));
+    EXPECT_EQ(seen.told(), told) << "after the end of the subscription";
+}
+
+TEST_P(Group, MemberThatLosesItsSessionEntersAgain) {
+    client a = connect();
+    client b = connect();
+    group mine(a, path_);
+    notes seen;
+    const subscription watching = group(b, path_).watch(seen.listener());
+    membership one = mine.join("one", "old");
+    one.set_data("new");
+    EXPECT_TRUE(seen.eventually_are({"one=new"}));
+    const auto before = mine.members().at(0);
+    world_->expire(a.session_id());
+    ASSERT_TRUE(eventually([&] {
+        const auto now = group(b, path_).members();
+        return now.size() == 1 && now[0].session_id != before.session_id;
+    }));
+    EXPECT_TRUE(eventually([&] { return one.present(); }));
+    EXPECT_TRUE(seen.eventually_are({"one=new"}));
+    EXPECT_GT(mine.members().at(0).czxid, before.czxid);
+    one.leave();
+    EXPECT_TRUE(seen.eventually_are({}));
+}
+
+TEST_P(Group, WatcherThatLosesItsSessionGoesOn) {
+    client a = connect();
+    client b = connect();
+    group yours(b, path_);
+    notes seen;
+    const subscription watching = group(a, path_).watch(seen.listener());
+    const membership one = yours.join("one");
+    EXPECT_TRUE(seen.eventually_are({"one="}));
+    const auto before = a.session_id();
+    world_->expire(before);
+    const membership two = yours.join("two");
+    EXPECT_TRUE(seen.eventually_are({"one=", "two="}));
+}
+
+TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
+    client a = connect();
+    client b = connect();
+    group mine(a, path_);
+    group yours(b, path_);
+    membership first = mine.join("leader", "a");
+    EXPECT_FALSE(yours.join_for(0s, "leader"));
+    EXPECT_FALSE(yours.join_for(50ms, "leader"));
+    std::stop_source stop;
+    auto stopped = std::async(std::launch::async, [&] {
+        return static_cast<bool>(yours.join("leader", "", stop.get_token()));
+    });
+    stop.request_stop();
+    EXPECT_FALSE(stopped.get());
+    auto waiting = std::async(std::launch::async, [&] { return yours.join("leader", "b"); });
+    EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+    EXPECT_TRUE(first.present()) << "who gave up has not taken it along";
+    first.leave();
+    const membership second = waiting.get();
+    EXPECT_TRUE(second.present());
+    EXPECT_TRUE(eventually(
+        [&] { return names_in(mine.members()) == std::vector<std::string>{"leader=b"}; }));
+}
+
+TEST_P(Group, MemberThatAnOperatorDeletesEntersAgain) {
+    client a = connect();
+    group mine(a, path_);
+    const membership one = mine.join("one", "x");
+    const auto before = mine.members().at(0).czxid;
+    world_->remove(path_ + "/one");
+    EXPECT_TRUE(eventually([&] {
+        const auto now = mine.members();
+        return now.size() == 1 && now[0].czxid > before;
+    }));
+}
+
+TEST_P(Group, EndsWithTheClient) {
+    auto a = std::make_unique<client>(connect());
+    client b = connect();
+    group mine(*a, path_);
+    const membership one = mine.join("one");
+    const subscription watching = mine.watch([](const auto&) {});
+    a.reset();
+    EXPECT_FALSE(one.present());
+    EXPECT_TRUE(eventually([&] { return group(b, path_).members().empty(); }));
+    EXPECT_THROW(static_cast<void>(mine.join("two")), error);
+}
+
+TEST_P(Group, RefusesBadNamesAndTooMuchData) {
+    client a = connect();
+    group mine(a, path_);
+    for (const char* name : {"", ".", "..", "a/b", "a\nb"}) {
+        EXPECT_THROW(static_cast<void>(mine.join(name)), error) << name;
+    }
+    EXPECT_THROW(static_cast<void>(mine.join("one", std::string(1'000'001, 'x'))), error);
+    EXPECT_THROW(group(a, "relative"), error);
+}
+
+LATCHKEY_IN_THIS_WORLD(Group);
+
+}  // namespace
+}  // namespace latchkey::test
