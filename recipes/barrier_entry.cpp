@@ -63,6 +63,7 @@ void barrier_entry::take_place() {
                        ignore);
     }
     sent_ = true;
+    opens_ = true;
     core()->submit(request::create(path_of(at_->own),
                                    at_->as.data(lock_mode::exclusive),
                                    create_mode::ephemeral,
@@ -91,15 +92,25 @@ void barrier_entry::on_created(const reply& r) {
 // ---- waiting ----
 
 void barrier_entry::look() {
+    busy_ = false;
+    changed_ = false;
     watch_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
         const auto self = std::static_pointer_cast<barrier_entry>(weak.lock());
         if (self && !self->finished() && self->placed_ && !self->leaving_) {
-            self->next_step();
-            self->look();
+            self->on_changed();
         }
     });
     core()->submit(
         request::children(at_->as.directory), watch_, here([this](const reply& r) { judge(r); }));
+}
+
+void barrier_entry::on_changed() {
+    if (busy_) {
+        changed_ = true;
+    } else {
+        next_step();
+        look();
+    }
 }
 
 void barrier_entry::judge(const reply& r) {
@@ -117,21 +128,26 @@ void barrier_entry::judge(const reply& r) {
     auto members = members_in(r.names);
     if (members.size() < r.names.size()) {
         read_round(std::move(members));
-    } else if (members.size() >= at_->wanted) {
+    } else if (opens_ && members.size() >= at_->wanted) {
         open_round(std::move(members));
     } else {
+        opens_ = false;
         wait();
     }
 }
 
 void barrier_entry::wait() {
+    busy_ = false;
     if (only_looks()) {
         give_up();
+    } else if (changed_) {
+        look();
     }
 }
 
 /// Begins the round, if everybody is still there.
 void barrier_entry::open_round(std::vector<std::string> members) {
+    busy_ = true;
     const std::string& directory = at_->as.directory;
     core()->submit(request::get(directory),
                    here([this, members = std::move(members)](const reply& r) {
@@ -169,6 +185,7 @@ void barrier_entry::read_round(std::vector<std::string> members) {
         reply ready;
     };
 
+    busy_ = true;
     const auto a = std::make_shared<answers>();
     core()->submit(request::get(at_->as.directory),
                    here([a](reply r) { a->directory = std::move(r); }));
@@ -222,6 +239,9 @@ void barrier_entry::on_round(const reply& directory,
 void barrier_entry::pass(barrier_round round) {
     at_->round = std::move(round);
     at_->session = core()->session_id();
+    if (at_->abandoned) {
+        core()->deletes().add(path_of(at_->own), nullptr);
+    }
     end({{}, true});
 }
 

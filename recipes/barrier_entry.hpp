@@ -24,6 +24,7 @@ private:
     void take_place();
     void on_created(const reply& r);
     void look();
+    void on_changed();
     void judge(const reply& r);
     void open_round(std::vector<std::string> members);
     void read_round(std::vector<std::string> members);
@@ -45,6 +46,11 @@ private:
     std::shared_ptr<session::watcher> watch_;
     bool placed_ = false;  ///< the own znode is there, as far as we know
     bool sent_ = false;    ///< or may be
+    /// Whoever comes last opens the round: it sees all others in its first list. Who has seen too
+    /// few leaves that to somebody who comes later, so that not everybody tries.
+    bool opens_ = false;
+    bool busy_ = false;     ///< opens a round, or reads it: what the watch tells can wait
+    bool changed_ = false;  ///< it has told something meanwhile
     bool leaving_ = false;
     timer farewell_;
 };

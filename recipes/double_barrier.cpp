@@ -30,6 +30,7 @@ public:
 
     ~impl() {
         core->post([core = core, at = at] {
+            at->abandoned = true;
             if (at->now == state::inside && at->generation == core->generation()) {
                 core->deletes().add(join_path(at->as.directory, at->own), nullptr);
             }

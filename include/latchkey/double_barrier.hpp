@@ -60,9 +60,9 @@ public:
 
     /// Gives the own place up, and waits until all of the round have.
     ///
-    /// - Cost: 2 requests and 2 round trips for the last one; otherwise one of those that are left
-    ///   is watched, in turn; 1 request more, then nothing until it goes, and 4 requests again.
-    ///   That is about ln(n) times.
+    /// - Cost: 5 requests, 2 round trips for the last one. Otherwise one of those that are left is
+    ///   watched, at random: 1 request more, then nothing until it goes, and 3 or 4 again; about
+    ///   ln(n) times.
     /// - False: the own place is given up, others may be inside.
     /// - Errors: errc::invalid_argument if it is not inside; errc::session_lost, the own session
     ///   ended inside, which the others are told; errc::participant_lost; not_authorized, closed.

@@ -1,0 +1,269 @@
+#include <latchkey/barrier.hpp>
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/group.hpp>
+
+#include "stepped_outcome.hpp"
+#include "stepped_test.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+constexpr auto for_ever = std::chrono::nanoseconds::max();
+
+std::shared_ptr<outcome> enter(double_barrier& b, const ensemble& in) {
+    auto o = std::make_shared<outcome>();
+    b.async_enter(for_ever, {}, outcome::into(o, in));
+    return o;
+}
+
+std::shared_ptr<outcome> leave(double_barrier& b, const ensemble& in) {
+    auto o = std::make_shared<outcome>();
+    b.async_leave(for_ever, {}, outcome::into(o, in));
+    return o;
+}
+
+/// A connection that breaks at each kind of request, before a server acts on it and after.
+class MeetingLostReply : public SteppedTest,
+                         public ::testing::WithParamInterface<std::tuple<op, when>> {
+protected:
+    void fail_next(const client& c, int count = 1) {
+        ensemble_.fail_next(
+            std::get<0>(GetParam()), std::get<1>(GetParam()), c.session_id(), count);
+    }
+
+    void finish(const std::shared_ptr<outcome>& o) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
+        EXPECT_TRUE(o->passed) << o->ec.message();
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+};
+
+TEST_P(MeetingLostReply, LeavesADoubleBarrierARound) {
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
+    for (int round = 0; round < 6; ++round) {
+        fail_next(round % 2 == 0 ? a_ : b_, 1 + round / 2);
+        const auto first = enter(one, ensemble_);
+        ensemble_.run_for(round % 3 * 1ms);
+        const auto second = enter(two, ensemble_);
+        finish(first);
+        finish(second);
+        EXPECT_TRUE(one.inside() && two.inside());
+        EXPECT_EQ(ensemble_.children("/b").size(), 3U);
+        fail_next(round % 2 == 0 ? b_ : a_, 1 + round / 2);
+        const auto out = leave(one, ensemble_);
+        ensemble_.run_for(round % 3 * 1ms);
+        const auto last = leave(two, ensemble_);
+        finish(out);
+        finish(last);
+    }
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 60s));
+}
+
+TEST_P(MeetingLostReply, OfAnEntrantThatGivesUpLeavesNothing) {
+    double_barrier one(a_, "/b", 2);
+    fail_next(a_);
+    const auto o = std::make_shared<outcome>();
+    one.async_enter(50ms, {}, outcome::into(o, ensemble_));
+    ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
+    EXPECT_FALSE(o->passed);
+    EXPECT_FALSE(o->ec) << o->ec.message();
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 60s));
+}
+
+TEST_P(MeetingLostReply, KeepsAGroupWhole) {
+    group mine(a_, "/g");
+    group yours(b_, "/g");
+    std::vector<member> seen;
+    const subscription s = yours.watch([&](const auto& all) { seen = all; });
+    settle();
+    fail_next(a_);
+    fail_next(b_);
+    membership m;
+    mine.async_join(for_ever, "one", "x", {}, [&](std::error_code ec, membership joined) {
+        EXPECT_FALSE(ec) << ec.message();
+        m = std::move(joined);
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(m); }, 60s));
+    EXPECT_TRUE(ensemble_.run_until(
+        [&] { return seen.size() == 1 && seen[0].name == "one" && seen[0].data == "x"; }, 60s));
+    fail_next(a_);
+    m.set_data("y");
+    EXPECT_TRUE(ensemble_.run_until([&] { return seen.size() == 1 && seen[0].data == "y"; }, 60s));
+    fail_next(a_);
+    m.leave();
+    EXPECT_TRUE(ensemble_.run_until([&] { return seen.empty(); }, 60s));
+    EXPECT_TRUE(ensemble_.children("/g").empty());
+}
+
+TEST_P(MeetingLostReply, DoesNotHoldUpABarrier) {
+    barrier mine(a_, "/b");
+    ensemble_.create("/b");
+    fail_next(a_);
+    const auto o = std::make_shared<outcome>();
+    mine.async_wait(for_ever, {}, outcome::into(o, ensemble_));
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(o->done);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/b");
+    ensemble_.run_for(1s);
+    ensemble_.resume(a_.session_id());
+    finish(o);
+}
+
+INSTANTIATE_TEST_SUITE_P(,
+                         MeetingLostReply,
+                         ::testing::Combine(::testing::Values(op::create,
+                                                              op::remove,
+                                                              op::get,
+                                                              op::children,
+                                                              op::set,
+                                                              op::multi,
+                                                              op::any),
+                                            ::testing::Values(when::before, when::after)));
+
+/// Participants that begin, are inside and leave at times drawn from a seed.
+class MeetingLoss : public ::testing::TestWithParam<std::uint64_t> {
+protected:
+    static constexpr std::size_t count = 4;
+
+    static ensemble::options drawn() {
+        ensemble::options o;
+        o.mode = ensemble::mode::stepped;
+        o.seed = GetParam();
+        o.one_way = 1ms;
+        o.jitter = 2ms;
+        o.between_servers = 1ms;
+        return o;
+    }
+
+    MeetingLoss() {
+        for (std::size_t i = 0; i < count; ++i) {
+            clients_.push_back(std::make_unique<client>(ensemble_.connect()));
+            all_.push_back(std::make_unique<double_barrier>(*clients_[i], "/b", count));
+        }
+        EXPECT_TRUE(ensemble_.run_until(
+            [&] {
+                return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) {
+                    return c->session_id() != 0;
+                });
+            },
+            30s));
+    }
+
+    std::chrono::milliseconds any_time(int most) {
+        return std::chrono::milliseconds(random_() % static_cast<std::uint64_t>(most));
+    }
+
+    bool all_done(const std::vector<std::shared_ptr<outcome>>& calls) {
+        return ensemble_.run_until(
+            [&] {
+                return std::all_of(
+                    calls.begin(), calls.end(), [](const auto& o) { return o->done; });
+            },
+            300s);
+    }
+
+    std::vector<std::shared_ptr<outcome>> all_enter(bool disturb) {
+        std::vector<std::shared_ptr<outcome>> calls;
+        for (const auto& b : all_) {
+            calls.push_back(enter(*b, ensemble_));
+            ensemble_.run_for(any_time(8));
+            if (disturb) {
+                ensemble_.expire(clients_[random_() % calls.size()]->session_id());
+            }
+        }
+        return calls;
+    }
+
+    std::mt19937_64 random_{GetParam()};
+    ensemble ensemble_{drawn()};
+    std::vector<std::unique_ptr<client>> clients_;
+    std::vector<std::unique_ptr<double_barrier>> all_;
+};
+
+TEST_P(MeetingLoss, InsideIsToldToAllTheOthersAndToNobodyOtherwise) {
+    for (int round = 0; round < 8; ++round) {
+        const auto in = all_enter(false);
+        ASSERT_TRUE(all_done(in)) << "seed " << GetParam() << ", round " << round;
+        const std::size_t lost = random_() % (2 * count);  // or nobody
+        std::vector<std::size_t> order{0, 1, 2, 3};
+        std::shuffle(order.begin(), order.end(), random_);
+        std::vector<std::shared_ptr<outcome>> out(count);
+        for (const std::size_t i : order) {
+            if (i == lost) {
+                ensemble_.expire(clients_[i]->session_id());
+            }
+            ensemble_.run_for(any_time(8));
+            out[i] = leave(*all_[i], ensemble_);
+        }
+        ASSERT_TRUE(all_done(out)) << "seed " << GetParam() << ", round " << round;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::error_code expected = lost >= count ? std::error_code()
+                                             : i == lost   ? errc::session_lost
+                                                           : errc::participant_lost;
+            const auto allowed = i == lost && out[i]->ec == errc::participant_lost;
+            EXPECT_TRUE(out[i]->ec == expected || allowed)
+                << "seed " << GetParam() << ", round " << round << ", participant " << i << " of "
+                << lost << ": " << out[i]->ec.message();
+            EXPECT_EQ(out[i]->passed, lost >= count);
+        }
+    }
+}
+
+TEST_P(MeetingLoss, WhileEnteringNeverBeginsARoundWithoutSomebody) {
+    for (int round = 0; round < 8; ++round) {
+        const auto in = all_enter(true);
+        ASSERT_TRUE(all_done(in)) << "seed " << GetParam() << ", round " << round;
+        std::vector<std::shared_ptr<outcome>> out;
+        for (const auto& b : all_) {
+            out.push_back(leave(*b, ensemble_));
+        }
+        ASSERT_TRUE(all_done(out)) << "seed " << GetParam() << ", round " << round;
+        // Who was lost after it had begun is missed by all the others.
+        const bool lost = std::any_of(
+            out.begin(), out.end(), [](const auto& o) { return o->ec == errc::session_lost; });
+        for (const auto& o : out) {
+            EXPECT_EQ(o->passed, !lost) << "seed " << GetParam() << ", round " << round;
+            EXPECT_TRUE(!lost || o->ec == errc::session_lost || o->ec == errc::participant_lost);
+        }
+    }
+}
+
+TEST_P(MeetingLoss, OfConnectionsAloneIsNone) {
+    testing::faults rates;
+    rates.cut_before = 0.05;
+    rates.cut_after = 0.05;
+    ensemble_.inject(rates);
+    for (int round = 0; round < 8; ++round) {
+        const auto in = all_enter(false);
+        ASSERT_TRUE(all_done(in)) << "seed " << GetParam() << ", round " << round;
+        std::vector<std::shared_ptr<outcome>> out;
+        for (const auto& b : all_) {
+            EXPECT_TRUE(b->inside());
+            out.push_back(leave(*b, ensemble_));
+            ensemble_.run_for(any_time(8));
+        }
+        ASSERT_TRUE(all_done(out)) << "seed " << GetParam() << ", round " << round;
+        for (const auto& o : out) {
+            EXPECT_TRUE(o->passed)
+                << "seed " << GetParam() << ", round " << round << ": " << o->ec.message();
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MeetingLoss, ::testing::Range<std::uint64_t>(1, 21));
+
+}  // namespace
+}  // namespace latchkey::test
