@@ -6,8 +6,10 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include "interop_test.hpp"
+#include "tcp_proxy.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -119,7 +121,61 @@ void append(intervals& all, const intervals& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
-class Contention : public InteropTest {};
+/// Holders on one side, whose connections are silenced from time to time.
+struct silence {
+    std::atomic<bool> near = false;  ///< who holds now goes on until the hold is lost
+    std::atomic<int> holding = 0;
+    std::atomic<int> lost = 0;
+};
+
+/// When each hold was one, as far as its holder could believe in it.
+template <class Acquire>
+std::future<intervals> endure(Acquire acquire, silence& s, const std::atomic<bool>& stop) {
+    return std::async(std::launch::async, [acquire, &s, &stop] {
+        intervals believed;
+        while (!stop) {
+            const hold h = acquire();
+            held_interval i{.begin = now(), .end = 0};
+            if (!h.valid()) {
+                continue;
+            }
+            ++s.holding;
+            do {
+                const std::int64_t at = now();
+                if (!h.valid()) {
+                    ++s.lost;
+                    break;
+                }
+                i.end = at;
+                std::this_thread::sleep_for(1ms);
+            } while (s.near);
+            --s.holding;
+            believed.push_back(i);
+        }
+        return believed;
+    });
+}
+
+class Contention : public InteropTest {
+protected:
+    Contention() {
+        const real_ensemble& servers = real_ensemble::shared();
+        for (int server = 1; server <= servers.size(); ++server) {
+            ways_.push_back(std::make_unique<tcp_proxy>(servers.address(server)));
+        }
+    }
+
+    /// A client whose every connection can be silenced.
+    [[nodiscard]] client through_proxies(std::chrono::milliseconds timeout) const {
+        std::string list;
+        for (const auto& way : ways_) {
+            list += (list.empty() ? "" : ",") + way->address();
+        }
+        return client::connect(list, {.session_timeout = timeout});
+    }
+
+    std::vector<std::unique_ptr<tcp_proxy>> ways_;
+};
 
 TEST_F(Contention, HoldsOfThreeLanguagesNeverOverlapAndLoseNoUpdate) {
     const counter number;
@@ -242,6 +298,49 @@ TEST_F(Contention, PermitsOfBothNeverExceedTheLimit) {
     EXPECT_GT(single, 40U);
     EXPECT_TRUE(eventually([&] { return s.available() == limit; }));
     std::printf("%zu holds of one permit, %zu of two\n", single, (all.size() - single) / 2);
+}
+
+TEST_F(Contention, HoldsThatWeLoseEndBeforeCuratorsBegin) {
+    constexpr auto timeout = 1500ms;
+    client zk = through_proxies(timeout);
+    mutex m(zk, path_ + "/m");
+    shared_mutex rw(zk, path_ + "/rw");
+    curator_semaphore s(zk, path_ + "/s", 2);
+    java().open("m", "mutex", path_ + "/m");
+    java().open("r", "read", path_ + "/rw");
+    java().open("w", "write", path_ + "/rw");
+    java().open("s", "semaphore", path_ + "/s", 2);
+
+    silence quiet;
+    std::atomic<bool> stop = false;
+    auto our_mutex = endure([&] { return m.acquire(); }, quiet, stop);
+    auto our_writes = endure([&] { return rw.acquire(lock_mode::exclusive); }, quiet, stop);
+    auto our_permits = endure([&] { return s.acquire(2); }, quiet, stop);
+    auto mutexes = java().contend("m", timeout * 5, "-");
+    auto reads = java().contend("r", timeout * 5, "-");
+    auto writes = java().contend("w", timeout * 5, "-");
+    auto permits = java().contend("s", timeout * 5, "-");
+    for (const int lost : {3, 6}) {
+        quiet.near = true;
+        EXPECT_TRUE(eventually([&] { return quiet.holding == 3; }));
+        std::for_each(ways_.begin(), ways_.end(), [](const auto& w) { w->black_hole(); });
+        EXPECT_TRUE(eventually([&] { return quiet.lost == lost; }));
+        quiet.near = false;
+        std::this_thread::sleep_for(timeout);  // in which the servers end the session
+        std::for_each(ways_.begin(), ways_.end(), [](const auto& w) { w->pass(); });
+    }
+    stop = true;
+
+    const auto expect_apart = [](const intervals& ours, const intervals& theirs) {
+        EXPECT_EQ(overlaps(ours, theirs), 0U);
+        EXPECT_GT(ours.size(), 2U);
+        EXPECT_GT(theirs.size(), 10U);
+    };
+    expect_apart(our_mutex.get(), intervals_of(std::move(mutexes)));
+    intervals of_curator = intervals_of(std::move(reads));
+    append(of_curator, intervals_of(std::move(writes)));
+    expect_apart(our_writes.get(), of_curator);
+    expect_apart(our_permits.get(), intervals_of(std::move(permits)));
 }
 
 }  // namespace
