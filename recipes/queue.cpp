@@ -138,7 +138,7 @@ bool is_last(const std::vector<std::string>& names,
     return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
         const queue_place other = place_of(name, markers);
         return name != own && other.what != queue_place::standing::foreign &&
-               other.sequence >= self;
+               (other.what != queue_place::standing::participant || other.sequence >= self);
     });
 }
 

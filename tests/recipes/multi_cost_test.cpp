@@ -154,6 +154,19 @@ TEST_F(MultiCost, TransactionIsOneRequest) {
     EXPECT_TRUE(ensemble_.exists("/effect"));
 }
 
+TEST_F(MultiCost, TokenThatTheFirstRoundTripDoesNotBringTakesOneMore) {
+    held(mine_).release();
+    settle();
+    constexpr int no_auth = -102;
+    ensemble_.refuse_next(ensemble::operation::get, no_auth, a_.session_id());
+    const auto before = ensemble_.now();
+    const auto a = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+    EXPECT_EQ(a->at - before, 2 * round_trip);
+    EXPECT_EQ(ensemble_.count().requests(), eight + 3);
+    EXPECT_EQ(a->granted.fencing_token().zxid, czxid(a->granted.path()));
+}
+
 // Whoever joins one of the queues at about the same time: before it, between its creation and its
 // lists, or after.
 TEST_F(MultiCost, TokenIsNotBelowItsCreationAndBelowThoseThatJoinLater) {

@@ -136,6 +136,7 @@ TEST_P(MultiMutex, PhilosophersAllEat) {
     constexpr int meals = 6;
     const auto forks = some_paths(philosophers);
     std::array<std::atomic<int>, philosophers> in_use{};
+    std::array<fencing_token, philosophers> newest{};
     std::atomic<int> eaten{0};
     std::vector<client> clients;
     for (std::size_t i = 0; i < philosophers; ++i) {
@@ -150,6 +151,10 @@ TEST_P(MultiMutex, PhilosophersAllEat) {
                 const std::scoped_lock lock(both);
                 EXPECT_EQ(++in_use.at(i), 1);
                 EXPECT_EQ(++in_use.at(right), 1);
+                for (const std::size_t fork : {i, right}) {
+                    EXPECT_GT(both.held().fencing_token(), newest.at(fork));
+                    newest.at(fork) = both.held().fencing_token();
+                }
                 ++eaten;
                 --in_use.at(i);
                 --in_use.at(right);

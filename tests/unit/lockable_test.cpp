@@ -7,8 +7,11 @@
 #include <latchkey/error.hpp>
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/hold.hpp>
+#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 #include <latchkey/participant.hpp>
+#include <latchkey/recursive_mutex.hpp>
+#include <latchkey/shared_mutex.hpp>
 #include <latchkey/transaction.hpp>
 
 #if defined(BOOST_CONFIG_HPP) || defined(BOOST_VERSION)
@@ -38,9 +41,17 @@ namespace {
 template <class M>
 concept basic_lockable = requires(M& m) {
     { m.lock() } -> std::same_as<void>;
-    { m.unlock() }
-    noexcept->std::same_as<void>;
+    { m.unlock() } -> std::same_as<void>;
 };
+
+template <class M>
+concept unlocks_always = requires(M& m) {
+    { m.unlock() }
+    noexcept;
+};
+
+static_assert(unlocks_always<mutex> && unlocks_always<shared_mutex> && unlocks_always<multi_mutex>);
+static_assert(!unlocks_always<recursive_mutex>, "it tells the thread that has not locked it");
 
 template <class M>
 concept lockable = basic_lockable<M> && requires(M& m) {
@@ -53,18 +64,20 @@ concept timed_lockable = lockable<M> && requires(M& m, const Duration& d, const 
     { m.try_lock_until(t) } -> std::same_as<bool>;
 };
 
-static_assert(timed_lockable<mutex, std::chrono::seconds, std::chrono::steady_clock::time_point>);
-static_assert(
-    timed_lockable<mutex, std::chrono::duration<double>, std::chrono::system_clock::time_point>);
-static_assert(
-    timed_lockable<mutex, boost::chrono::milliseconds, boost::chrono::steady_clock::time_point>);
-static_assert(
-    timed_lockable<mutex, boost::chrono::duration<float>, boost::chrono::system_clock::time_point>);
+template <class M>
+constexpr bool timed_by_both_libraries() {
+    namespace b = boost::chrono;
+    namespace s = std::chrono;
+    static_assert(timed_lockable<M, s::seconds, s::steady_clock::time_point>);
+    static_assert(timed_lockable<M, s::duration<double>, s::system_clock::time_point>);
+    static_assert(timed_lockable<M, s::hours, s::time_point<s::system_clock, s::hours>>);
+    static_assert(timed_lockable<M, b::milliseconds, b::steady_clock::time_point>);
+    static_assert(timed_lockable<M, b::duration<float>, b::system_clock::time_point>);
+    return true;
+}
 
-static_assert(
-    timed_lockable<mutex,
-                   std::chrono::hours,
-                   std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>>);
+static_assert(timed_by_both_libraries<mutex>() && timed_by_both_libraries<shared_mutex>() &&
+              timed_by_both_libraries<multi_mutex>() && timed_by_both_libraries<recursive_mutex>());
 
 // What is neither a duration nor a time point is refused where it is written.
 template <class M, class What>
@@ -91,44 +104,45 @@ static_assert(std::is_nothrow_destructible_v<hold> && std::is_nothrow_destructib
 static_assert(!std::is_copy_constructible_v<client> &&
               std::is_nothrow_move_constructible_v<client>);
 
-BOOST_CONCEPT_ASSERT((boost::BasicLockable<mutex>));
-BOOST_CONCEPT_ASSERT((boost::Lockable<mutex>));
-
 /// Never called: that it compiles and links is the test.
-void guards_of_the_standard_library(mutex& a, mutex& b) {
-    { const std::lock_guard<mutex> g(a); }
+template <class M>
+void guards_of_the_standard_library(M& a, M& b) {
+    { const std::lock_guard<M> g(a); }
     { const std::scoped_lock g(a); }
     { const std::scoped_lock g(a, b); }
-    { const std::unique_lock<mutex> g(a); }
-    { const std::unique_lock<mutex> g(a, std::try_to_lock); }
-    { const std::unique_lock<mutex> g(a, std::chrono::seconds(1)); }
-    { const std::unique_lock<mutex> g(a, std::chrono::duration<double>(0.5)); }
-    { const std::unique_lock<mutex> g(a, std::chrono::steady_clock::now()); }
-    { const std::unique_lock<mutex> g(a, std::chrono::system_clock::time_point::max()); }
-    std::unique_lock<mutex> g(a, std::defer_lock);
+    { const std::unique_lock<M> g(a); }
+    { const std::unique_lock<M> g(a, std::try_to_lock); }
+    { const std::unique_lock<M> g(a, std::chrono::seconds(1)); }
+    { const std::unique_lock<M> g(a, std::chrono::duration<double>(0.5)); }
+    { const std::unique_lock<M> g(a, std::chrono::steady_clock::now()); }
+    { const std::unique_lock<M> g(a, std::chrono::system_clock::time_point::max()); }
+    std::unique_lock<M> g(a, std::defer_lock);
     g.lock();
     g.unlock();
     static_cast<void>(g.try_lock_for(std::chrono::milliseconds(1)));
     static_cast<void>(g.try_lock_until(std::chrono::steady_clock::now()));
-    std::unique_lock<mutex> h(b, std::defer_lock);
+    std::unique_lock<M> h(b, std::defer_lock);
     std::lock(g, h);
     static_cast<void>(std::try_lock(g, h));
     std::lock(a, b);
 }
 
-void guards_of_boost(mutex& a, mutex& b) {
-    { const boost::lock_guard<mutex> g(a); }
-    { const boost::unique_lock<mutex> g(a); }
-    { const boost::unique_lock<mutex> g(a, boost::try_to_lock); }
-    { const boost::unique_lock<mutex> g(a, boost::chrono::milliseconds(5)); }
-    { const boost::unique_lock<mutex> g(a, boost::chrono::steady_clock::now()); }
-    { const boost::unique_lock<mutex> g(a, boost::chrono::system_clock::time_point::max()); }
-    boost::unique_lock<mutex> g(a, boost::defer_lock);
+template <class M>
+void guards_of_boost(M& a, M& b) {
+    BOOST_CONCEPT_ASSERT((boost::BasicLockable<M>));
+    BOOST_CONCEPT_ASSERT((boost::Lockable<M>));
+    { const boost::lock_guard<M> g(a); }
+    { const boost::unique_lock<M> g(a); }
+    { const boost::unique_lock<M> g(a, boost::try_to_lock); }
+    { const boost::unique_lock<M> g(a, boost::chrono::milliseconds(5)); }
+    { const boost::unique_lock<M> g(a, boost::chrono::steady_clock::now()); }
+    { const boost::unique_lock<M> g(a, boost::chrono::system_clock::time_point::max()); }
+    boost::unique_lock<M> g(a, boost::defer_lock);
     g.lock();
     g.unlock();
     static_cast<void>(g.try_lock_for(boost::chrono::hours(1)));
     static_cast<void>(g.try_lock_until(boost::chrono::steady_clock::now()));
-    boost::unique_lock<mutex> h(b, boost::defer_lock);
+    boost::unique_lock<M> h(b, boost::defer_lock);
     boost::lock(g, h);
     boost::lock(a, b);
     static_cast<void>(boost::try_lock(a, b));
@@ -143,9 +157,15 @@ void mixed(mutex& a, std::mutex& b, boost::mutex& c) {
     static_cast<void>(a.try_acquire_for(std::chrono::hours::max()));
 }
 
-TEST(Lockable, GuardsOfBothLibrariesCompileAndLink) {
-    EXPECT_NE(&guards_of_the_standard_library, nullptr);
-    EXPECT_NE(&guards_of_boost, nullptr);
+template <class M>
+class Lockable : public ::testing::Test {};
+
+using lockables = ::testing::Types<mutex, shared_mutex, multi_mutex, recursive_mutex>;
+TYPED_TEST_SUITE(Lockable, lockables);
+
+TYPED_TEST(Lockable, GuardsOfBothLibrariesCompileAndLink) {
+    EXPECT_NE(&guards_of_the_standard_library<TypeParam>, nullptr);
+    EXPECT_NE(&guards_of_boost<TypeParam>, nullptr);
     EXPECT_NE(&mixed, nullptr);
 }
 

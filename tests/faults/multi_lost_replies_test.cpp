@@ -1,0 +1,141 @@
+#include "multi_mutex_fixture.hpp"
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+
+class MultiLostReply : public MultiFaults, public ::testing::WithParamInterface<when> {};
+
+TEST_P(MultiLostReply, OfTheCreationIsResolvedToOneZnodeEach) {
+    for (const bool first_use : {true, false}) {
+        ensemble_.fail_next(op::multi, GetParam(), a_.session_id());
+        hold h = held(mine_);
+        expect_whole(h);
+        expect_one_each();
+        h.release();
+        EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s)) << first_use;
+    }
+}
+
+TEST_P(MultiLostReply, OfTheCreationAgainAndAgain) {
+    ensemble_.fail_next(op::multi, GetParam(), a_.session_id(), 4);
+    const hold h = held(mine_);
+    expect_whole(h);
+    expect_one_each();
+}
+
+TEST_P(MultiLostReply, OfTheDirectories) {
+    ensemble_.fail_next(op::create, GetParam(), a_.session_id());
+    expect_whole(held(mine_));
+}
+
+TEST_P(MultiLostReply, OfTheListsOrTheReadForTheToken) {
+    for (const op what : {op::children, op::get}) {
+        for (const int count : {1, 3}) {
+            ensemble_.fail_next(what, GetParam(), a_.session_id(), count);
+            hold h = held(mine_);
+            expect_whole(h);
+            expect_one_each();
+            h.release();
+            ensemble_.run_for(5s);
+        }
+    }
+}
+
+TEST_P(MultiLostReply, OfTheReleaseIsRepeatedUntilAllAreGone) {
+    for (const int count : {1, 2}) {
+        hold h = held(mine_);
+        settle();
+        ensemble_.fail_next(op::multi, GetParam(), a_.session_id());
+        ensemble_.fail_next(op::remove, GetParam(), a_.session_id(), count);
+        bool gone = false;
+        h.release();
+        gone = ensemble_.run_until([&] { return nothing_left(); }, 20s);
+        EXPECT_TRUE(gone) << count;
+        ensemble_.run_for(20s);
+    }
+    EXPECT_TRUE(held(mine_).valid());
+}
+
+TEST_P(MultiLostReply, OfAGuardedTransactionIsIndeterminate) {
+    hold h = held(mine_);
+    settle();
+    ensemble_.fail_next(op::multi, GetParam(), a_.session_id());
+    std::error_code ec;
+    h.async_transact({operation::create("/effect")},
+                     [&](std::error_code e, const auto&) { ec = e; });
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
+    EXPECT_EQ(ec, errc::indeterminate);
+    ensemble_.run_for(5s);
+    EXPECT_EQ(ensemble_.exists("/effect"), GetParam() == when::after);
+    EXPECT_TRUE(h.valid());
+}
+
+// An operator has taken one of them away before their creator knew of them: what is left is no
+// place to wait in.
+TEST_P(MultiLostReply, OfACreationThatIsTornApartMeanwhileBeginsAnew) {
+    held(mine_).release();
+    settle();
+    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    const auto w = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 1; }, 1s));
+    ensemble_.suspend(a_.session_id());
+    const std::string torn = GetParam() == when::before ? "/x" : "/y";
+    ensemble_.remove(torn + '/' + ensemble_.children(torn).front());
+    ensemble_.run_for(500ms);
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    expect_whole(w->granted);
+    expect_one_each();
+}
+
+TEST_F(MultiFaults, CreationThatIsTornApartAndGivenUpLeavesNothing) {
+    held(mine_).release();
+    settle();
+    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    std::stop_source stop;
+    const auto w = acquire(mine_, for_ever, {.stop = stop.get_token(), .reserved = {}});
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 1; }, 1s));
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/x/" + ensemble_.children("/x").front());
+    stop.request_stop();
+    ensemble_.run_for(500ms);
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 5s));
+    EXPECT_FALSE(w->granted);
+    EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
+}
+
+// Of two creations of one attempt, the older one torn apart: the lowest znodes are of both.
+TEST_F(MultiFaults, MixtureOfTwoCreationsIsNeverAdopted) {
+    held(mine_).release();
+    settle();
+    constexpr int no_auth = -102;
+    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    ensemble_.refuse_next(op::remove, no_auth, a_.session_id(), 8);
+    const auto w = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 1; }, 1s));
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/x/" + ensemble_.children("/x").front());
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count().removes > 0; }, 5s));
+    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 2; }, 5s));
+    EXPECT_EQ(in_queue("/x"), 1U);
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    expect_whole(w->granted);
+    expect_one_each();
+    expect_whole(w->granted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Request,
+                         MultiLostReply,
+                         ::testing::Values(when::before, when::after),
+                         [](const auto& p) {
+                             return p.param == when::before ? "NotApplied" : "Applied";
+                         });
+
+}  // namespace
+}  // namespace latchkey::test
