@@ -1,0 +1,145 @@
+// What becomes of permits when requests or answers are lost on the way: of a semaphore's, one znode
+// for all of them, and of a curator_semaphore's, one for each.
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/semaphore.hpp>
+
+#include "stepped_test.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+
+struct ours {
+    using type = semaphore;
+    static constexpr const char* permits = "/slots/permits";
+    static constexpr const char* queue = "/slots/queue";
+    static constexpr std::size_t znodes_of_three = 1;
+};
+
+struct curators {
+    using type = curator_semaphore;
+    static constexpr const char* permits = "/slots/leases";
+    static constexpr const char* queue = "/slots/locks";
+    static constexpr std::size_t znodes_of_three = 3;
+};
+
+template <class Kind>
+class LostPermits : public SteppedTest {
+protected:
+    std::shared_ptr<attempt> take(std::stop_token stop = {}) {
+        auto a = std::make_shared<attempt>();
+        mine_.async_acquire(3,
+                            std::chrono::nanoseconds::max(),
+                            {.stop = std::move(stop), .reserved = {}},
+                            [a](std::error_code ec, hold h) {
+                                a->done = true;
+                                a->ec = ec;
+                                a->granted = std::move(h);
+                            });
+        return a;
+    }
+
+    hold taken() {
+        const auto a = take();
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_TRUE(a->granted) << a->ec.message();
+        return std::move(a->granted);
+    }
+
+    void expect_three_permits_and_nobody_in_the_queue() {
+        EXPECT_EQ(ensemble_.children(Kind::permits).size(), Kind::znodes_of_three);
+        EXPECT_TRUE(
+            ensemble_.run_until([&] { return ensemble_.children(Kind::queue).empty(); }, 30s));
+    }
+
+    bool all_gone() {
+        return ensemble_.run_until(
+            [&] {
+                return ensemble_.children(Kind::permits).empty() &&
+                       ensemble_.children(Kind::queue).empty();
+            },
+            30s);
+    }
+
+    client client_ = connected();
+    typename Kind::type mine_{client_, "/slots", 3};
+};
+
+using kinds = ::testing::Types<ours, curators>;
+TYPED_TEST_SUITE(LostPermits, kinds);
+
+TYPED_TEST(LostPermits, AreTakenOnceHoweverOftenItIsAsked) {
+    for (const when w : {when::before, when::after}) {
+        for (const unsigned times : {1U, 3U}) {
+            this->taken().release();
+            ASSERT_TRUE(this->all_gone());
+            this->ensemble_.fail_next(op::multi, w, this->client_.session_id(), times);
+            hold h = this->taken();
+            EXPECT_TRUE(h.valid());
+            this->expect_three_permits_and_nobody_in_the_queue();
+            h.release();
+            EXPECT_TRUE(this->all_gone());
+        }
+    }
+}
+
+TYPED_TEST(LostPermits, AreTakenWhenTheListsAreLost) {
+    for (const when w : {when::before, when::after}) {
+        this->taken().release();
+        ASSERT_TRUE(this->all_gone());
+        this->ensemble_.fail_next(op::children, w, this->client_.session_id(), 2);
+        const hold h = this->taken();
+        this->expect_three_permits_and_nobody_in_the_queue();
+    }
+}
+
+TYPED_TEST(LostPermits, AreGivenBackWhateverBecomesOfTheDeletes) {
+    for (const when w : {when::before, when::after}) {
+        hold h = this->taken();
+        this->settle();
+        this->ensemble_.fail_next(op::multi, w, this->client_.session_id());
+        this->ensemble_.fail_next(op::remove, w, this->client_.session_id());
+        h.release();
+        EXPECT_TRUE(this->all_gone());
+    }
+}
+
+TYPED_TEST(LostPermits, OfOneWhoGivesUpWhileTheyAreTakenGo) {
+    for (const when w : {when::before, when::after}) {
+        this->taken().release();
+        ASSERT_TRUE(this->all_gone());
+        this->ensemble_.fail_next(op::multi, w, this->client_.session_id(), 3);
+        std::stop_source stop;
+        const auto a = this->take(stop.get_token());
+        this->ensemble_.run_for(3 * this->one_way);  // the transaction is on its way
+        stop.request_stop();
+        ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 30s));
+        EXPECT_FALSE(a->granted);
+        EXPECT_FALSE(a->ec);
+        EXPECT_TRUE(this->all_gone());
+    }
+}
+
+TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
+    this->taken().release();
+    this->settle();
+    this->ensemble_.fail_next(op::multi, when::after, this->client_.session_id());
+    const auto a = this->take();
+    this->ensemble_.run_for(3 * this->one_way);
+    this->ensemble_.expire(this->client_.session_id());
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_TRUE(a->granted.valid());
+    this->expect_three_permits_and_nobody_in_the_queue();
+}
+
+}  // namespace
+}  // namespace latchkey::test
