@@ -31,11 +31,11 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
     }
     std::vector<request> removals;
     for (const std::string& path : paths) {
-        pending& p = pending_[path];
+        pending& one = pending_[path];
         if (one_gone) {
-            p.gone.push_back(one_gone);
+            one.gone.push_back(one_gone);
         }
-        p.in_flight = p.in_flight || connected_;
+        one.in_flight = one.in_flight || connected_;
         removals.push_back(request::remove(path));
     }
     if (connected_ && !removals.empty()) {
