@@ -50,6 +50,46 @@ TEST_F(HoldFaults, ZnodeDeletedWhileSuspendedIsALossOnReconnect) {
     EXPECT_EQ(h.why_lost(), loss::znode_deleted);
 }
 
+TEST_F(HoldFaults, RevocationRequestedWhileSuspendedIsToldOnReconnect) {
+    const hold h = held(mine_);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.set(h.path(), "__REVOKE__");
+    ensemble_.run_for(2s);
+    EXPECT_FALSE(h.revocation_requested().stop_requested()) << "nobody could tell";
+    ensemble_.resume(a_.session_id());
+    ensemble_.run_for(500ms);
+    EXPECT_TRUE(h.revocation_requested().stop_requested());
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_F(HoldFaults, RevocationRequestedBeforeTheWatchWasSetIsToldWithIt) {
+    const hold h = held(mine_);
+    ensemble_.set(h.path(), "__REVOKE__");
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(h.revocation_requested().stop_requested());
+}
+
+TEST_F(HoldFaults, RevocationOfAPlaceThatIsLostIsNotThatOfTheNext) {
+    hold first = held(theirs_);
+    const auto w = acquire(mine_);
+    ensemble_.run_for(500ms);
+    const auto places = ensemble_.children("/lock");
+    for (const std::string& name : places) {
+        if (first.path() != "/lock/" + name) {
+            ensemble_.set("/lock/" + name, "__REVOKE__");
+        }
+    }
+    ensemble_.run_for(500ms);
+    ensemble_.expire(a_.session_id());
+    ensemble_.run_for(5s);
+    first.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    EXPECT_TRUE(w->granted.valid());
+    ensemble_.run_for(1s);
+    EXPECT_FALSE(w->granted.revocation_requested().stop_requested());
+}
+
 TEST_F(HoldFaults, ZnodeDeletedBeforeItsWatchWasSetIsALossWithinAHeartbeat) {
     for (const bool suspended : {false, true}) {
         const hold h = held(mine_);
