@@ -79,7 +79,7 @@ TYPED_TEST_SUITE(LostPermits, kinds);
 
 TYPED_TEST(LostPermits, AreTakenOnceHoweverOftenItIsAsked) {
     for (const when w : {when::before, when::after}) {
-        for (const unsigned times : {1U, 3U}) {
+        for (const int times : {1, 3}) {
             this->taken().release();
             ASSERT_TRUE(this->all_gone());
             this->ensemble_.fail_next(op::multi, w, this->client_.session_id(), times);
