@@ -1,4 +1,9 @@
+#include "client_core.hpp"
 #include "multi_mutex_fixture.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -106,6 +111,43 @@ TEST_F(MultiFaults, CreationThatIsTornApartAndGivenUpLeavesNothing) {
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 5s));
     EXPECT_FALSE(w->granted);
     EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
+}
+
+// Servers do that when it has waited in the queue of one of them, and its session has come back.
+TEST_F(MultiFaults, CreationThatComesLateIsDeletedEverywhere) {
+    for (const bool released : {false, true}) {
+        held(mine_).release();
+        settle();
+        ensemble_.fail_next(op::multi, when::before, a_.session_id());
+        hold h = held(mine_);
+        const auto paths = h.paths();
+        if (released) {
+            h.release();
+            ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
+        }
+        constexpr std::size_t digits = 10;
+        std::vector<request> late;
+        for (const std::string& path : paths) {
+            late.push_back(request::create(path.substr(0, path.size() - digits),
+                                           {},
+                                           create_mode::ephemeral_sequential,
+                                           open_unsafe_acl()));
+        }
+        client_core& core = *client_core::of(a_);
+        core.post([&] { core.submit(request::multi(late), [](const reply&) {}); });
+        const std::size_t both = released ? 1 : 2;
+        for (const std::string& p : paths_) {
+            ASSERT_TRUE(ensemble_.run_until([&] { return in_queue(p) == both; }, 5s));
+        }
+        ensemble_.cut(a_.session_id());
+        if (released) {
+            EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s));
+        } else {
+            expect_one_each();
+            expect_whole(h);
+        }
+        h.release();
+    }
 }
 
 // Of two creations of one attempt, the older one torn apart: the lowest znodes are of both.
