@@ -14,6 +14,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -62,6 +64,34 @@ public final class CuratorPeer {
         @Override
         public Collection<String> participants() throws Exception {
             return mutex.getParticipantNodes();
+        }
+    }
+
+    /** Locks on several paths, below the one that is given. */
+    private static final class MultiLock implements Lock {
+        private final InterProcessLock lock;
+
+        MultiLock(InterProcessLock lock) {
+            this.lock = lock;
+        }
+
+        @Override
+        public boolean acquire(long milliseconds, int permits) throws Exception {
+            if (milliseconds >= 0) {
+                return lock.acquire(milliseconds, TimeUnit.MILLISECONDS);
+            }
+            lock.acquire();
+            return true;
+        }
+
+        @Override
+        public void release() throws Exception {
+            lock.release();
+        }
+
+        @Override
+        public Collection<String> participants() {
+            return List.of();
         }
     }
 
@@ -174,6 +204,8 @@ public final class CuratorPeer {
                 return new Mutex(new InterProcessReadWriteLock(client, path).readLock());
             case "write":
                 return new Mutex(new InterProcessReadWriteLock(client, path).writeLock());
+            case "multi":
+                return new MultiLock(new InterProcessMultiLock(client, List.of(path + "/a", path + "/b")));
             case "semaphore":
                 return new Semaphore(new InterProcessSemaphoreV2(client, path, limit));
             case "recipe":

@@ -3,12 +3,12 @@
 #include <latchkey/client.hpp>
 #include <latchkey/hold.hpp>
 
-#include "awaited.hpp"
 #include "eventually.hpp"
 #include "peer.hpp"
 #include "real_ensemble.hpp"
 #include "world.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -44,13 +44,14 @@ protected:
     template <class Start>
     std::future<hold> queued(Start start) {
         auto granted = std::make_shared<std::promise<hold>>();
-        awaited<bool> reserved;
-        start(acquire_options{.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
-              [granted](std::error_code ec, hold h) {
-                  EXPECT_FALSE(ec) << ec.message();
-                  granted->set_value(std::move(h));
-              });
-        EXPECT_TRUE(reserved.get_for(30s));
+        const auto reserved = std::make_shared<std::atomic<bool>>(false);  // told for each path
+        start(
+            acquire_options{.stop = {}, .reserved = [reserved](const place&) { *reserved = true; }},
+            [granted](std::error_code ec, hold h) {
+                EXPECT_FALSE(ec) << ec.message();
+                granted->set_value(std::move(h));
+            });
+        EXPECT_TRUE(eventually([&] { return reserved->load(); }));
         return granted->get_future();
     }
 

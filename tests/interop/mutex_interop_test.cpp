@@ -1,4 +1,5 @@
 // A mutex, Curator's InterProcessMutex, kazoo's Lock and ZooKeeper's own WriteLock on one path.
+#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "interop_test.hpp"
@@ -17,6 +18,8 @@ using ::testing::SizeIs;
 
 class MutexInterop : public InteropTest {
 protected:
+    using InteropTest::queued;
+
     std::future<hold> queued(mutex& m) {
         return InteropTest::queued([&](acquire_options o, mutex::acquire_handler h) {
             m.async_acquire(std::move(o), std::move(h));
@@ -123,6 +126,34 @@ TEST_F(MutexInterop, KazooWithCuratorsNamesWaitsForAllAndAllForIt) {
     EXPECT_FALSE(is_granted(last, 100ms));
     java().release("m");
     EXPECT_TRUE(last.get().valid());
+}
+
+TEST_F(MutexInterop, MultiMutexTakesTurnsWithCuratorOnEachPath) {
+    multi_mutex both(client_, {path_ + "/a", path_ + "/b"});
+    java().open("a", "mutex", path_ + "/a");
+    java().open("both", "multi", path_);
+    hold ours = both.acquire();
+    EXPECT_FALSE(java().try_acquire("a", 200ms));
+    EXPECT_FALSE(java().try_acquire("both", 200ms));
+    ours.release();
+    answer_of(java().acquire("both"));
+    EXPECT_FALSE(both.try_acquire_for(200ms));
+    java().release("both");
+    EXPECT_TRUE(both.acquire().valid());
+}
+
+TEST_F(MutexInterop, OneOfCuratorsThatTakesPathsOneByOneHasToGiveUpBesideAMultiMutex) {
+    multi_mutex both(client_, {path_ + "/a", path_ + "/b"});
+    java().open("a", "mutex", path_ + "/a");
+    java().open("b", "mutex", path_ + "/b");
+    answer_of(java().acquire("a"));
+    auto ours = queued([&](acquire_options o, multi_mutex::acquire_handler h) {
+        both.async_acquire(std::move(o), std::move(h));
+    });
+    EXPECT_FALSE(java().try_acquire("b", 200ms)) << "it waits behind us, as we do behind it";
+    EXPECT_FALSE(is_granted(ours));
+    java().release("a");
+    EXPECT_TRUE(ours.get().valid());
 }
 
 // What works in one direction only: docs/interoperation.md.
