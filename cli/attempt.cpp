@@ -1,6 +1,7 @@
 #include "attempt.hpp"
 
 #include <latchkey/error.hpp>
+#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
@@ -58,16 +59,18 @@ struct lock {
                             remedy));
 }
 
+void refuse_shared(client& c, const std::string& path) {
+    if (!shared_mutex(c, path).participants().empty()) {
+        refuse_mixture(path, "a shared lock", "give -x, or use another PATH");
+    }
+}
+
 lock mutex_of(client& c, const lock_options& options) {
     const auto m = std::make_shared<mutex>(c, options.path);
     return {[m](nanoseconds limit, acquire_options how) {
                 return m->try_acquire_for(limit, std::move(how));
             },
-            [&c, &path = options.path] {
-                if (!shared_mutex(c, path).participants().empty()) {
-                    refuse_mixture(path, "a shared lock", "give -x, or use another PATH");
-                }
-            }};
+            [&c, &path = options.path] { refuse_shared(c, path); }};
 }
 
 lock shared_mutex_of(client& c, const lock_options& options) {
@@ -90,12 +93,26 @@ lock semaphore_of(client& c, const lock_options& options) {
     }};
 }
 
+lock multi_mutex_of(client& c, const lock_options& options) {
+    const auto m = std::make_shared<multi_mutex>(c, options.paths);
+    return {[m](nanoseconds limit, acquire_options how) {
+                return m->try_acquire_for(limit, std::move(how));
+            },
+            [&c, &paths = options.paths] {
+                for (const std::string& path : paths) {
+                    refuse_shared(c, path);
+                }
+            }};
+}
+
 lock lock_of(client& c, const lock_options& options) {
     switch (options.what) {
         case lock_options::kind::read_write:
             return shared_mutex_of(c, options);
         case lock_options::kind::semaphore:
             return semaphore_of(c, options);
+        case lock_options::kind::all:
+            return multi_mutex_of(c, options);
         default:
             return mutex_of(c, options);
     }

@@ -6,6 +6,9 @@
 #include "printable.hpp"
 #include "usage_error.hpp"
 
+#include <array>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace latchkey::cli {
@@ -58,6 +61,22 @@ void choose_permits(const lock_words& words, lock_options& options) {
     }
 }
 
+void choose_all(const lock_words& words, lock_options& options) {
+    const std::array<std::pair<bool, const char*>, 6> others{{{words.shared, "-s"},
+                                                              {words.exclusive, "-x"},
+                                                              {words.permits.has_value(), "-N"},
+                                                              {words.limit.has_value(), "--limit"},
+                                                              {words.file.has_value(), "--file"},
+                                                              {words.key.has_value(), "--key"}}};
+    for (const auto& [given, name] : others) {
+        if (given) {
+            throw usage_error(fmt::format(
+                "--all and {}: --all takes the mutexes of several PATHs; leave one out", name));
+        }
+    }
+    options.what = lock_options::kind::all;
+}
+
 std::string path_of(const lock_words& words) {
     try {
         return words.file ? file_lock_path(*words.file) : key_lock_path(*words.key);
@@ -72,6 +91,10 @@ std::string path_of(const lock_words& words) {
 void choose_lock(const lock_words& words, lock_options& options) {
     if (words.shared && words.exclusive) {
         throw usage_error("-s and -x: a lock is shared or exclusive; leave one out");
+    }
+    if (words.all) {
+        choose_all(words, options);
+        return;
     }
     if (words.permits || words.limit) {
         choose_permits(words, options);

@@ -11,6 +11,7 @@ namespace latchkey::cli {
 struct lock_words {
     bool shared = false;
     bool exclusive = false;
+    bool all = false;
     std::optional<std::string> permits;
     std::optional<std::string> limit;
     std::optional<std::string> file;

@@ -25,6 +25,7 @@ std::string lock_help() {
        latchkey lock [OPTION]... PATH -c STRING
        latchkey lock [OPTION]... PATH
        latchkey lock [-s|-x] --file FILE ...
+       latchkey lock --all PATH... -- CMD [ARG]...
 
 Runs CMD while holding the lock PATH on a ZooKeeper ensemble; -c runs STRING
 with $SHELL (else /bin/sh). Without a command it prints "PATH NODE TOKEN" when
@@ -45,6 +46,8 @@ it is must be the same for all who use it:
                              name, whether or not FILE exists
       --key KEY              the same for hosts that have the file under
                              different names; KEY is what they agree on
+      --all                  the mutexes of several PATHs, all at once; they end
+                             at "--". A line each on stdout and in LATCHKEY_PATH
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (else $LATCHKEY_SERVERS, else $ZK_HOSTS)

@@ -4,6 +4,7 @@
 #include "lock_help.hpp"
 #include "printable.hpp"
 #include "seconds.hpp"
+#include "supervisor_messages.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>
@@ -45,6 +46,7 @@ void declare(CLI::App& app, raw_options& raw, lock_options& options) {
     value("--auth-file", options.auth_file);
     app.add_flag("-x,-e,--exclusive", raw.lock.exclusive);
     app.add_flag("-s,--shared", raw.lock.shared);
+    app.add_flag("--all", raw.lock.all);
     app.add_flag("-n,--nb,--nonblock", options.try_only);
     app.add_flag("--verbose", options.verbose);
     app.add_flag("--json", options.json);
@@ -108,6 +110,31 @@ void take_path(arguments& operands, lock_options& options) {
     operands.erase(operands.begin());
 }
 
+/// All words up to "--" or -c.
+void take_paths(arguments& operands, lock_options& options) {
+    std::size_t bytes = 0;
+    auto at = operands.begin();
+    for (; at != operands.end() && *at != "--" && !asks_for_shell(*at); ++at) {
+        if (at->empty() || at->front() != '/') {
+            throw usage_error(fmt::format(
+                "'{}' is not a PATH; with --all put '--' before the command", printable(*at)));
+        }
+        bytes += at->size() + 64;
+        options.paths.push_back(*at);
+        options.path += (options.path.empty() ? "" : " ") + *at;
+    }
+    if (options.paths.empty()) {
+        throw usage_error(
+            "which locks? give their paths, for example: latchkey lock --all /a /b -- CMD");
+    }
+    // The command gets them, and their znodes, in its environment.
+    if (bytes > supervisor_order::most_settings_bytes / 2 - 1024) {
+        throw usage_error(fmt::format(
+            "--all: {} PATHs are too many; give at most 28 of the longest", options.paths.size()));
+    }
+    operands.erase(operands.begin(), at);
+}
+
 /// Options may end with "--" before the PATH. Without a PATH the same "--" is the one before the
 /// command.
 void read_operands(arguments operands,
@@ -122,7 +149,9 @@ void read_operands(arguments operands,
     if (!path_is_given && !operands.empty() && operands.front() == "--") {
         operands.erase(operands.begin());
     }
-    if (!path_is_given) {
+    if (options.what == lock_options::kind::all) {
+        take_paths(operands, options);
+    } else if (!path_is_given) {
         take_path(operands, options);
     }
     if (operands.empty()) {

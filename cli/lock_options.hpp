@@ -20,11 +20,13 @@ struct lock_options {
         mutex,       ///< Curator's InterProcessMutex
         read_write,  ///< -s, -x, and files
         semaphore,   ///< -N, --limit
+        all,         ///< --all: several mutexes as one
     };
 
     std::string servers;
     kind what = kind::mutex;
-    std::string path;  ///< of the lock; that of --file or --key, too
+    std::string path;  ///< of the lock; that of --file or --key, too; for --all, to be shown
+    std::vector<std::string> paths;  ///< of --all
     lock_mode mode = lock_mode::exclusive;
     std::uint32_t permits = 1;           ///< -N
     std::optional<std::uint32_t> limit;  ///< --limit; without it the semaphore is there already

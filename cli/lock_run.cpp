@@ -22,6 +22,19 @@
 
 namespace latchkey::cli {
 
+namespace {
+
+/// No path has a line break in it.
+std::string lines_of(const std::vector<std::string>& paths) {
+    std::string lines;
+    for (const std::string& path : paths) {
+        lines += (lines.empty() ? "" : "\n") + path;
+    }
+    return lines;
+}
+
+}  // namespace
+
 lock_run::lock_run(const lock_options& options,
                    const client_options& how,
                    const signals& arriving,
@@ -171,8 +184,9 @@ void lock_run::on_attempt(attempt_result result) {
 void lock_run::start_command() {
     phase_ = phase::running;
     deadline_ = hold_.valid_until();
-    supervisor_->run({{"LATCHKEY_PATH", options_.path},
-                      {"LATCHKEY_NODE", hold_.path()},
+    const bool several = !options_.paths.empty();
+    supervisor_->run({{"LATCHKEY_PATH", several ? lines_of(options_.paths) : options_.path},
+                      {"LATCHKEY_NODE", lines_of(hold_.paths())},
                       {"LATCHKEY_TOKEN", std::to_string(hold_.fencing_token().zxid)}},
                      deadline_,
                      grace_within(options_, client_.session_timeout()));
@@ -181,13 +195,15 @@ void lock_run::start_command() {
 void lock_run::show_hold() {
     phase_ = phase::holding;
     const auto token = hold_.fencing_token().zxid;
-    const nlohmann::ordered_json object{
-        {"path", options_.path}, {"node", hold_.path()}, {"token", token}};
-    const auto line =
-        options_.json
-            ? object.dump() + '\n'
-            : fmt::format("{} {} {}\n", printable(options_.path), printable(hold_.path()), token);
-    if (!write_to_stdout(line)) {
+    std::string text;
+    for (const std::string& node : hold_.paths()) {
+        const std::string path =
+            options_.paths.empty() ? options_.path : node.substr(0, node.rfind('/'));
+        const nlohmann::ordered_json object{{"path", path}, {"node", node}, {"token", token}};
+        text += options_.json ? object.dump() + '\n'
+                              : fmt::format("{} {} {}\n", printable(path), printable(node), token);
+    }
+    if (!write_to_stdout(text)) {
         journal_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
         finish(exit_status::output_failed);
     }

@@ -8,7 +8,7 @@ namespace latchkey::cli {
 /// command's environment, "NAME=value\0" each.
 struct supervisor_order {
     enum class kind : std::int32_t { run, move_deadline, end_now, forward };
-    static constexpr int most_settings_bytes = 16 * 1024;
+    static constexpr int most_settings_bytes = 64 * 1024;
 
     kind what{};
     std::int32_t signal = 0;    ///< forward

@@ -1,34 +1,13 @@
 #include "protected_create.hpp"
 
+#include "guid.hpp"
 #include "path.hpp"
 #include "queue.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 namespace latchkey {
-namespace {
-
-/// A random (version 4) UUID as Java writes it; Curator recognises a protected name by its form.
-std::string guid(loop& l) {
-    const std::uint64_t high = (l.random() & ~0xF000ULL) | 0x4000ULL;
-    const std::uint64_t low = (l.random() & ~(3ULL << 62U)) | (1ULL << 63U);
-    std::array<char, 40> text{};
-    std::snprintf(text.data(),
-                  text.size(),
-                  "%08x-%04x-%04x-%04x-%012llx",
-                  static_cast<unsigned>(high >> 32U),
-                  static_cast<unsigned>(high >> 16U & 0xFFFFU),
-                  static_cast<unsigned>(high & 0xFFFFU),
-                  static_cast<unsigned>(low >> 48U),
-                  static_cast<unsigned long long>(low & 0xFFFF'FFFF'FFFFULL));
-    return text.data();
-}
-
-}  // namespace
-
 protected_create::protected_create(std::shared_ptr<client_core> core,
                                    std::shared_ptr<const participation> as,
                                    bool directory_known,

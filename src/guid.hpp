@@ -9,7 +9,7 @@
 
 namespace latchkey {
 
-/// A random (version 4) UUID as Java writes it.
+/// A random (version 4) UUID as Java writes it; Curator recognises its own names by that form.
 [[nodiscard]] inline std::string guid(loop& l) {
     const std::uint64_t high = (l.random() & ~0xF000ULL) | 0x4000ULL;
     const std::uint64_t low = (l.random() & ~(3ULL << 62U)) | (1ULL << 63U);

@@ -166,7 +166,7 @@ TEST_F(LockCommand, WrongUseNamesValueAndRemedy) {
     refused({}, "latchkey --help");
     refused({"lokc"}, "'lokc'");
     refused({"lock", "-z", servers_}, "path");
-    refused({"lock", "-z", servers_, "-s", "/a"}, "shared locks");
+    refused({"lock", "-z", servers_, "-s", "-x", "/a"}, "shared or exclusive");
     refused({"lock", "-z", servers_, "relative", "true"}, "relative");
     refused({"lock", "-z", servers_, "/a/../b", "true"}, "/a/../b");
     refused({"lock", "-z", servers_, "/a\x1b[2J", "true"}, "U+001B");

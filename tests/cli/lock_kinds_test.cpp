@@ -108,6 +108,23 @@ TEST_F(LockKinds, FileHasOneLockByAllItsNames) {
     EXPECT_EQ(lock_words({"-s", "--file", link, "-c", "exit 7"})->wait(), 7);
 }
 
+TEST_F(LockKinds, SeveralPathsAreTakenAllAtOnce) {
+    const std::string other = real_ensemble::fresh_path();
+    const auto both = lock_words({"--all", path_, other});
+    ASSERT_TRUE(eventually([&] { return !both->out().empty(); })) << both->err();
+    EXPECT_THAT(both->out(), AllOf(HasSubstr(path_ + ' '), HasSubstr(other + ' ')));
+    EXPECT_EQ(tried({}), 1);
+    EXPECT_EQ(lock_words({"-n", other, "true"})->wait(), 1);
+    both->send(SIGTERM);
+    EXPECT_EQ(both->wait(), 0);
+    const auto told = lock_words({"--all", other, path_, "-c", "echo \"$LATCHKEY_PATH\"; exit 5"});
+    EXPECT_EQ(told->wait(), 5) << told->err();
+    EXPECT_EQ(told->out(), other + '\n' + path_ + '\n');
+    const auto holder = holding({});
+    EXPECT_EQ(lock_words({"-n", "--all", other, path_, "--", "true"})->wait(), 1);
+    EXPECT_EQ(lock_words({"-n", other, "true"})->wait(), 0) << "all or nothing";
+}
+
 TEST_F(LockKinds, MutexAndSharedLockOfOnePathAreRefused) {
     const auto m = holding({});
     const auto shared = lock({"-s"}, {"--", "true"});

@@ -24,7 +24,7 @@ void check_options(const cli::lock_options& options, const words& all) {
             "grace is a part of the timeout");
     require(cli::grace_within(options, options.session_timeout) <= options.session_timeout / 4,
             "so is what comes of it");
-    require(options.path.starts_with("/files/") ||
+    require(!options.paths.empty() || options.path.starts_with("/files/") ||
                 std::find(all.begin(), all.end(), options.path) != all.end(),
             "the path was given, or is a file's");
     require(!options.limit || options.permits <= *options.limit, "permits that can be had");

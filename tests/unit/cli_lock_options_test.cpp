@@ -149,6 +149,19 @@ TEST(LockOptions, TakeAFileOrAKeyInsteadOfAPath) {
     EXPECT_TRUE(parse({"--file", "/f"}).command.empty());
 }
 
+TEST(LockOptions, TakeSeveralPathsUpToTheCommand) {
+    const auto o = parse({"--all", "/a", "/b", "--", "x", "--", "y"});
+    EXPECT_EQ(o.what, lock_options::kind::all);
+    EXPECT_THAT(o.paths, ElementsAre("/a", "/b"));
+    EXPECT_EQ(o.path, "/a /b");
+    EXPECT_THAT(o.command, ElementsAre("x", "--", "y"));
+    EXPECT_THAT(parse({"--all", "/a", "-c", "x"}).command, ElementsAre("/bin/sh", "-c", "x"));
+    EXPECT_TRUE(parse({"--all", "/a", "/b"}).command.empty());
+    words many{"--all"};
+    many.insert(many.end(), 40, "/" + std::string(1000, 'p'));
+    EXPECT_THAT(refusal_of(many), HasSubstr("40 PATHs are too many"));
+}
+
 TEST(LockOptions, RefusalsNameValueAndRemedy) {
     const std::vector<std::pair<words, const char*>> refusals{
         {{}, "give its path"},
@@ -166,6 +179,11 @@ TEST(LockOptions, RefusalsNameValueAndRemedy) {
         {{"--file", "/f", "--"}, "no command after '--'"},
         {{"--file", ""}, "has no name"},
         {{"--key", ""}, "an empty key"},
+        {{"--all"}, "give their paths"},
+        {{"--all", "--", "--", "x"}, "give their paths"},
+        {{"--all", "/a", "x"}, "'x' is not a PATH; with --all put '--' before the command"},
+        {{"--all", "-s", "/a", "/b"}, "--all and -s"},
+        {{"--all", "--file", "/f"}, "--all and --file"},
         {{"-w", "-1", "/a"}, "'-1' is negative"},
         {{"-w", "nan", "/a"}, "'nan' is not a duration"},
         {{"-w", "", "/a"}, "'' is not a duration"},
@@ -247,6 +265,7 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--limit",
                              "--file",
                              "--key",
+                             "--all",
                              "-n",
                              "--nb",
                              "--nonblock",
