@@ -51,7 +51,7 @@ struct attendance {
 
     std::atomic<state> now = state::outside;  ///< any thread
     std::atomic<std::int64_t> session{0};     ///< that it entered with; any thread
-    bool abandoned = false;  ///< nobody is left who could leave
+    bool abandoned = false;                   ///< nobody is left who could leave
     bool directory_known = false;
     std::string own;               ///< the name of its znode
     std::uint64_t generation = 0;  ///< that it is of
