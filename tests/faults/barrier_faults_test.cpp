@@ -133,6 +133,71 @@ INSTANTIATE_TEST_SUITE_P(,
                                                               op::any),
                                             ::testing::Values(when::before, when::after)));
 
+/// The moments between what is seen and what is done about it.
+class MeetingMoments : public SteppedTest {
+protected:
+    MeetingMoments() {
+        // One round, so that everybody knows the directory.
+        const std::vector<std::shared_ptr<outcome>> in{enter(one_, ensemble_),
+                                                       enter(two_, ensemble_)};
+        ensemble_.run_for(1s);
+        const std::vector<std::shared_ptr<outcome>> out{leave(one_, ensemble_),
+                                                        leave(two_, ensemble_)};
+        ensemble_.run_for(1s);
+        EXPECT_TRUE(out[0]->passed && out[1]->passed);
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+    double_barrier one_{a_, "/b", 2};
+    double_barrier two_{b_, "/b", 2};
+};
+
+/// From the list that shows the first one until the transaction that counts on it.
+class MeetingThatIsLost : public MeetingMoments,
+                          public ::testing::WithParamInterface<std::chrono::microseconds> {};
+
+TEST_P(MeetingThatIsLost, BetweenCountingAndBeginningIsNotBegun) {
+    const auto first = enter(one_, ensemble_);
+    ensemble_.run_for(1s);
+    const auto second = enter(two_, ensemble_);
+    ensemble_.run_for(GetParam());
+    ensemble_.expire(a_.session_id());
+    ensemble_.run_for(9ms - GetParam());
+    EXPECT_FALSE(second->done) << "alone";
+    EXPECT_FALSE(ensemble_.exists("/b/ready"));
+    ASSERT_TRUE(ensemble_.run_until([&] { return first->done && second->done; }, 60s));
+    EXPECT_TRUE(first->passed && second->passed);
+}
+
+INSTANTIATE_TEST_SUITE_P(, MeetingThatIsLost, ::testing::Values(1500us, 2500us, 3500us, 4500us));
+
+TEST_F(MeetingMoments, OfGivingUpAndBeginningDecideOneOrTheOther) {
+    int together = 0;
+    int apart = 0;
+    for (auto late = 0us; late < 16ms; late += 500us) {
+        const auto first = std::make_shared<outcome>();
+        one_.async_enter(100ms, {}, outcome::into(first, ensemble_));
+        ensemble_.run_for(90ms + late);
+        const auto second = enter(two_, ensemble_);
+        ensemble_.run_for(500ms);
+        ASSERT_TRUE(first->done);
+        EXPECT_EQ(first->passed, second->passed) << late.count() << " us";
+        (first->passed ? together : apart)++;
+        if (!first->passed) {
+            const auto again = enter(one_, ensemble_);
+            ensemble_.run_for(500ms);
+            EXPECT_TRUE(again->passed);
+        }
+        const auto out = leave(one_, ensemble_);
+        const auto last = leave(two_, ensemble_);
+        ensemble_.run_for(500ms);
+        EXPECT_TRUE(out->passed && last->passed) << late.count() << " us";
+    }
+    EXPECT_GT(together, 0);
+    EXPECT_GT(apart, 0);
+}
+
 /// Participants that begin, are inside and leave at times drawn from a seed.
 class MeetingLoss : public ::testing::TestWithParam<std::uint64_t> {
 protected:
