@@ -1,4 +1,5 @@
 // latchkey::mutex beside the same lock written plainly over the C client, on real servers.
+#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "side_by_side.hpp"
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <future>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -141,6 +143,40 @@ void try_acquire_when_held(benchmark::State& state, const setting& where) {
     s.plain_other().remove(first);
 }
 
+// ---- several locks ----
+
+/// A multi_mutex beside as many mutexes, one after the other.
+void eight_locks(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    std::vector<std::string> paths;
+    std::vector<std::unique_ptr<latchkey::mutex>> singles;
+    for (int i = 0; i < 8; ++i) {
+        paths.push_back(s.latchkey_path() + '-' + std::to_string(i));
+        singles.push_back(std::make_unique<latchkey::mutex>(s.one(), paths.back()));
+    }
+    latchkey::multi_mutex all(s.one(), paths);
+    const side together{.cycle = [&] {
+        const auto start = clock::now();
+        hold h = all.acquire();
+        const double took = since(start);
+        h.release_and_wait();
+        return took;
+    }};
+    const side one_by_one{.cycle = [&] {
+        const auto start = clock::now();
+        std::vector<hold> holds;
+        for (const auto& lock : singles) {
+            holds.push_back(lock->acquire());
+        }
+        const double took = since(start);
+        for (hold& h : holds) {
+            h.release_and_wait();
+        }
+        return took;
+    }};
+    compare(state, together, one_by_one, {.blocks = where.distant ? 5 : 10, .cycles = 50});
+}
+
 using measurement = void (*)(benchmark::State&, const setting&);
 
 /// A refusal ends the measurement and fails the program.
@@ -178,6 +214,7 @@ void add_all() {
         add("acquire+release", &acquire_and_release, where);
         add("release to grant", &release_to_grant, where);
         add("try_acquire, held", &try_acquire_when_held, where);
+        add("8 locks", &eight_locks, where);
     }
 }
 
