@@ -187,7 +187,7 @@ znode_watch& contender::own_watch() {
 void contender::publish() {
     enter(state::held);
     core_->heartbeat().demand(this, path_of(own_));
-    if (!own_watch_) {
+    if (!own_watch_ || !own_watch_->armed()) {  // it may have been lost with a connection
         timer_.start(own_watch_delay, [this] { own_watch().arm(); });
     }
     auto granted = std::make_shared<hold_state>(
