@@ -69,6 +69,10 @@ void contender::client_closed(const failure& why) {
         core_->deletes().add(path_of(own_), nullptr);
     }
     finish({why, {}});
+    // Nobody contends here any more: nobody has to wait until the hold is released.
+    if (const auto released = std::exchange(settings_.released, nullptr)) {
+        released();
+    }
 }
 
 }  // namespace latchkey

@@ -69,6 +69,9 @@ std::shared_ptr<client_core> client_core::start(environment env,
     std::shared_ptr<client_core> core(
         new client_core(std::move(env), std::move(target), std::move(options)));
     core->post([core] { core->open_session(); });
+    if (core->env_.started) {
+        core->env_.started(core);
+    }
     return core;
 }
 
@@ -189,6 +192,16 @@ void client_core::close() noexcept {
         // Twice the limit and a second each for the servers and for callbacks that are slow.
         status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
     }
+}
+
+void client_core::close_without_servers() {
+    post([self = shared_from_this()] {
+        if (self->close_limit_.running()) {
+            self->finish_close();
+        } else {
+            self->begin_close({errc::closed, "the servers are no more"}, false);
+        }
+    });
 }
 
 // ---- for threads outside ----

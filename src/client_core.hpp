@@ -59,6 +59,10 @@ public:
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
     void close() noexcept;
 
+    /// Closes as soon as what was handed to the loop before has run, and drains nothing: nobody is
+    /// left to delete from.
+    void close_without_servers();
+
     [[nodiscard]] state_listeners& listeners() noexcept { return listeners_; }
 
     [[nodiscard]] const client_options& options() const noexcept { return options_; }
