@@ -68,9 +68,11 @@ void contender::client_closed(const failure& why) {
     if (!own_.empty()) {
         core_->deletes().add(path_of(own_), nullptr);
     }
+    const bool held = state_ == state::held;
     finish({why, {}});
-    // Nobody contends here any more: nobody has to wait until the hold is released.
-    if (const auto released = std::exchange(settings_.released, nullptr)) {
+    // Nobody contends here any more: nobody has to wait until the hold is released. Who held
+    // nothing was replaced by finish() already.
+    if (const auto released = std::exchange(settings_.released, nullptr); released && held) {
         released();
     }
 }

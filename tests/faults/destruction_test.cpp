@@ -207,6 +207,19 @@ TEST_F(DestructionOf, EverythingInTheHandlerOfItsAcquireLeavesNothing) {
     EXPECT_TRUE(ensemble_.children("/lock").empty());
 }
 
+TEST_F(DestructionOf, AClientTellsAllWhoWaitForOneObject) {
+    const hold ahead = held(others_);
+    int told = 0;
+    for (int i = 0; i < 4; ++i) {
+        mutex_->async_acquire(
+            {}, [&](std::error_code ec, const hold&) { told += ec == errc::closed ? 1 : 0; });
+    }
+    ensemble_.run_for(1s);
+    client_->close();
+    ensemble_.run_for(5s);
+    EXPECT_EQ(told, 4);
+}
+
 TEST_F(DestructionOf, EverythingWhenItsLossIsToldLeavesNothing) {
     start_and_hold();
     const std::stop_callback end(hold_.lost(), [this] { destroy_all(); });
