@@ -39,7 +39,11 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
         case session_event::kind::expired:
             retire_session();
             end_session(loss::session_expired);
-            reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
+            // With the session its deletes have ended: a client that only drained may be closed
+            // now, and destroyed on any thread.
+            if (!closing_) {
+                reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
+            }
             break;
         case session_event::kind::auth_failed:
             on_auth_failed(e.detail);
