@@ -16,12 +16,13 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 5> names{{
+constexpr std::array<std::pair<corner, const char*>, 6> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
     {corner::taken_away, "taken-away"},
     {corner::crowded, "crowded"},
+    {corner::unresolved, "unresolved"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -135,6 +136,22 @@ void crowded(plan& p, random_source& r) {
     p.at_requests = 0.02;
 }
 
+/// Requests come late, from connections that are gone, and servers are behind each other.
+void unresolved(plan& p) {
+    set_objects(p, 4, {{std::string(root) + "/lock", 1}});
+    p.longest_hold = p.session_timeout / 10;
+    p.longest_rest = p.session_timeout / 10;
+    set_weights(p,
+                {{fault::requests_late, 2},
+                 {fault::connection_cut, 2},
+                 {fault::moved, 2},
+                 {fault::server_late, 1},
+                 {fault::follower_isolated, 1},
+                 {fault::answer_lost, 1}});
+    p.interval = p.session_timeout / 3;
+    p.at_requests = 0.15;
+}
+
 }  // namespace
 
 const char* to_string(corner c) noexcept {
@@ -159,6 +176,8 @@ void concentrate(plan& p, corner where, random_source& random) {
             return taken_away(p, random);
         case corner::crowded:
             return crowded(p, random);
+        case corner::unresolved:
+            return unresolved(p);
     }
 }
 

@@ -44,7 +44,8 @@ TEST(Mutants, BreakNothingWhileTheyAreSwitchedOff) {
                                corner::cut_off,
                                corner::woken_up,
                                corner::taken_away,
-                               corner::crowded}) {
+                               corner::crowded,
+                               corner::unresolved}) {
         for (std::uint64_t seed = 1; seed <= 300; ++seed) {
             const verdict v = simulate({.seed = seed, .where = where});
             ASSERT_TRUE(v.violations.empty())

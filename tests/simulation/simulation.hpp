@@ -20,6 +20,7 @@ enum class corner : std::uint8_t {
     woken_up,    ///< the same for who was stopped
     taken_away,  ///< an operator deletes what is held and waited for, and little else happens
     crowded,     ///< many callers share few objects, and holds are lost
+    unresolved,  ///< requests come late, from connections that are gone
 };
 
 /// "cut-off".

@@ -69,15 +69,18 @@ TEST_P(EveryCorner, KeepsEveryPromise) {
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Simulation,
-    EveryCorner,
-    ::testing::Values(corner::cut_off, corner::woken_up, corner::taken_away, corner::crowded),
-    [](const auto& c) {
-        std::string name = to_string(c.param);
-        std::erase(name, '-');
-        return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Simulation,
+                         EveryCorner,
+                         ::testing::Values(corner::cut_off,
+                                           corner::woken_up,
+                                           corner::taken_away,
+                                           corner::crowded,
+                                           corner::unresolved),
+                         [](const auto& c) {
+                             std::string name = to_string(c.param);
+                             std::erase(name, '-');
+                             return name;
+                         });
 
 TEST(Simulation, FaultsOfNetworkServersAndClientsNeverLetTwoBelieve) {
     const figures sum = run_seeds(1,
