@@ -55,7 +55,11 @@ client_core::client_core(environment env, connect_target target, client_options 
                   "; trying again until the session ends");
           },
           [this] { drained_if_closing(); }),
-      pulse_(*env_.loop, [this] { validity_->stood_still(env_.loop->now()); }),
+      pulse_(*env_.loop,
+             [this] {
+                 validity_->stood_still(env_.loop->now());
+                 make_heard();
+             }),
       reopen_(*env_.loop),
       close_limit_(*env_.loop) {}
 
@@ -100,8 +104,8 @@ void client_core::submit(request r,
     auto completed =
         [this, write, generation = generation_, sent = env_.loop->now(), done = std::move(done)](
             reply answer) {
-            if (write && generation == generation_ && proves_quorum(answer.code)) {
-                on_proof(sent);
+            if (generation == generation_) {
+                on_answer(sent, write, answer.code);
             }
             strip_chroot(target_.chroot, answer);
             done(std::move(answer));

@@ -143,6 +143,8 @@ private:
     void on_znode_missing(const std::string& path);
     void give_up(failure why);
     void on_deadline_passed();
+    void make_heard();
+    void on_answer(loop::clock::time_point sent, bool to_write, result_code code);
     void on_proof(loop::clock::time_point sent);
     void set_state(connection_state s);
     void set_trouble(std::string text);

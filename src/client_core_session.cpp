@@ -35,6 +35,7 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
             break;
         case session_event::kind::silence_over:
             validity_->heard_again(env_.loop->now());
+            make_heard();
             break;
         case session_event::kind::expired:
             retire_session();
@@ -91,6 +92,7 @@ void client_core::on_connected(const session_event& e) {
     for (const auto& user : users()) {
         user->session_connected();
     }
+    make_heard();
 }
 
 void client_core::on_suspended() {
@@ -169,6 +171,22 @@ void client_core::on_deadline_passed() {
     }
 }
 
+/// After an interruption nothing is proven before something sent since is answered: idle clients
+/// ask for that. Rare, and one read.
+void client_core::make_heard() {
+    if (connected_ && validity_->unheard()) {
+        submit(request::exists("/"), [](const reply&) {});
+    }
+}
+
+void client_core::on_answer(loop::clock::time_point sent, bool to_write, result_code code) {
+    if (to_write && proves_quorum(code)) {
+        on_proof(sent);
+    } else if (validity_ && !outcome_unknown(code)) {
+        validity_->heard(sent, env_.loop->now());
+    }
+}
+
 void client_core::on_proof(loop::clock::time_point sent) {
     if (!validity_) {
         return;
@@ -178,7 +196,7 @@ void client_core::on_proof(loop::clock::time_point sent) {
         // deadline moves on.
         on_deadline_passed();
     }
-    validity_->proven(sent);
+    validity_->proven(sent, env_.loop->now());
     if (state() == connection_state::lost && connected_) {
         set_state(connection_state::reconnected);
     }
