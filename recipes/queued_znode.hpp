@@ -66,7 +66,7 @@ public:
     /// If it was to be watched, and the connection failed before it was.
     void watch_again_if_not();
 
-    [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr; }
+    [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr && watch_->armed(); }
 
     void stop_watching() { watch_.reset(); }
 

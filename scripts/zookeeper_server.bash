@@ -46,11 +46,23 @@ write_configuration() {
 
 # --- its process --------------------------------------------------------------------------------------------------
 
+# The arguments of process $1, a line each. For a moment, while it becomes another program, a process has none.
+arguments_of() {
+    local words tries
+    for ((tries = 0; tries < 100; tries++)); do
+        words=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline") || return 1
+        [[ -z $words ]] || { echo "$words"; return; }
+        grep -q '^State:.[ZX]' "/proc/$1/status" 2>/dev/null && return 1
+        sleep 0.01
+    done
+    return 1
+}
+
 # The pid of server $1, if that process is still this server: numbers are used again.
 pid_of() {
     local pid
-    pid=$(cat "$dir/$1/pid" 2>/dev/null) && [[ -n $pid ]] || return 1
-    tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -xF -- "$dir/$1/zoo.cfg" >/dev/null && echo "$pid"
+    pid=$(cat "$dir/$1/pid" 2>/dev/null) && [[ -n $pid && -d /proc/$pid ]] || return 1
+    arguments_of "$pid" 2>/dev/null | grep -xF -- "$dir/$1/zoo.cfg" >/dev/null && echo "$pid"
 }
 
 paused() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [Tt]* ]]; }

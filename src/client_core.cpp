@@ -55,7 +55,11 @@ client_core::client_core(environment env, connect_target target, client_options 
                   "; trying again until the session ends");
           },
           [this] { drained_if_closing(); }),
-      pulse_(*env_.loop, [this] { validity_->stood_still(env_.loop->now()); }),
+      pulse_(*env_.loop,
+             [this] {
+                 validity_->stood_still(env_.loop->now());
+                 make_heard();
+             }),
       reopen_(*env_.loop),
       close_limit_(*env_.loop) {}
 
@@ -69,6 +73,9 @@ std::shared_ptr<client_core> client_core::start(environment env,
     std::shared_ptr<client_core> core(
         new client_core(std::move(env), std::move(target), std::move(options)));
     core->post([core] { core->open_session(); });
+    if (core->env_.started) {
+        core->env_.started(core);
+    }
     return core;
 }
 
@@ -97,8 +104,8 @@ void client_core::submit(request r,
     auto completed =
         [this, write, generation = generation_, sent = env_.loop->now(), done = std::move(done)](
             reply answer) {
-            if (write && generation == generation_ && proves_quorum(answer.code)) {
-                on_proof(sent);
+            if (generation == generation_) {
+                on_answer(sent, write, answer.code);
             }
             strip_chroot(target_.chroot, answer);
             done(std::move(answer));
@@ -189,6 +196,16 @@ void client_core::close() noexcept {
         // Twice the limit and a second each for the servers and for callbacks that are slow.
         status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
     }
+}
+
+void client_core::close_without_servers() {
+    post([self = shared_from_this()] {
+        if (self->close_limit_.running()) {
+            self->finish_close();
+        } else {
+            self->begin_close({errc::closed, "the servers are no more"}, false);
+        }
+    });
 }
 
 // ---- for threads outside ----

@@ -59,6 +59,10 @@ public:
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
     void close() noexcept;
 
+    /// Closes as soon as what was handed to the loop before has run, and drains nothing: nobody is
+    /// left to delete from.
+    void close_without_servers();
+
     [[nodiscard]] state_listeners& listeners() noexcept { return listeners_; }
 
     [[nodiscard]] const client_options& options() const noexcept { return options_; }
@@ -142,6 +146,8 @@ private:
     void on_znode_missing(const std::string& path);
     void give_up(failure why);
     void on_deadline_passed();
+    void make_heard();
+    void on_answer(loop::clock::time_point sent, bool to_write, result_code code);
     void on_proof(loop::clock::time_point sent);
     void set_state(connection_state s);
     void set_trouble(std::string text);

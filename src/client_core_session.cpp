@@ -35,11 +35,16 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
             break;
         case session_event::kind::silence_over:
             validity_->heard_again(env_.loop->now());
+            make_heard();
             break;
         case session_event::kind::expired:
             retire_session();
             end_session(loss::session_expired);
-            reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
+            // With the session its deletes have ended: a client that only drained may be closed
+            // now, and destroyed on any thread.
+            if (!closing_) {
+                reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
+            }
             break;
         case session_event::kind::auth_failed:
             on_auth_failed(e.detail);
@@ -87,6 +92,7 @@ void client_core::on_connected(const session_event& e) {
     for (const auto& user : users()) {
         user->session_connected();
     }
+    make_heard();
 }
 
 void client_core::on_suspended() {
@@ -165,6 +171,22 @@ void client_core::on_deadline_passed() {
     }
 }
 
+/// After an interruption nothing is proven before something sent since is answered: idle clients
+/// ask for that. Rare, and one read.
+void client_core::make_heard() {
+    if (connected_ && validity_->unheard()) {
+        submit(request::exists("/"), [](const reply&) {});
+    }
+}
+
+void client_core::on_answer(loop::clock::time_point sent, bool to_write, result_code code) {
+    if (to_write && proves_quorum(code)) {
+        on_proof(sent);
+    } else if (validity_ && !outcome_unknown(code)) {
+        validity_->heard(sent, env_.loop->now());
+    }
+}
+
 void client_core::on_proof(loop::clock::time_point sent) {
     if (!validity_) {
         return;
@@ -174,7 +196,7 @@ void client_core::on_proof(loop::clock::time_point sent) {
         // deadline moves on.
         on_deadline_passed();
     }
-    validity_->proven(sent);
+    validity_->proven(sent, env_.loop->now());
     if (state() == connection_state::lost && connected_) {
         set_state(connection_state::reconnected);
     }

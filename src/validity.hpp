@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 
 namespace latchkey {
 
@@ -16,10 +18,14 @@ namespace latchkey {
 /// the tick at most half the timeout, ZooKeeper's default lower bound, the silences of an idle
 /// client add up to half the timeout, and those of a holder to a third; a longer tick costs in
 /// proportion.
+/// What the network holds back comes on top of a silence.
+enum class silence : std::uint8_t { none, ended, ended_late };
+
 [[nodiscard]] constexpr std::chrono::nanoseconds validity_margin(std::chrono::nanoseconds timeout,
                                                                  std::chrono::nanoseconds tick,
-                                                                 bool after_silence) noexcept {
-    return after_silence ? std::max(timeout / 2, tick) : std::max(timeout * 2 / 5, tick * 4 / 5);
+                                                                 silence s) noexcept {
+    const int tenths = s == silence::none ? 4 : s == silence::ended ? 5 : 6;
+    return std::max(timeout, tick * 2) * tenths / 10;
 }
 
 /// Whether enough is left of the timeout to be told of the next proof in time.
@@ -50,19 +56,35 @@ public:
         publish();
     }
 
-    /// A quorum write sent at `sent` was answered. On the loop.
-    void proven(time_point sent) noexcept {
+    /// The servers have answered, at `answered`, what was sent at `sent`: they have heard of the
+    /// client in between. On the loop.
+    void heard(time_point sent, time_point answered) noexcept {
+        if (unheard() && sent >= awake_since_) {
+            heard_since_ = answered;
+        }
+    }
+
+    /// A quorum write was. On the loop.
+    void proven(time_point sent, time_point answered) noexcept {
+        heard(sent, answered);
         if (sent <= proof_) {
             return;
         }
-        if (held_back_until_ <= proof_ && proof_ < awake_since_ && awake_since_ <= sent) {
-            before_standstill_ = proof_;
-        }
+        // How much longer than ever it took: so long the network may have held it back.
+        const duration took = answered - sent;
+        const duration late = std::max(took - quickest_, duration{0});
+        quickest_ = answered_ == time_point::min() ? took : std::min(quickest_, took);
         // A little more than a holder's heartbeats are apart.
-        if (proof_ == time_point::min() || sent - proof_ > timeout_ / 16 * 3) {
-            silent_until_ = std::max(silent_until_, sent);
+        if (proof_ == time_point::min() || sent - proof_ + late > timeout_ / 16 * 3) {
+            if (late > timeout_ / 64) {
+                silence_ = silence::ended_late;
+            } else if (sent - told() >= silent_until_) {
+                silence_ = silence::ended;
+            }
+            silent_until_ = std::max(silent_until_, answered);
         }
         proof_ = sent;
+        answered_ = answered;
         publish();
     }
 
@@ -70,15 +92,26 @@ public:
     /// servers may be about to end the session, and a write that they still answer changes nothing
     /// about that until the leader has been told of it. What it was told before counts. On the
     /// loop.
-    void stood_still(time_point until) noexcept { awake_since_ = until; }
+    void stood_still(time_point until) noexcept {
+        if (!told_later_) {
+            told_later_ = earlier{proof_, answered_};
+        }
+        awake_since_ = until;
+        heard_since_ = time_point::max();
+    }
 
     /// Nothing was heard for longer than pings are apart, until now. What was sent meanwhile may
     /// have been held back by the network, and may have arrived only now, all of it at once: the
     /// leader need not have been told of any of it. On the loop.
     void heard_again(time_point until) noexcept {
-        before_standstill_ = proof_;
-        awake_since_ = silent_until_ = held_back_until_ = until;
+        stood_still(until);
+        silent_until_ = until;
+        silence_ = silence::ended_late;
     }
+
+    /// Whether nothing was answered yet of what was sent since then: it may be on its way still,
+    /// and the servers know nothing of it. On the loop.
+    [[nodiscard]] bool unheard() const noexcept { return heard_since_ == time_point::max(); }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
@@ -99,33 +132,46 @@ public:
     [[nodiscard]] time_point proof() const noexcept { return proof_; }
 
 private:
+    /// A proof, and when it was answered: the servers had it by then.
+    struct earlier {
+        time_point sent;
+        time_point answered;
+    };
+
+    /// Within this time what a server has heard is surely told to the leader.
+    [[nodiscard]] duration told() const noexcept { return std::max(timeout_ / 4, tick_ / 2); }
+
     void publish() noexcept {
-        const bool proven = !ended_ && proof_ != time_point::min() && timeout_ != duration::max();
-        if (!proven) {
+        if (ended_ || proof_ == time_point::min() || timeout_ == duration::max()) {
             believed_until_ = time_point::min();
         } else {
-            // A silence counts until its end has surely been told to the leader.
-            const duration told = std::max(timeout_ / 4, tick_ / 2);
-            const bool after_silence = proof_ - silent_until_ < told;
-            if (!after_silence || proof_ >= awake_since_ + told) {
-                believed_until_ =
-                    proof_ + timeout_ - validity_margin(timeout_, tick_, after_silence);
-            } else if (before_standstill_ != time_point::min() &&
-                       proof_ >= before_standstill_ + told) {
+            const auto is_told = [&](time_point heard) { return proof_ - told() >= heard; };
+            if (is_told(heard_since_)) {
+                const silence s = is_told(silent_until_) ? silence::none : silence_;
+                believe(proof_ + timeout_ - validity_margin(timeout_, tick_, s));
+                told_later_.reset();
+            } else if (told_later_ && told_later_->sent != time_point::min() &&
+                       is_told(told_later_->answered)) {
                 // The leader has been told of that one, or the newest would not be answered.
-                believed_until_ = std::max(believed_until_, before_standstill_ + timeout_ * 9 / 10);
+                believe(told_later_->sent + timeout_ * 9 / 10);
+                told_later_.reset();
             }
         }
         deadline_.store(believed_until_.time_since_epoch().count(), std::memory_order_release);
     }
 
+    void believe(time_point until) noexcept { believed_until_ = std::max(believed_until_, until); }
+
     const duration tick_;
     duration timeout_ = duration::max();
     time_point proof_ = time_point::min();
+    time_point answered_ = time_point::min();      ///< when that was
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
-    time_point awake_since_ = time_point::min();   ///< the end of the last standstill
-    time_point held_back_until_ = time_point::min();    ///< the end of one of the network
-    time_point before_standstill_ = time_point::min();  ///< the last proof before it
+    silence silence_ = silence::ended;
+    duration quickest_{0};  ///< from a request to its answer, once there was one
+    time_point awake_since_ = time_point::min();  ///< the end of the last interruption
+    time_point heard_since_ = time_point::min();  ///< the servers have, for sure
+    std::optional<earlier> told_later_;           ///< the last proof before an interruption
     time_point believed_until_ = time_point::min();
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};

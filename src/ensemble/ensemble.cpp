@@ -89,8 +89,20 @@ ensemble::state::~state() {
         all->shut_down();
     });
     if (loop->stepped()) {
+        end_clients();
         loop->abandon();
     }
+}
+
+void ensemble::state::end_clients() {
+    clients->silent = true;
+    for (const std::weak_ptr<client_core>& weak : clients->all) {
+        if (const std::shared_ptr<client_core> client = weak.lock()) {
+            client->close_without_servers();
+        }
+    }
+    // Longer than a session waits for the answer to its farewell.
+    loop->run_for(std::chrono::seconds(2));
 }
 
 ensemble::ensemble() : ensemble(options{}) {}

@@ -34,8 +34,19 @@ environment ensemble_access::environment_of(ensemble& e) {
     made.loop = process->loop;
     made.sessions = std::make_shared<ensemble_sessions>(all, process);
     if (e.state_->loop->stepped()) {
-        made.callbacks = [l = process->loop]() -> environment::executor {
-            return [l](std::function<void()> f) { l->post(std::move(f)); };
+        made.callbacks = [l = process->loop,
+                          clients = e.state_->clients]() -> environment::executor {
+            return [l, clients](std::function<void()> f) {
+                l->post([clients, f = std::move(f)] {
+                    if (!clients->silent) {
+                        f();
+                    }
+                });
+            };
+        };
+        made.started = [clients = e.state_->clients](const std::shared_ptr<client_core>& started) {
+            std::erase_if(clients->all, [](const auto& weak) { return weak.expired(); });
+            clients->all.push_back(started);
         };
     } else {
         made.callbacks = []() -> environment::executor {

@@ -2,6 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
+#include "client_core.hpp"
 #include "cluster.hpp"
 #include "nemesis.hpp"
 #include "virtual_loop.hpp"
@@ -9,8 +10,15 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace latchkey::testing {
+
+/// The clients of a stepped ensemble. Shared with them, as they may outlive it.
+struct stepped_clients {
+    std::vector<std::weak_ptr<client_core>> all;
+    bool silent = false;  ///< code of the user is not run any more
+};
 
 struct ensemble::state {
     explicit state(const options& how);
@@ -36,9 +44,14 @@ struct ensemble::state {
     /// What `f` throws comes out here.
     void operate(const std::function<void(model::leader&)>& f);
 
+    /// Runs what the clients of a stepped ensemble have still to do, without the user's code: else
+    /// what they own would own them for ever.
+    void end_clients();
+
     std::shared_ptr<virtual_loop> loop;
     std::shared_ptr<model::cluster> all;
     std::unique_ptr<model::nemesis> trouble;
+    std::shared_ptr<stepped_clients> clients = std::make_shared<stepped_clients>();
 };
 
 }  // namespace latchkey::testing

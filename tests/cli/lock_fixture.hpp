@@ -6,6 +6,7 @@
 #include "eventually.hpp"
 #include "program.hpp"
 #include "real_ensemble.hpp"
+#include "world.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +65,7 @@ protected:
             client_ = std::make_unique<client>(client::connect(servers_));
             queue_ = std::make_unique<mutex>(*client_, path_);
         }
+        catch_up(*client_);
         return *queue_;
     }
 

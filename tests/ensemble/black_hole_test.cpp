@@ -66,7 +66,6 @@ TEST_F(BlackHole, ToAllServersCostsTheHoldAtItsDeadlineWhateverTheCClientKnows) 
     EXPECT_LT(deadline, boottime_clock::now() + timeout * 2 / 3);
     EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
     EXPECT_EQ(c.first().session(), session) << "nobody can have said that it has ended";
-    EXPECT_FALSE(c.second().has()) << "the test was too slow to see it";
     c.expect_taken_over();
     EXPECT_LT(deadline, c.second().granted_at());
     report("deadline_to_grant", c.second().granted_at() - deadline);

@@ -49,20 +49,23 @@ void competitor::join(std::function<void()> granted) {
                             if (failed) {
                                 return;  // the client was closed
                             }
-                            std::function<void()> tell;
-                            {
-                                const std::lock_guard lock(guard_);
-                                granted_at_ = boottime_clock::now();
-                                hold_ = std::move(h);
-                                tell = granted_;
-                            }
-                            if (tell) {
+                            const time_point at = boottime_clock::now();
+                            if (const auto tell = on_grant()) {
                                 tell();
                             }
+                            // After that: who sees the hold sees what it was told as well.
+                            const std::lock_guard lock(guard_);
+                            granted_at_ = at;
+                            hold_ = std::move(h);
                         });
     if (!eventually([this] { return places() > 0; })) {
         throw std::runtime_error("no place in the queue: " + client_.trouble());
     }
+}
+
+std::function<void()> competitor::on_grant() const {
+    const std::lock_guard lock(guard_);
+    return granted_;
 }
 
 int competitor::places() const {
@@ -171,6 +174,7 @@ contest::contest(const setup& s)
 
 std::vector<std::int64_t> contest::sessions_in_queue() {
     std::vector<std::int64_t> sessions;
+    catch_up(look_);
     for (const participant& p : mutex(look_, path_).participants()) {
         sessions.push_back(p.session_id);
     }

@@ -66,6 +66,8 @@ public:
     [[nodiscard]] bool heard(connection_state s) const;
 
 private:
+    [[nodiscard]] std::function<void()> on_grant() const;
+
     mutable std::mutex guard_;
     client client_;
     latchkey::mutex lock_;

@@ -36,7 +36,6 @@ protected:
             return !c.first().valid();
         }));
         EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
-        EXPECT_FALSE(c.second().has()) << "the test was too slow to see it";
         // Its znode goes with its session: it is not released.
         c.expect_taken_over();
         EXPECT_LT(deadline, c.second().granted_at());

@@ -47,6 +47,7 @@ TEST_F(Child, OfAForkHasNothingAndContendsWithAClientOfItsOwn) {
         if (!own.wait_connected(30s)) {
             return 3;
         }
+        catch_up(own);
         if (mutex(own, c.path()).try_acquire()) {
             return 4;
         }

@@ -81,7 +81,7 @@ protected:
 
     /// The data's version, or nothing without the znode.
     [[nodiscard]] std::optional<std::int32_t> version_of(const std::string& path) {
-        catch_up();
+        catch_up(operator_);
         const reply r = ask(*client_core::of(operator_), request::get(path));
         return r.ok() ? std::optional(r.stat.version) : std::nullopt;
     }
@@ -91,18 +91,12 @@ protected:
     void expect_sole_holder(const hold& h, const client& by) {
         EXPECT_TRUE(h.valid()) << to_string(h.why_lost());
         ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
-        catch_up();
+        catch_up(operator_);
         const auto holder = theirs_.holder();
         ASSERT_TRUE(holder);
         EXPECT_EQ(path_ + "/" + holder->name, h.path());
         EXPECT_EQ(holder->czxid, h.fencing_token().zxid);
         EXPECT_EQ(holder->session_id, by.session_id());
-    }
-
-    /// The operator's server may be behind; a write is behind all that there is.
-    void catch_up() {
-        static_cast<void>(
-            ask(*client_core::of(operator_), request::multi({request::check(path_)})));
     }
 
     void expect_nothing_left() {

@@ -155,6 +155,8 @@ TEST_F(ProxiedOutcome, OfTransactionsAmongMismatchedAnswersIsIndeterminate) {
     const std::string target = path_ + "-target";
     world_->create(target);
     hold h = m.acquire();
+    // The answer to this read must not be the one that does not match.
+    ASSERT_TRUE(eventually([&] { return present().counted().replies[opcode::get_data] == 1; }));
     present().lose(part::reply,
                    then::go_on,
                    {.operation = opcode::multi, .parts = {opcode::check, opcode::set_data}});

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto shortest = 400ms;
-constexpr auto longest = 1500ms;
+constexpr auto longest = 3000ms;
 
 class SessionLimits : public ::testing::Test {
 protected:

@@ -6,6 +6,7 @@
 #include "child_process.hpp"
 #include "real_ensemble.hpp"
 #include "storm_worker.hpp"
+#include "world.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -97,6 +98,7 @@ TEST(Storm, HoldsNeverOverlapTokensIncreaseAndNothingStaysBehind) {
 
     // The clients have closed, and closing drains: nothing is waited for here.
     client zk = client::connect(order.servers);
+    catch_up(zk);
     for (int lock = 0; lock < order.locks; ++lock) {
         EXPECT_THAT(mutex(zk, order.path(lock)).participants(), testing::IsEmpty());
     }

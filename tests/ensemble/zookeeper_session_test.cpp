@@ -53,7 +53,8 @@ protected:
     }
 
     [[nodiscard]] bool exists(const std::string& path) {
-        EXPECT_TRUE(s.call(request::sync(path)).ok());
+        // A write comes after what other sessions have written; a `sync` may be answered earlier.
+        EXPECT_TRUE(s.call(request::multi({request::check(root)})).ok());
         return s.call(request::exists(path)).ok();
     }
 

@@ -1,3 +1,4 @@
+#include "client_core.hpp"
 #include "stepped_test.hpp"
 
 #include <cstdint>
@@ -206,6 +207,19 @@ TEST_F(DestructionOf, EverythingInTheHandlerOfItsAcquireLeavesNothing) {
     EXPECT_TRUE(ensemble_.children("/lock").empty());
 }
 
+TEST_F(DestructionOf, AClientTellsAllWhoWaitForOneObject) {
+    const hold ahead = held(others_);
+    int told = 0;
+    for (int i = 0; i < 4; ++i) {
+        mutex_->async_acquire(
+            {}, [&](std::error_code ec, const hold&) { told += ec == errc::closed ? 1 : 0; });
+    }
+    ensemble_.run_for(1s);
+    client_->close();
+    ensemble_.run_for(5s);
+    EXPECT_EQ(told, 4);
+}
+
 TEST_F(DestructionOf, EverythingWhenItsLossIsToldLeavesNothing) {
     start_and_hold();
     const std::stop_callback end(hold_.lost(), [this] { destroy_all(); });
@@ -228,8 +242,39 @@ TEST_F(DestructionOf, TheEnsembleBeforeItsClientsEndsNothingButTheServers) {
     });
     ASSERT_TRUE(doomed->run_until([&] { return static_cast<bool>(granted); }, 10s));
     doomed.reset();
+    EXPECT_EQ(orphan.state(), connection_state::closed);
+    EXPECT_FALSE(granted.valid());
     granted.release();
     orphan.close();
+}
+
+TEST_F(DestructionOf, TheEnsembleInTheMiddleRunsNobodysCodeAndLeavesNothing) {
+    for (int steps = 0; steps < 60; ++steps) {
+        SCOPED_TRACE(steps);
+        std::weak_ptr<client_core> holders;
+        std::weak_ptr<client_core> waiters;
+        int told = 0;
+        {
+            ensemble doomed(exact());
+            client one = doomed.connect();
+            client two = doomed.connect();
+            holders = client_core::of(one);
+            waiters = client_core::of(two);
+            mutex first(one, "/lock");
+            mutex second(two, "/lock");
+            hold granted;
+            first.async_acquire({}, [&](std::error_code, hold h) { granted = std::move(h); });
+            ASSERT_TRUE(doomed.run_until([&] { return static_cast<bool>(granted); }, 10s));
+            second.async_acquire({}, [&](std::error_code, const hold&) { ++told; });
+            for (int i = 0; i < steps; ++i) {
+                doomed.step();
+            }
+            EXPECT_EQ(told, 0);
+        }
+        EXPECT_EQ(told, 0);
+        EXPECT_TRUE(holders.expired());
+        EXPECT_TRUE(waiters.expired());
+    }
 }
 
 }  // namespace

@@ -105,6 +105,24 @@ TEST_F(HoldFaults, ZnodeDeletedBeforeItsWatchWasSetIsALossWithinAHeartbeat) {
     }
 }
 
+TEST_F(HoldFaults, WatchThatWasLostWithItsConnectionIsSetByTheGrant) {
+    hold other = held(theirs_);
+    ensemble_.fail_next(
+        testing::ensemble::operation::get, testing::ensemble::when::before, a_.session_id());
+    const auto w = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::suspended; }, 5s));
+    ensemble_.suspend(a_.session_id());
+    other.release();
+    ensemble_.run_for(1s);
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    ensemble_.run_for(100ms);
+    ASSERT_TRUE(w->granted.valid());
+    ensemble_.remove(w->granted.path());
+    ensemble_.run_for(100ms);
+    EXPECT_FALSE(w->granted.valid()) << "long before the next heartbeat";
+}
+
 TEST_F(HoldFaults, DirectoryWipedIsALoss) {
     const hold h = held(mine_);
     const auto w = acquire(theirs_);

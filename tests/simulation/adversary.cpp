@@ -35,6 +35,11 @@ fault_plan::verdict fate_of(fault f, model::random_source& random) {
     }
 }
 
+bool is_write(request::kind k) {
+    using enum request::kind;
+    return k == create || k == remove || k == set || k == multi;
+}
+
 /// Does nothing but what the operator or the leader can do in the middle of a request.
 bool can_come_before(fault f) {
     return f >= fault::session_expired && f <= fault::sequence_ended;
@@ -75,9 +80,13 @@ void adversary::end() {
 
 void adversary::undo_later(duration after, std::function<void()> undo) {
     std::erase_if(present_, [](const auto& t) { return !t->until->running(); });
+    ++stage_.troubles;
     const auto t = std::make_shared<trouble>();
     t->until = std::make_unique<timer>(stage_.loop);
-    t->undo = std::move(undo);
+    t->undo = [this, undo = std::move(undo)] {
+        --stage_.troubles;
+        undo();
+    };
     t->until->start(after, [t = t.get()] { t->undo(); });
     present_.push_back(t);
 }
@@ -92,9 +101,10 @@ fault_plan::verdict adversary::at_request(const model::connection& c, const mode
     if (fate.what != fault_plan::fault::none) {
         stage_.tell("!! ", to_string(f));
         ++stage_.counts.faults[index_of(f)];
+        ++stage_.disturbances;
         return fate;
     }
-    if (stage_.random.chance(0.4)) {
+    if (f == fault::cut_off || stage_.random.chance(0.4)) {
         after_answer_[c.session] = f;
     } else if (can_come_before(f)) {
         strike(f, aim(c.session));
@@ -104,14 +114,19 @@ fault_plan::verdict adversary::at_request(const model::connection& c, const mode
     return {};
 }
 
-void adversary::at_answer(const model::connection& c) {
+void adversary::at_answer(const model::connection& c, const request& r) {
     const auto found = after_answer_.find(c.session);
-    if (found != after_answer_.end()) {
-        // The answer is on its way by then.
-        stage_.loop.post(
-            [this, f = found->second, session = aim(c.session)] { strike(f, session); });
-        after_answer_.erase(found);
+    if (found == after_answer_.end()) {
+        return;
     }
+    const fault f = found->second;
+    if (f == fault::cut_off && !is_write(r.what)) {
+        return;  // later
+    }
+    // The answer is on its way by then.
+    const std::int64_t victim = f == fault::cut_off ? c.session : aim(c.session);
+    stage_.loop.post([this, f, victim] { strike(f, victim); });
+    after_answer_.erase(found);
 }
 
 // ---- drawing ----
@@ -157,6 +172,9 @@ std::int64_t adversary::aim(std::int64_t sender) {
 /// Short, about as long as a session lasts, or much longer.
 duration adversary::lasting() {
     const duration timeout = stage_.what.session_timeout;
+    if (stage_.what.brief) {
+        return timeout / 16 + stage_.up_to(timeout * 3 / 8);
+    }
     switch (stage_.random.below(4)) {
         case 0:
             return stage_.up_to(timeout / 16);

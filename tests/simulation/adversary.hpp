@@ -35,7 +35,7 @@ public:
 
     [[nodiscard]] model::fault_plan::verdict at_request(const model::connection& c,
                                                         const model::packet& p);
-    void at_answer(const model::connection& c);
+    void at_answer(const model::connection& c, const request& r);
 
 private:
     void strike_later();
@@ -48,8 +48,10 @@ private:
     [[nodiscard]] std::string some_directory();
 
     void strike(fault f, std::int64_t session);
+    void note_disturbance(fault f);
     void connection_trouble(fault f, std::int64_t session);
-    void late(fault f, std::int64_t session);
+    void late(fault f, std::int64_t session, duration lasting);
+    void cut_off(std::int64_t session);
     void process_trouble(fault f, std::int64_t session);
     void operator_trouble(fault f, std::int64_t session);
     void delete_directory(const std::string& directory);
@@ -70,6 +72,7 @@ private:
     std::vector<std::shared_ptr<trouble>> present_;
     std::map<std::int64_t, fault> after_answer_;  ///< by session
     int crashes_left_ = 2;
+    bool cut_off_ = false;                   ///< a follower is, with a client
     std::set<std::string> sequences_ended_;  ///< directories: numbers never go back
 };
 

@@ -5,12 +5,34 @@
 #include "cluster.hpp"
 #include "ensemble_session.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 // What is done.
 
 namespace latchkey::simulation {
+
+using namespace std::chrono_literals;
+
+/// What could keep a client from hearing at once what becomes of its znodes.
+void adversary::note_disturbance(fault f) {
+    switch (f) {
+        case fault::znode_deleted:
+        case fault::directory_deleted:
+        case fault::containers_reaped:
+        case fault::foreign_child:
+            return;
+        case fault::connection_cut:
+        case fault::data_changed:
+            stage_.last_cut = stage_.now();
+            return;
+        default:
+            ++stage_.disturbances;
+    }
+}
 
 void adversary::strike(fault f, std::int64_t session) {
     if (stage_.calm) {
@@ -19,8 +41,9 @@ void adversary::strike(fault f, std::int64_t session) {
     stage_.tell("!! ", to_string(f), ", ", session & 0xffff);
     stage_.mark(index_of(f));
     ++stage_.counts.faults[index_of(f)];
+    note_disturbance(f);
     try {
-        if (f <= fault::requests_late) {
+        if (f <= fault::cut_off) {
             connection_trouble(f, session);
         } else if (f <= fault::session_replaced) {
             process_trouble(f, session);
@@ -54,7 +77,11 @@ void adversary::connection_trouble(fault f, std::int64_t session) {
                 lasting(), [&all = stage_.cluster, process] { all.black_hole(*process, false); });
         case fault::answers_late:
         case fault::requests_late:
-            return late(f, session);
+            return late(f,
+                        session,
+                        stage_.what.brief ? lasting() : stage_.up_to(stage_.what.session_timeout));
+        case fault::cut_off:
+            return cut_off(session);
         case fault::moved: {
             const int to = some_server(stage_.random.chance(0.3));
             stage_.servers.lag(to, stage_.up_to(stage_.what.session_timeout / 4));
@@ -67,7 +94,7 @@ void adversary::connection_trouble(fault f, std::int64_t session) {
 }
 
 /// What is on its way in one direction, and what follows it on that connection, comes later.
-void adversary::late(fault f, std::int64_t session) {
+void adversary::late(fault f, std::int64_t session, duration lasting) {
     const auto process = stage_.cluster.process_of(session);
     const auto direction = [f](model::connection& c) -> model::channel& {
         return f == fault::answers_late ? c.to_client : c.to_server;
@@ -79,13 +106,43 @@ void adversary::late(fault f, std::int64_t session) {
             held.push_back(c);
         }
     }
-    undo_later(stage_.up_to(stage_.what.session_timeout), [held, direction] {
+    undo_later(lasting, [this, held, direction, session] {
         for (const auto& weak : held) {
             if (const auto c = weak.lock()) {
                 direction(*c).release(c);
             }
         }
+        if (stage_.what.brief && stage_.random.chance(0.7)) {
+            // One follows the other: each is too short to be noticed as a silence.
+            undo_later(1ms, [this, session] { strike(fault::paused, session); });
+        }
     });
+}
+
+/// From now on the follower tells the leader nothing, and its client reaches nobody else: what was
+/// just answered is the last that the client hears, and the leader may not have been told of it.
+void adversary::cut_off(std::int64_t session) {
+    const auto process = stage_.cluster.process_of(session);
+    const auto sessions = stage_.servers.sessions();
+    const auto found = std::find_if(
+        sessions.begin(), sessions.end(), [&](const auto& s) { return s.id == session; });
+    if (cut_off_ || found == sessions.end() || !found->connected ||
+        found->server == stage_.servers.leader()) {
+        return;
+    }
+    const duration timeout = stage_.what.session_timeout;
+    const int follower = found->server;
+    cut_off_ = true;
+    stage_.servers.isolate(follower);
+    process->black_holed = true;  // what is there stays: it may hear that answer, and late
+    undo_later(timeout + stage_.up_to(timeout), [this, process, follower] {
+        cut_off_ = false;
+        stage_.cluster.black_hole(*process, false);
+        stage_.servers.heal(follower);
+    });
+    if (stage_.random.chance(0.3)) {
+        late(fault::answers_late, session, stage_.up_to(timeout / 4));
+    }
 }
 
 // ---- processes and sessions ----
@@ -98,9 +155,16 @@ void adversary::process_trouble(fault f, std::int64_t session) {
     switch (f) {
         case fault::paused:
             p->pause();
-            return undo_later(lasting(), [weak = p->weak_from_this()] {
-                if (const auto victim = weak.lock()) {
-                    victim->resume();
+            return undo_later(lasting(), [this, weak = p->weak_from_this()] {
+                const auto victim = weak.lock();
+                if (!victim) {
+                    return;
+                }
+                victim->resume();
+                if (stage_.what.uses(fault::cut_off) && !stage_.calm &&
+                    victim->record()->holds == 0) {
+                    // What it writes now says nothing of what the leader was told meanwhile.
+                    after_answer_[victim->record()->session] = fault::cut_off;
                 }
             });
         case fault::crashed:
@@ -162,7 +226,11 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
 }
 
 void adversary::delete_directory(const std::string& directory) {
-    for (const std::string& name : stage_.servers.children(directory)) {
+    std::vector<std::string> names = stage_.servers.children(directory);
+    if (stage_.random.chance(0.5)) {
+        std::reverse(names.begin(), names.end());
+    }
+    for (const std::string& name : names) {
         stage_.servers.remove(directory + '/' + name);
     }
     stage_.servers.remove(directory);
@@ -180,8 +248,12 @@ void adversary::add_foreign_child(const std::string& directory) {
         "lock-2147483648",
         "lock--000000005",
     };
-    const std::string path = directory + '/' + names[stage_.random.below(names.size())];
+    const std::string name = names[stage_.random.below(names.size())];
+    const std::string path = directory + '/' + name;
     stage_.servers.create(path);
+    if (!truth::looks_like_participant(name)) {
+        return;  // nobody minds, however long
+    }
     undo_later(lasting(), [&e = stage_.servers, path] {
         try {
             e.remove(path);

@@ -21,6 +21,7 @@ enum class fault : std::uint8_t {
     black_hole,
     answers_late,
     requests_late,
+    cut_off,  ///< with the follower that it is connected to, right after the answer of a write
     // Processes and sessions.
     paused,
     crashed,

@@ -30,6 +30,8 @@ const char* to_string(fault f) noexcept {
             return "answers and events late";
         case fault::requests_late:
             return "requests late";
+        case fault::cut_off:
+            return "cut off with its follower";
         case fault::paused:
             return "client stopped";
         case fault::crashed:

@@ -94,6 +94,8 @@ void judge::check_grant(const call& c, const hold& h) {
     if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
+    check_was_first(c, *place);
+    check_callers(c);
     if (!on_time || place->how == participant::ending::taken) {
         return;
     }
@@ -104,11 +106,6 @@ void judge::check_grant(const call& c, const hold& h) {
             c.who + " was granted " + h.fencing_token().to_string() + " after " + last.to_string());
     }
     last = h.fencing_token();
-    for (const auto& [czxid, other] : truth_.queue_of(c.directory)) {
-        if (czxid < place->czxid && !other->foreign() && other->attempt != place->attempt) {
-            return stage_.broken("I4", c.who + " was granted while " + other->path + " is ahead");
-        }
-    }
     check_budget(c, h);
 }
 
@@ -156,6 +153,14 @@ void judge::check_punctuality(const call& c) {
 void judge::takes(held& h) {
     h.place = truth_.find(h.by->chroot + h.what->path());
     h.token = h.what->fencing_token();
+    h.taken_at = stage_.now();
+    h.troubles_before = stage_.troubles;
+    h.disturbances_before = stage_.disturbances;
+    for (const held* const other : holds_) {
+        if (other->by == h.by && other->object == h.object) {
+            stage_.broken("I1", h.who + " was granted what " + other->who + " has not released");
+        }
+    }
     ++h.by->holds;
     holds_.push_back(&h);
 }
@@ -241,39 +246,6 @@ void judge::state(client_record& by, bool is_closed) {
                       "client " + std::to_string(by.number) + " told of a state after the last");
     }
     by.ended = is_closed;
-}
-
-// ---- requests of an acquire that nothing disturbs ----
-
-void judge::check_budget(const call& c, const hold& h) {
-    const client_record& by = *c.by;
-    if (!c.undisturbed || faults() != 0 || directories_removed_ != 0 ||
-        by.connections != c.connections_before || by.calls != c.calls_before) {
-        return;
-    }
-    ++stage_.counts.budgets;
-    const auto& path = h.path();
-    const auto levels =
-        static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
-                                   std::count(by.chroot.begin(), by.chroot.end(), '/'));
-    const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
-    const bool tries = c.limit && *c.limit <= duration{};
-    const auto& now = by.asked;
-    const auto& then = c.asked_before;
-    const auto within = [&](const char* what, std::uint64_t asked, std::uint64_t allowed) {
-        if (asked > allowed) {
-            stage_.broken("I11",
-                          c.who + " sent " + std::to_string(asked) + " " + what + " instead of " +
-                              std::to_string(allowed));
-        }
-    };
-    within("creates", now.creates - then.creates, 1 + levels);
-    within("lists", now.children - then.children, 1 + woken + (tries ? 1 : 0));
-    within("gets", now.gets - then.gets, 2 + woken);
-    within("deletes", now.removes - then.removes, 0);
-    within("transactions", now.multis - then.multis, 0);
-    within("exists", now.exists - then.exists, 0);
-    within("syncs", now.syncs - then.syncs, 0);
 }
 
 }  // namespace latchkey::simulation

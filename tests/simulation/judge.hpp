@@ -25,12 +25,15 @@ struct client_record {
     std::string chroot;
     std::int64_t session = 0;  ///< the newest that it opened
     std::set<std::int64_t> sessions;
-    duration timeout{};
+    duration timeout{};  ///< as asked for
+    duration granted{};  ///< by the servers
     std::uint64_t pauses = 0;
     std::uint64_t connections = 0;
     std::uint64_t calls = 0;
     std::uint64_t holds = 0;  ///< now
     duration busy_until{};    ///< when it last did something
+    duration connected_at{};  ///< last
+    duration running_since{};
     bool paused = false;
     bool crashed = false;
     bool closed = false;  ///< close() was called
@@ -46,6 +49,7 @@ struct call {
     std::shared_ptr<client_record> by;
     std::string who;
     std::string directory;
+    int object = 0;                 ///< which of its client's
     std::optional<duration> limit;  ///< none: for ever
     duration begun{};
     std::optional<duration> stopped;  ///< when cancellation was asked for
@@ -65,9 +69,14 @@ struct held {
     const hold* what = nullptr;
     std::string who;
     std::string directory;
+    int object = 0;  ///< which of its client's
     fencing_token token;
     std::shared_ptr<participant> place;
     bool overlapped = false;
+    duration taken_at{};
+    int troubles_before = 0;
+    std::uint64_t disturbances_before = 0;
+    std::optional<duration> lost_at;  ///< when it was first not believed any more
 };
 
 /// One guarded transaction.
@@ -82,6 +91,23 @@ struct deal {
 };
 
 /// Checks the promises, with the servers' log before it. On the loop only.
+///
+///   I1   One holds: never two whose znodes are there; a place is kept until its hold is released,
+///        also a lost one, and callers of one object never hold at once.
+///   I2   Nobody believes in a hold after the servers have ended its session, nor long after an
+///        operator has deleted its znode: that is heard at once, if nothing keeps the client from
+///        hearing. Lost is final. What is granted can be believed.
+///   I3   Tokens are the czxids of the znodes and increase; what a later holder has done is never
+///        followed by what an earlier one does, in transactions or where tokens are compared.
+///   I4   The first in the queue is granted, and nobody who never was the first; nobody beside or
+///        behind a child whose place cannot be told; callers of one object in the order of calls.
+///   I5   Nothing is left behind, and nobody deletes what belongs to others.
+///   I6   A waiter watches one znode of others, and no directory.
+///   I7   A release wakes one waiter.
+///   I8   Without faults everybody who waits is granted; limits and cancellations are kept.
+///   I9   Each caller is told once, what is so; a loss is told by the stop token, when it happens.
+///   I10  A client that was closed does nothing more.
+///   I11  An acquire that nothing disturbs takes the requests that were promised.
 class judge {
 public:
     explicit judge(stage& s);
@@ -117,9 +143,6 @@ public:
     /// No participant is left.
     [[nodiscard]] bool empty() const;
 
-    /// Everything is calm: who owns what.
-    void check_known();
-
     /// All programs are gone.
     void check_end();
 
@@ -129,11 +152,16 @@ public:
 private:
     [[nodiscard]] bool believes(const held& h) const;
     void check_grant(const call& c, const hold& h);
+    void check_was_first(const call& c, const participant& place);
+    void check_callers(const call& c);
     void check_refusal(const call& c, std::error_code ec);
     void check_punctuality(const call& c);
     void check_budget(const call& c, const hold& h);
     void check_wake_ups();
     void check_taken(const held& h);
+    void check_lost(held& h);
+    [[nodiscard]] bool undisturbed(const held& h) const;
+    [[nodiscard]] duration hops(int count) const;
     void overlap(held& a, held& b);
     void removed(const participant& p);
     void deal_committed(const model::transaction& t, const std::string& data);

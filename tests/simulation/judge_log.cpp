@@ -3,15 +3,10 @@
 #include "plan.hpp"
 
 #include <algorithm>
-#include <array>
-#include <sstream>
-#include <utility>
 
-// What the ensemble shows, and what is checked against it.
+// What the ensemble shows.
 
 namespace latchkey::simulation {
-
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -68,7 +63,7 @@ const char* name_of(request::kind k) {
 
 void judge::opened(const std::shared_ptr<client_record>& by, std::int64_t session) {
     ++by->connections;
-    by->busy_until = stage_.now();
+    by->busy_until = by->connected_at = stage_.now();
     if (by->session == session) {
         return;
     }
@@ -184,157 +179,6 @@ void judge::notified(const model::connection& c, const std::string& path, bool r
         woken_[path].insert(c.session).second) {
         ++stage_.counts.wake_ups;
     }
-}
-
-// ---- after every event ----
-
-bool judge::believes(const held& h) const {
-    return asks_ ? h.what->valid()
-                 : stage_.servers.now() < h.what->valid_until().time_since_epoch();
-}
-
-void judge::check() {
-    if (stage_.over()) {
-        return;  // what was found out says nothing of what else is so
-    }
-    for (auto h = holds_.begin(); h != holds_.end(); ++h) {
-        if (!believes(**h)) {
-            continue;
-        }
-        using enum participant::ending;
-        const participant& place = *(*h)->place;
-        if (place.how == taken) {
-            check_taken(**h);
-        } else if (place.how != none) {
-            stage_.broken(place.how == expired ? "I2" : "I1",
-                          (*h)->who + " is valid and its znode is gone");
-        }
-        for (auto other = holds_.begin(); other != h; ++other) {
-            if ((*other)->directory == (*h)->directory && believes(**other)) {
-                overlap(**other, **h);
-            }
-        }
-    }
-}
-
-/// Somebody took its znode away: it may be believed until the client can know.
-void judge::check_taken(const held& h) {
-    const bool session_ended = truth_.was_ended(h.place->owner);
-    const duration known = h.by->timeout * (session_ended ? 1 : 2);
-    if (stage_.now() > h.place->ended + known) {
-        stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
-    }
-}
-
-void judge::overlap(held& a, held& b) {
-    if (a.place->there() && b.place->there()) {
-        stage_.broken("I1", a.who + " and " + b.who + " hold at once");
-    }
-    held& earlier = a.token < b.token ? a : b;
-    if (!std::exchange(earlier.overlapped, true)) {
-        ++stage_.counts.overlaps;
-    }
-}
-
-// ---- at the end ----
-
-bool judge::idle() const {
-    const auto is_crashed = [](const auto& one) { return one->by->crashed; };
-    return std::all_of(holds_.begin(), holds_.end(), is_crashed) &&
-           std::all_of(calls_.begin(), calls_.end(), is_crashed);
-}
-
-bool judge::empty() const {
-    return std::all_of(queues_watched_.begin(), queues_watched_.end(), [&](const auto& directory) {
-        const auto& queue = truth_.queue_of(directory);
-        return std::all_of(
-            queue.begin(), queue.end(), [](const auto& entry) { return entry.second->foreign(); });
-    });
-}
-
-/// Znodes of sessions that live are known to their clients: while everything is calm, a client has
-/// at most one for each object that is used.
-void judge::check_known() {
-    std::map<std::int64_t, std::size_t> owned;
-    for (const std::string& directory : queues_watched_) {
-        for (const auto& [czxid, p] : truth_.queue_of(directory)) {
-            ++owned[p->owner];
-        }
-    }
-    for (const auto& [session, count] : owned) {
-        const client_record* const by = client_of(session);
-        if (by != nullptr && by->session == session && !by->crashed && count > by->objects) {
-            stage_.broken("I5",
-                          "client " + std::to_string(by->number) + " owns " +
-                              std::to_string(count) + " znodes");
-        }
-    }
-}
-
-void judge::check_end() {
-    for (const auto& c : calls_) {
-        if (!c->by->crashed) {
-            stage_.broken("I9", c->who + " was never told");
-        }
-    }
-    for (const loss_record& l : losses_) {
-        if (!l.by->crashed && l.lost.stop_requested() != l.was_lost) {
-            stage_.broken("I9",
-                          l.who + (l.was_lost ? "'s stop token was never requested"
-                                              : "'s stop token was requested without a loss"));
-        }
-    }
-    for (const deal& d : deals_) {
-        if (d.told == 0 && !d.by->crashed) {
-            stage_.broken("I9", d.who + " was never told of a transaction");
-        }
-    }
-    check_wake_ups();
-}
-
-/// One release wakes one waiter. Who gave up a place may be told of the znode ahead of it all the
-/// same: its watch cannot be taken back.
-void judge::check_wake_ups() {
-    for (const auto& [path, sessions] : woken_) {
-        const auto waiting = std::count_if(sessions.begin(), sessions.end(), [&](auto session) {
-            const client_record* const by = client_of(session);
-            return by != nullptr && by->session == session && by->abandoned == 0;
-        });
-        if (waiting > 1) {
-            stage_.broken("I7", path + " woke " + std::to_string(waiting) + " waiters");
-        }
-    }
-}
-
-std::string judge::picture() const {
-    std::ostringstream out;
-    for (int i = 0; i < stage_.cluster.size(); ++i) {
-        const model::server& s = stage_.cluster.at(i);
-        constexpr std::array roles{"stopped", "looks", "follows", "leads"};
-        out << (i == 0 ? "" : ", ") << "server " << i << ' '
-            << roles[static_cast<std::size_t>(s.now_is())] << " in epoch " << s.epoch() << " at "
-            << std::hex << s.applied().zxid() << std::dec << " of " << std::hex << s.last_logged()
-            << std::dec;
-    }
-    for (const auto& s : stage_.servers.sessions()) {
-        const client_record* const by = client_of(s.id);
-        out << "; session " << (s.id & 0xffff) << " of client " << (by != nullptr ? by->number : -1)
-            << (s.alive ? "" : " dead") << " at " << (s.connected ? s.server : -1)
-            << (by != nullptr && by->paused ? ", stopped" : "");
-    }
-    for (const std::string& directory : queues_watched_) {
-        for (const auto& [czxid, p] : truth_.queue_of(directory)) {
-            out << "\n    " << p->path << " of " << (p->owner & 0xffff);
-        }
-    }
-    for (const held* const h : holds_) {
-        out << "\n    " << h->who << " holds " << h->token.to_string()
-            << (believes(*h) ? "" : ", lost");
-    }
-    for (const auto& c : calls_) {
-        out << "\n    " << c->who << " waits since " << c->begun / 1ms << " ms";
-    }
-    return out.str();
 }
 
 }  // namespace latchkey::simulation

@@ -35,7 +35,7 @@ row kill_often(const mutant_description& m, int bases, std::uint64_t apart) {
     row r;
     const int most = m.seeds * 10;
     for (int base = 0; base < bases; ++base) {
-        const auto killed = kill(m.which, static_cast<std::uint64_t>(base) * apart + 1, most);
+        const auto killed = kill(m, static_cast<std::uint64_t>(base) * apart + 1, most);
         r.needed.push_back(killed ? killed->seeds : most + 1);
         if (killed) {
             ++r.by[killed->invariant];
@@ -67,7 +67,7 @@ int print_table(const std::vector<mutant_description>& chosen, int bases, std::u
 
 int tell(const mutant_description& m, std::uint64_t seed) {
     present_mutant = m.which;
-    const verdict v = simulate({.seed = seed, .tale = &std::cout});
+    const verdict v = simulate({.seed = seed, .where = m.where, .tale = &std::cout});
     for (const violation& broken : v.violations) {
         std::cout << broken.invariant << ": " << broken.text << '\n';
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "simulation.hpp"
+
 #include <array>
 #include <string_view>
 #include <type_traits>
@@ -9,7 +11,7 @@ namespace latchkey::simulation {
 /// What can be made wrong in the mutated copy of the library: mutants.txt.
 enum class mutant : unsigned {
     none,
-#define LATCHKEY_MUTANT(id, name, seeds, files, harm) id,
+#define LATCHKEY_MUTANT(id, name, seeds, where, files, harm) id,
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT
 };
@@ -19,12 +21,14 @@ struct mutant_description {
     std::string_view id;  ///< as an identifier
     std::string_view name;
     int seeds;               ///< it is killed within
+    corner where;            ///< of this
     std::string_view files;  ///< that it changes
     std::string_view harm;   ///< what is wrong, and what that may lead to
 };
 
 inline constexpr auto all_mutants = std::to_array<mutant_description>({
-#define LATCHKEY_MUTANT(id, name, seeds, files, harm) {mutant::id, #id, name, seeds, files, harm},
+#define LATCHKEY_MUTANT(id, name, seeds, where, files, harm) \
+    {mutant::id, #id, name, seeds, corner::where, files, harm},
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT
 });

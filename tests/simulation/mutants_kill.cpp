@@ -5,21 +5,22 @@
 namespace latchkey::simulation {
 namespace {
 
-verdict simulate_as(mutant m, std::uint64_t seed) {
+verdict simulate_as(mutant m, const options& how) {
     present_mutant = m;
-    verdict v = simulate({.seed = seed});
+    verdict v = simulate(how);
     present_mutant = mutant::none;
     return v;
 }
 
 }  // namespace
 
-std::optional<killing> kill(mutant m, std::uint64_t first, int most) {
+std::optional<killing> kill(const mutant_description& m, std::uint64_t first, int most) {
     mutant_was_reached = false;
     for (int i = 0; i < most; ++i) {
         const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-        const verdict v = simulate_as(m, seed);
-        if (!v.violations.empty() && simulate_as(mutant::none, seed).violations.empty()) {
+        const verdict v = simulate_as(m.which, {.seed = seed, .where = m.where});
+        if (!v.violations.empty() &&
+            simulate_as(mutant::none, {.seed = seed, .where = m.where}).violations.empty()) {
             const violation& cause = v.violations.front();
             return killing{cause.invariant, cause.text, seed, i + 1};
         }

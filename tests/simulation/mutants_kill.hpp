@@ -18,6 +18,8 @@ struct killing {
 
 /// Runs a mutant with one seed after the other until the simulation notices what the original does
 /// not do with the same seed; nothing if it survives `most` of them.
-[[nodiscard]] std::optional<killing> kill(mutant m, std::uint64_t first, int most);
+[[nodiscard]] std::optional<killing> kill(const mutant_description& m,
+                                          std::uint64_t first,
+                                          int most);
 
 }  // namespace latchkey::simulation

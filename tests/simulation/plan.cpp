@@ -97,6 +97,13 @@ plan draw_plan(const options& how, random_source& random) {
     p.longest_hold = spread(random, timeout / 50, timeout * 3 / 2);
     p.longest_rest = spread(random, timeout / 50, timeout);
     draw_faults(how, random, p);
+    if (random.chance(0.15)) {
+        // The servers grant less than is asked for.
+        const duration granted = std::max(p.servers.tick * 2, duration(p.session_timeout) * 2 / 3);
+        p.servers.max_session_timeout = p.session_timeout =
+            std::chrono::ceil<std::chrono::milliseconds>(granted);
+    }
+    concentrate(p, how.where, random);
     return p;
 }
 

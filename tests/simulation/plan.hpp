@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace latchkey::simulation {
 
 struct options;
+enum class corner : std::uint8_t;
 
 /// What a run is to be, drawn from its seed: each enables other faults, at other rates, between
 /// other clients, on other servers ("swarm testing").
@@ -37,8 +39,13 @@ struct plan {
     duration lasting{};                           ///< how long the faults go on
     duration longest_hold{};
     duration longest_rest{};
+    double tries = 0.25;  ///< of the calls: those that do not wait
+    /// The first leader is stopped then, so that the servers' ticks and what a leader asks its
+    /// followers are apart in time; 0: not.
+    duration election{};
 
     by_fault<double> weights{};  ///< 0: never
+    bool brief = false;          ///< troubles are shorter than a silence that is noticed
     duration interval{};         ///< between two strikes at any time, on average; 0: none
     double at_requests = 0;      ///< probability of one right before or after a request
 
@@ -49,6 +56,9 @@ struct plan {
 constexpr const char* root = "/app";
 /// What guarded transactions write to.
 constexpr const char* register_path = "/app/data";
+
+/// Makes one of a corner of it.
+void concentrate(plan& p, corner where, model::random_source& random);
 
 [[nodiscard]] plan draw_plan(const options& how, model::random_source& random);
 

@@ -20,6 +20,10 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     record_->number = number;
     record_->chroot = what.chroot;
     record_->timeout = std::max<duration>(what.session_timeout, s.what.servers.tick * 2);
+    record_->granted = record_->timeout;
+    if (const duration most = s.what.servers.max_session_timeout; most > duration{}) {
+        record_->granted = std::min(record_->timeout, most);
+    }
     record_->objects = what.objects.size();
     client_ = client_core::handle(
         client_core::start(env_,
@@ -32,7 +36,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
                 objects_.size(),
                 "c" + std::to_string(number) + "." + std::to_string(workers_.size())));
         }
-        objects_.push_back({o.directory.substr(what.chroot.size()), o.directory, nullptr});
+        objects_.push_back({o.directory.substr(what.chroot.size()), o.directory, 0, nullptr});
     }
 }
 
@@ -65,6 +69,7 @@ program::object* program::usable(std::size_t index) {
     }
     if (!o.used) {
         o.used = std::make_unique<mutex>(*client_, o.path);
+        o.number = ++mutexes_made_;
     }
     return &o;
 }
@@ -93,6 +98,7 @@ void program::pause() {
 void program::resume() {
     if (record_->paused && !record_->crashed) {
         record_->paused = false;
+        record_->running_since = stage_.now();
         static_cast<virtual_loop::process&>(*env_.loop).resume();
     }
 }

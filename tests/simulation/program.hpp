@@ -53,6 +53,7 @@ public:
     struct object {
         std::string path;       ///< below the chroot
         std::string directory;  ///< absolute
+        int number = 0;         ///< of the mutex
         std::unique_ptr<mutex> used;
     };
 
@@ -71,6 +72,7 @@ private:
     std::optional<client> client_;
     subscription listening_;
     std::vector<object> objects_;
+    int mutexes_made_ = 0;
     std::vector<std::shared_ptr<worker>> workers_;
 };
 

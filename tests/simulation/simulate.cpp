@@ -24,12 +24,13 @@ using namespace latchkey::simulation;
 using steady = std::chrono::steady_clock;
 
 constexpr const char* usage =
-    R"(Usage: simulate --seed N [--trace]
-       simulate [--seed FIRST] [--seeds COUNT | --seconds TIME] [--jobs THREADS]
+    R"(Usage: simulate [--corner C] --seed N [--trace]
+       simulate [--corner C] [--seed FIRST] [--seeds COUNT | --seconds TIME] [--jobs THREADS]
 
 Runs the recipes against the in-process ensemble on a virtual clock, with faults drawn from a seed, and checks every
 promise after every event. Fails when one is broken, and names its seed.
 
+  --corner C    concentrates on one: everywhere, cut-off, woken-up, taken-away, crowded, unresolved
   --seed N      one seed again; with --seeds or --seconds the first of many (else drawn from the clock)
   --trace       tells what happens, a line each
   --seeds N     that many seeds
@@ -43,6 +44,7 @@ struct request {
     std::optional<std::uint64_t> seeds;
     std::optional<std::uint64_t> seconds;
     std::uint64_t jobs = 1;
+    corner where = corner::everywhere;
     bool trace = false;
     bool help = false;
 };
@@ -60,13 +62,21 @@ request read(const std::vector<std::string_view>& arguments) {
     request r;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string_view what = arguments[i];
-        const auto value = [&] {
+        const auto text = [&] {
             if (i + 1 == arguments.size()) {
-                throw std::invalid_argument(std::string(what) + " needs a number");
+                throw std::invalid_argument(std::string(what) + " needs a value");
             }
-            return number(arguments[++i]);
+            return arguments[++i];
         };
-        if (what == "--seed") {
+        const auto value = [&] { return number(text()); };
+        if (what == "--corner") {
+            const std::string_view name = text();
+            const auto where = corner_of(name);
+            if (!where) {
+                throw std::invalid_argument("no corner \"" + std::string(name) + '"');
+            }
+            r.where = *where;
+        } else if (what == "--seed") {
             r.seed = value();
         } else if (what == "--seeds") {
             r.seeds = value();
@@ -90,8 +100,10 @@ void tell(const violation& v, std::uint64_t seed) {
               << v.at / std::chrono::milliseconds(1) << " ms: " << v.text << std::endl;
 }
 
-int one(std::uint64_t seed, bool trace) {
-    const verdict v = simulate({.seed = seed, .tale = trace ? &std::cout : nullptr});
+int one(const request& r) {
+    const std::uint64_t seed = r.seed.value_or(1);
+    const verdict v =
+        simulate({.seed = seed, .where = r.where, .tale = r.trace ? &std::cout : nullptr});
     for (const violation& broken : v.violations) {
         tell(broken, seed);
     }
@@ -118,7 +130,7 @@ int many(const request& r) {
             if (r.seeds && seed - first >= *r.seeds) {
                 break;
             }
-            const verdict v = simulate({.seed = seed});
+            const verdict v = simulate({.seed = seed, .where = r.where});
             mine += v.counts;
             const std::lock_guard lock(guard);
             for (const violation& violated : v.violations) {
@@ -151,7 +163,7 @@ int main(int argc, char** argv) {
             std::cout << usage;
             return r.help ? 0 : 64;
         }
-        return r.seeds || r.seconds ? many(r) : one(r.seed.value_or(1), r.trace);
+        return r.seeds || r.seconds ? many(r) : one(r);
     } catch (const std::invalid_argument& e) {
         std::cerr << "simulate: " << e.what() << "; see --help\n";
         return 64;

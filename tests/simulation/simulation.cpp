@@ -59,8 +59,8 @@ public:
     ~run() { stage_.cluster.show(nullptr); }
 
     verdict all() {
-        stage_.servers.create(root);
-        stage_.servers.create(register_path);
+        furnish();
+        elect();
         for (const plan::client& c : stage_.what.clients) {
             spawn(c);
         }
@@ -102,7 +102,7 @@ private:
 
     void answering(const model::connection& c, const request& r) override {
         judge_.answering(c, r);
-        adversary_.at_answer(c);
+        adversary_.at_answer(c, r);
     }
 
     void committed(const model::transaction& t) override { judge_.committed(t); }
@@ -112,6 +112,33 @@ private:
     }
 
     // The course of a run.
+
+    /// All servers have what every program takes for granted: an early election loses none of it.
+    void furnish() {
+        stage_.servers.create(root);
+        stage_.servers.create(register_path);
+        run_until(
+            [&] {
+                for (int i = 0; i < stage_.cluster.size(); ++i) {
+                    if (stage_.cluster.at(i).applied().find(register_path) == nullptr) {
+                        return false;
+                    }
+                }
+                return true;
+            },
+            30s);
+    }
+
+    /// Another leader, at another time within a tick.
+    void elect() {
+        if (stage_.what.election > duration{}) {
+            const int first = stage_.servers.leader();
+            stage_.servers.run_for(stage_.what.election);
+            stage_.servers.stop_server(first);
+            run_until([&] { return stage_.servers.leader() >= 0; }, 30s);
+            stage_.servers.start_server(first);
+        }
+    }
 
     void spawn(const plan::client& c) {
         programs_.push_back(
@@ -169,7 +196,7 @@ private:
             }
             for (const std::string& name : stage_.servers.children(directory)) {
                 const auto znode = stage_.servers.get(directory + '/' + name);
-                if (znode && znode->ephemeral_owner == 0) {
+                if (znode && znode->ephemeral_owner == 0 && truth::looks_like_participant(name)) {
                     stage_.servers.remove(directory + '/' + name);
                 }
             }

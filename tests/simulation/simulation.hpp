@@ -7,20 +7,39 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey::simulation {
+
+/// What the draws concentrate on: some broken rules show in one corner of all that can happen, and
+/// elsewhere once in thousands of runs.
+enum class corner : std::uint8_t {
+    everywhere,
+    cut_off,     ///< sessions of few ticks, idle clients, followers cut off together with a client
+    woken_up,    ///< the same for who was stopped
+    taken_away,  ///< an operator deletes what is held and waited for, and little else happens
+    crowded,     ///< many callers share few objects, and holds are lost
+    unresolved,  ///< requests come late, from connections that are gone
+};
+
+/// "cut-off".
+[[nodiscard]] const char* to_string(corner c) noexcept;
+
+/// None if there is none of this name.
+[[nodiscard]] std::optional<corner> corner_of(std::string_view name) noexcept;
 
 /// What one run is made from. The same values give the same run, event by event.
 struct options {
     std::uint64_t seed = 1;
     /// How much each fault weighs against the others, none: never. Drawn from the seed unless set.
     std::optional<by_fault<double>> faults = {};
+    corner where = corner::everywhere;
     /// Where to tell what happens, a line each.
     std::ostream* tale = nullptr;
 };
 
-/// A promise that was broken: I1 to I11 of docs/guarantees.md.
+/// A promise that was broken: I1 to I11 of judge.hpp.
 struct violation {
     std::string invariant;        ///< "I3"
     std::string text;             ///< for a reader

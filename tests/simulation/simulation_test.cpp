@@ -22,17 +22,18 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 /// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs another number of them.
 figures run_seeds(std::uint64_t first,
                   std::uint64_t count,
-                  const std::optional<by_fault<double>>& faults = {}) {
+                  const std::optional<by_fault<double>>& faults = {},
+                  corner where = corner::everywhere) {
     const bool one = std::getenv("LATCHKEY_SEED") != nullptr;
     first = number_from("LATCHKEY_SEED", first);
     count = one ? 1 : number_from("LATCHKEY_SEEDS", count);
     figures sum;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const verdict v = simulate({.seed = seed, .faults = faults});
+        const verdict v = simulate({.seed = seed, .faults = faults, .where = where});
         sum += v.counts;
         for (const violation& broken : v.violations) {
-            ADD_FAILURE() << "seed " << seed << ": " << broken.invariant << " at "
-                          << broken.at / 1ms << " ms: " << broken.text;
+            ADD_FAILURE() << to_string(where) << ", seed " << seed << ": " << broken.invariant
+                          << " at " << broken.at / 1ms << " ms: " << broken.text;
             return sum;
         }
     }
@@ -60,6 +61,26 @@ INSTANTIATE_TEST_SUITE_P(Simulation,
                          EverySeed,
                          ::testing::Values(1, 1001, 2001, 3001),
                          [](const auto& shard) { return std::to_string(shard.param); });
+
+class EveryCorner : public ::testing::TestWithParam<corner> {};
+
+TEST_P(EveryCorner, KeepsEveryPromise) {
+    const figures sum = run_seeds(1, 500, {}, GetParam());
+    EXPECT_GT(sum.grants, sum.runs * 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulation,
+                         EveryCorner,
+                         ::testing::Values(corner::cut_off,
+                                           corner::woken_up,
+                                           corner::taken_away,
+                                           corner::crowded,
+                                           corner::unresolved),
+                         [](const auto& c) {
+                             std::string name = to_string(c.param);
+                             std::erase(name, '-');
+                             return name;
+                         });
 
 TEST(Simulation, FaultsOfNetworkServersAndClientsNeverLetTwoBelieve) {
     const figures sum = run_seeds(1,

@@ -65,8 +65,12 @@ struct stage {
     const duration begun;
     figures counts;
     std::vector<violation> violations;
-    bool calm = false;      ///< no faults any more
-    bool stopping = false;  ///< nobody begins anything any more
+    // What the adversary is about.
+    int troubles = 0;                ///< present ones
+    std::uint64_t disturbances = 0;  ///< so far, but for the operator's and cut connections
+    duration last_cut{};             ///< of a connection, or a change of data
+    bool calm = false;               ///< no faults any more
+    bool stopping = false;           ///< nobody begins anything any more
 
 private:
     void begin_line();

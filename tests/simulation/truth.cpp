@@ -5,6 +5,18 @@
 namespace latchkey::simulation {
 namespace {
 
+bool all_digits(std::string_view text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+template <typename Map>
+const typename Map::mapped_type& of(const Map& all, const std::string& directory) {
+    static const typename Map::mapped_type nothing;
+    const auto found = all.find(directory);
+    return found == all.end() ? nothing : found->second;
+}
+
 /// Whether a name ends in "lock-" and ten digits.
 bool takes_part(std::string_view name) {
     constexpr std::string_view marker = "lock-";
@@ -13,8 +25,7 @@ bool takes_part(std::string_view name) {
         return false;
     }
     const std::string_view number = name.substr(name.size() - digits);
-    return name.substr(0, name.size() - digits).ends_with(marker) &&
-           std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return name.substr(0, name.size() - digits).ends_with(marker) && all_digits(number);
 }
 
 }  // namespace
@@ -28,10 +39,17 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     }
     const std::size_t slash = c.path.rfind('/');
     const std::string_view name = std::string_view(c.path).substr(slash + 1);
+    const std::string directory = c.path.substr(0, slash);
+    if (unorderable(name)) {
+        auto& unordered = unordered_[directory];
+        std::erase_if(unordered, [&](const auto& entry) { return entry.second == c.path; });
+        if (c.what == create) {
+            unordered[t.zxid] = c.path;
+        }
+    }
     if (!takes_part(name)) {
         return nullptr;
     }
-    const std::string directory = c.path.substr(0, slash);
     if (c.what == create) {
         auto p = std::make_shared<participant>();
         p->path = c.path;
@@ -39,6 +57,7 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
         p->czxid = t.zxid;
         p->owner = c.owner;
         queues_[directory][t.zxid] = p;
+        histories_[directory][t.zxid] = p;
         all_[c.path] = p;
         return p;
     }
@@ -48,6 +67,7 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     }
     queues_[directory].erase(p->czxid);
     p->ended = now;
+    p->gone = t.zxid;
     if (t.what == model::transaction::kind::close_session) {
         p->how = forced_.contains(t.session)   ? participant::ending::taken
                  : closed_.contains(t.session) ? participant::ending::closed
@@ -62,9 +82,34 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
 }
 
 const truth::queue& truth::queue_of(const std::string& directory) const {
-    static const queue nobody;
-    const auto found = queues_.find(directory);
-    return found == queues_.end() ? nobody : found->second;
+    return of(queues_, directory);
+}
+
+const truth::queue& truth::history_of(const std::string& directory) const {
+    return of(histories_, directory);
+}
+
+const std::map<std::int64_t, std::string>& truth::unordered_in(const std::string& directory) const {
+    return of(unordered_, directory);
+}
+
+bool truth::looks_like_participant(std::string_view name) {
+    return takes_part(name) || unorderable(name);
+}
+
+bool truth::unorderable(std::string_view name) {
+    constexpr std::string_view marker = "lock-";
+    const std::size_t at = name.rfind(marker);
+    if (at == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view number = name.substr(at + marker.size());
+    if (number.starts_with('-')) {
+        return all_digits(number.substr(1));
+    }
+    // 2^31 - 2^20 - 1; of ten digits each, text compares as numbers do.
+    constexpr std::string_view last = "2146435071";
+    return all_digits(number) && (number.size() != last.size() || number > last);
 }
 
 std::shared_ptr<participant> truth::find(const std::string& path) const {

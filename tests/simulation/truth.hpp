@@ -29,6 +29,7 @@ struct participant {
     std::int64_t czxid = 0;
     std::int64_t owner = 0;  ///< 0: not ephemeral
     ending how = ending::none;
+    std::int64_t gone = 0;  ///< the zxid of its end
     std::chrono::nanoseconds ended{};
 
     [[nodiscard]] bool there() const noexcept { return how == ending::none; }
@@ -59,6 +60,20 @@ public:
 
     [[nodiscard]] const queue& queue_of(const std::string& directory) const;
 
+    /// All that ever took part.
+    [[nodiscard]] const queue& history_of(const std::string& directory) const;
+
+    /// Children that are there and look like participants, but whose place nobody can tell: by
+    /// czxid.
+    [[nodiscard]] const std::map<std::int64_t, std::string>& unordered_in(
+        const std::string& directory) const;
+
+    /// Whether a child of this name is ahead of others, or may be.
+    [[nodiscard]] static bool looks_like_participant(std::string_view name);
+
+    /// Whether a name's number is malformed, or at the end of what can be ordered.
+    [[nodiscard]] static bool unorderable(std::string_view name);
+
     /// Also of one that is gone; none if there never was one.
     [[nodiscard]] std::shared_ptr<participant> find(const std::string& path) const;
 
@@ -69,6 +84,8 @@ public:
 
 private:
     std::map<std::string, queue> queues_;
+    std::map<std::string, queue> histories_;
+    std::map<std::string, std::map<std::int64_t, std::string>> unordered_;
     std::map<std::string, std::shared_ptr<participant>> all_;  ///< by path
     std::set<std::int64_t> forced_;
     std::set<std::int64_t> closed_;

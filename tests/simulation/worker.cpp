@@ -30,17 +30,13 @@ void worker::rest() {
 
 /// No limit, some time, or none at all.
 std::optional<duration> worker::draw_limit() {
-    switch (stage_.random.below(8)) {
-        case 0:
-            return duration{};
-        case 1:
-            return duration(-1);
-        case 2:
-        case 3:
-            return stage_.up_to(stage_.what.session_timeout);
-        default:
-            return std::nullopt;
+    if (stage_.random.chance(stage_.what.tries)) {
+        return stage_.random.chance(0.5) ? duration{} : duration(-1);
     }
+    if (stage_.random.chance(1.0 / 3)) {
+        return stage_.up_to(stage_.what.session_timeout);
+    }
+    return std::nullopt;
 }
 
 void worker::begin() {
@@ -52,6 +48,7 @@ void worker::begin() {
     c->by = of_.record();
     c->who = name_;
     c->directory = o->directory;
+    c->object = o->number;
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
@@ -119,6 +116,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->what = &hold_;
         held_->who = name_;
         held_->directory = c.directory;
+        held_->object = c.object;
         judge_.takes(*held_);
         acts_left_ = static_cast<int>(stage_.random.below(4));
         plan_next();

@@ -103,12 +103,14 @@ private:
 
 server_links::server_links(int servers)
     : quorum_port_(free_ports(servers)), election_port_(quorum_port_ + 1) {
+    const std::lock_guard lock(made_);
     for (int from = 1; from <= servers; ++from) {
         for (int to = 1; to <= servers; ++to) {
             if (from != to) {
                 const std::string at = "127.0.2." + std::to_string(from * 10 + to);
                 const std::string target = host(to) + ":";
                 const auto back = [this, ends = std::pair(to, from)] {
+                    const std::lock_guard all_made(made_);
                     return std::make_unique<election_address>(links_.at(ends)->election.address());
                 };
                 auto& made = links_[{from, to}];

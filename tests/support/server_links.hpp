@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -48,6 +49,7 @@ private:
     int quorum_port_;
     int election_port_;
     std::map<std::pair<int, int>, std::unique_ptr<link>> links_;
+    std::mutex made_;  ///< the proxies' threads look into links_ when the first servers connect
 };
 
 }  // namespace latchkey::test

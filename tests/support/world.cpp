@@ -61,18 +61,14 @@ void world::set(const std::string& path, const std::string& data) {
     done_or_thrown(hand(), request::set(path, data));
 }
 
-void world::catch_up(const std::string& path) {
-    static_cast<void>(ask(*client_core::of(hand()), request::multi({request::check(path)})));
-}
-
 std::optional<std::string> world::get(const std::string& path) {
-    catch_up(path);
+    catch_up(hand());
     reply r = ask(*client_core::of(hand()), request::get(path));
     return r.ok() ? std::optional(std::move(r.data)) : std::nullopt;
 }
 
 std::vector<std::string> world::children(const std::string& path) {
-    catch_up(path);
+    catch_up(hand());
     reply r = ask(*client_core::of(hand()), request::children(path));
     std::sort(r.names.begin(), r.names.end());
     return std::move(r.names);
@@ -126,6 +122,10 @@ std::unique_ptr<world> make_world(world_kind k) {
 
 std::string name_of_world(world_kind k) {
     return k == world_kind::real ? "Real" : "InProcess";
+}
+
+void catch_up(const client& c) {
+    static_cast<void>(ask(*client_core::of(c), request::multi({request::check("/")})));
 }
 
 // ---- ending somebody's session ----

@@ -7,10 +7,6 @@
 #include <string>
 #include <vector>
 
-namespace latchkey::testing {
-class ensemble;
-}
-
 namespace latchkey::test {
 
 /// Where a suite of behaviour runs: the in-process ensemble, or real servers. What holds in one
@@ -44,10 +40,6 @@ public:
 
 private:
     client& hand();
-    /// The operator's server may be behind what the test has seen. A write is behind all of that in
-    /// the log; a `sync` is answered by a leader like a read, before what the followers have
-    /// applied already.
-    void catch_up(const std::string& path);
 
     std::unique_ptr<client> operator_;
 };
@@ -57,6 +49,11 @@ enum class world_kind { in_process, real };
 /// A world of that kind; a real one is the ensemble that the test programs share.
 [[nodiscard]] std::unique_ptr<world> make_world(world_kind k);
 [[nodiscard]] std::string name_of_world(world_kind k);
+
+/// Lets a client see all that the test has seen, whose server may be behind. It writes: that comes
+/// behind all else in the log. A `sync` is answered by a leader like a read, before what the
+/// followers have applied already.
+void catch_up(const client& c);
 
 /// Ends a session of real servers from outside. Any client can: the password is computed from the
 /// session's id (reliability of ZooKeeper's sessions rests on who can reach the client port).

@@ -116,7 +116,7 @@ TEST_F(HeartbeatDeadline, ReliesOnValidityOnlyWhileItIsDemandedAndWasProven) {
     EXPECT_TRUE(beat.relied_upon());
     beat.withdraw(&one);
     EXPECT_FALSE(beat.relied_upon());
-    state->proven(loop->now());
+    state->proven(loop->now(), loop->now());
     beat.demand(&one, "/a");
     EXPECT_TRUE(beat.relied_upon());
     beat.suspended();
@@ -182,9 +182,9 @@ TEST_F(HeartbeatDeadline, AlwaysLapsesInTimeAndNeverWithoutCause) {
                                  const auto sent = world->now();
                                  world->start_timer(
                                      sent + std::chrono::milliseconds(random() % 1000),
-                                     [&linked, v, sent, answered = std::move(answered)] {
+                                     [&linked, &world, v, sent, answered = std::move(answered)] {
                                          if (linked) {
-                                             v->proven(sent);
+                                             v->proven(sent, world->now());
                                              answered();
                                          }
                                      });
@@ -210,7 +210,7 @@ TEST_F(HeartbeatDeadline, AlwaysLapsesInTimeAndNeverWithoutCause) {
                          }});
         h.session_begins(v);
         h.connected();
-        v->proven(world->now());
+        v->proven(world->now(), world->now());
         h.demand(&one, "/a");
         for (int i = 0; i < 2000; ++i) {
             world->run_for(100ms);

@@ -39,11 +39,12 @@ protected:
     }
 
     /// The same, and steadily proven until now.
-    void begin_proven() {
+    void begin_proven(nanoseconds took = {}) {
         begin();
         // As often as heartbeats would, for long enough.
-        for (const auto ago : {4, 2, 0}) {
-            state->proven(loop->now() - std::chrono::seconds(ago));
+        for (const auto ago : {8, 6, 4, 2, 0}) {
+            const auto answered = loop->now() - std::chrono::seconds(ago);
+            state->proven(answered - took, answered);
         }
     }
 
@@ -63,7 +64,7 @@ protected:
 
     void answer(std::size_t which, bool proves = true) {
         if (proves) {
-            state->proven(start + beats[which].at);
+            state->proven(start + beats[which].at, loop->now());
         }
         beats[which].answered();
     }

@@ -199,7 +199,7 @@ request SessionContract::create(const std::string& path,
 }
 
 bool SessionContract::gone(subject& s, const std::string& path) {
-    s.ask(request::sync(path));
+    catch_up(s);
     return s.ask(request::exists(path)).code == result_code::no_node;
 }
 

@@ -151,7 +151,11 @@ protected:
                                         const std::string& data = {},
                                         acl access = open_unsafe_acl());
 
-    /// Requests whose sessions see all that was answered before, whatever server they talk to.
+    /// The session sees all that was answered before, whatever server it talks to. By a write: a
+    /// `sync` on a leader may not be behind what followers have answered.
+    void catch_up(subject& s) { s.ask(request::multi({request::check(base())})); }
+
+    /// The same first.
     [[nodiscard]] bool gone(subject& s, const std::string& path);
 
     [[nodiscard]] bool wait(const std::function<bool()>& done) { return ensemble_->wait(done); }

@@ -20,7 +20,7 @@ TEST_P(SessionContract, ACreatorOnlyZnodeIsClosedToOthers) {
     const auto owner = another({alice});
     ASSERT_EQ(owner->ask(create(at("a"), plain, "data", creator_only_acl())).code, result_code::ok);
     for (const auto& stranger : {another(), another({bob})}) {
-        stranger->ask(request::sync(base()));
+        catch_up(*stranger);
         EXPECT_EQ(stranger->ask(request::get(at("a"))).code, result_code::no_auth);
         EXPECT_EQ(stranger->ask(request::set(at("a"), "")).code, result_code::no_auth);
         EXPECT_EQ(stranger->ask(request::children(at("a"))).code, result_code::no_auth);
@@ -35,14 +35,14 @@ TEST_P(SessionContract, TheSameIdentityIsLetInOnAnySession) {
     ASSERT_EQ(another({alice})->ask(create(at("a"), plain, "data", creator_only_acl())).code,
               result_code::ok);
     const auto same = another({bob, alice});
-    same->ask(request::sync(base()));
+    catch_up(*same);
     EXPECT_EQ(same->ask(request::get(at("a"))).data, "data");
     EXPECT_EQ(same->ask(request::set(at("a"), "new")).code, result_code::ok);
 }
 
 TEST_P(SessionContract, ExistsNeedsNoPermission) {
     another({alice})->ask(create(at("a"), plain, "data", creator_only_acl()));
-    main_->ask(request::sync(base()));
+    catch_up(*main_);
     EXPECT_EQ(main_->ask(request::exists(at("a"))).code, result_code::ok);
 }
 
@@ -85,7 +85,7 @@ TEST_P(SessionContract, ADigestAclIsMetByTheSecretBehindIt) {
     main_->ask(create(at("a"), plain, "data", access));
     EXPECT_EQ(main_->ask(request::get(at("a"))).code, result_code::no_auth);
     const auto user = another({{"digest", "user:pass"}});
-    user->ask(request::sync(base()));
+    catch_up(*user);
     EXPECT_EQ(user->ask(request::get(at("a"))).data, "data");
 }
 

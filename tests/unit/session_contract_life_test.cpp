@@ -83,12 +83,12 @@ TEST_P(SessionContract, AReadSentAfterAWriteSeesItAlsoIfTheWriteFails) {
     EXPECT_EQ(main_->answer("get")->data, "1");
 }
 
-TEST_P(SessionContract, AfterASyncAReadSeesWhatWasAnsweredToOthers) {
+TEST_P(SessionContract, AfterAWriteAReadSeesWhatWasAnsweredToOthers) {
     const auto other = another();
     for (int i = 0; i < 20; ++i) {
         ASSERT_TRUE(main_->ask(create(at(number(i)))).ok());
         other->on_loop([&] {
-            other->send("sync", request::sync(at(number(i))));
+            other->send("write", request::multi({request::check(base())}));
             other->send("get" + number(i), request::get(at(number(i))));
         });
         EXPECT_TRUE(other->wait_for("get" + number(i) + ":ok"));
@@ -157,7 +157,7 @@ TEST_P(SessionContract, AnIdleSessionLives) {
     main_->ask(create(at("e"), ephemeral));
     const auto other = another();
     const auto w = other->watcher("w");
-    other->ask(request::sync(base()));
+    catch_up(*other);
     ASSERT_TRUE(other->ask(request::get(at("e")), w).ok());
     subject idle(*ensemble_);
     ASSERT_TRUE(idle.wait_connected());
@@ -256,7 +256,7 @@ TEST_P(SessionContract, ADestroyedSessionTellsNothingAndLeavesItsEphemerals) {
     });
     brief->destroy();
     const std::size_t told = brief->journal().size();
-    main_->ask(request::sync(base()));
+    catch_up(*main_);
     EXPECT_TRUE(main_->ask(request::exists(at("e"))).ok());
     ASSERT_TRUE(wait([&] { return gone(*main_, at("e")); })) << "its timeout ends it";
     EXPECT_EQ(brief->journal().size(), told);

@@ -23,27 +23,33 @@ time_point at(nanoseconds t) {
     return time_point(t);
 }
 
-TEST(ValidityMargin, IsTwoFifthsOfTheTimeoutAndHalfOfItAfterASilence) {
-    static_assert(validity_margin(10s, 0s, false) == 4s);
-    static_assert(validity_margin(6s, 2s, false) == 2400ms);
-    static_assert(validity_margin(10s, 0s, true) == 5s);
-    static_assert(validity_margin(4s, 2s, true) == 2s);
+TEST(ValidityMargin, IsTwoFifthsOfTheTimeoutAndHalfOfItOrMoreAfterASilence) {
+    static_assert(validity_margin(10s, 0s, silence::none) == 4s);
+    static_assert(validity_margin(6s, 2s, silence::none) == 2400ms);
+    static_assert(validity_margin(10s, 0s, silence::ended) == 5s);
+    static_assert(validity_margin(4s, 2s, silence::ended) == 2s);
+    static_assert(validity_margin(10s, 5s, silence::ended_late) == 6s);
 }
 
 TEST(ValidityMargin, GrowsWithATickLongerThanHalfTheTimeout) {
-    static_assert(validity_margin(10s, 5s, false) == 4s);
-    static_assert(validity_margin(10s, 5001ms, false) > 4s);
-    static_assert(validity_margin(10s, 10s, false) == 8s);
-    static_assert(validity_margin(10s, 6s, true) == 6s);
+    static_assert(validity_margin(10s, 5s, silence::none) == 4s);
+    static_assert(validity_margin(10s, 5001ms, silence::none) > 4s);
+    static_assert(validity_margin(10s, 10s, silence::none) == 8s);
+    static_assert(validity_margin(10s, 6s, silence::ended) == 6s);
+}
+
+/// A quorum write that is answered at once.
+void prove(validity& v, time_point sent) {
+    v.proven(sent, sent);
 }
 
 /// A validity whose proofs have come as often as heartbeats do, the newest at `newest`.
 void prove_steadily(validity& v, time_point newest) {
-    v.proven(newest - 4s);
-    v.proven(newest - 3s);
-    v.proven(newest - 2s);
-    v.proven(newest - 1s);
-    v.proven(newest);
+    prove(v, newest - 4s);
+    prove(v, newest - 3s);
+    prove(v, newest - 2s);
+    prove(v, newest - 1s);
+    prove(v, newest);
 }
 
 TEST(Validity, BelievesNothingAtFirst) {
@@ -57,7 +63,7 @@ TEST(Validity, NeedsBothATimeoutAndAProof) {
     only_timeout.negotiated(10s);
     EXPECT_EQ(only_timeout.deadline(), nothing);
     validity only_proof(0s);
-    only_proof.proven(at(1s));
+    prove(only_proof, at(1s));
     EXPECT_EQ(only_proof.deadline(), nothing);
     only_proof.negotiated(10s);
     EXPECT_EQ(only_proof.deadline(), at(6s));
@@ -68,7 +74,7 @@ TEST(Validity, LastsThreeFifthsOfTheTimeoutFromTheSendTimeOfTheNewestProof) {
     v.negotiated(10s);
     prove_steadily(v, at(100s));
     EXPECT_EQ(v.deadline(), at(106s));
-    v.proven(at(101s));
+    prove(v, at(101s));
     EXPECT_EQ(v.deadline(), at(107s));
 }
 
@@ -76,17 +82,17 @@ TEST(Validity, LastsHalfTheTimeoutUntilAQuarterAfterASilence) {
     // The leader may not have heard of the client for half the timeout when the silence ends.
     validity v(0s);
     v.negotiated(12s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     EXPECT_EQ(v.deadline(), at(106s));
-    v.proven(at(102s));
+    prove(v, at(102s));
     EXPECT_EQ(v.deadline(), at(108s));
-    v.proven(at(102999ms));
+    prove(v, at(102999ms));
     EXPECT_EQ(v.deadline(), at(108999ms));
-    v.proven(at(103s));
+    prove(v, at(103s));
     EXPECT_EQ(v.deadline(), at(110200ms));
-    v.proven(at(105250ms));
+    prove(v, at(105250ms));
     EXPECT_EQ(v.deadline(), at(112450ms));
-    v.proven(at(107501ms));
+    prove(v, at(107501ms));
     EXPECT_EQ(v.deadline(), at(113501ms));
 }
 
@@ -95,13 +101,13 @@ TEST(Validity, IsNotProvenByWritesRightAfterAStandstill) {
     // answer a write does not keep them from it.
     validity v(0s);
     v.negotiated(12s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     v.stood_still(at(111s));
-    v.proven(at(111s));
+    prove(v, at(111s));
     EXPECT_EQ(v.deadline(), at(110800ms)) << "from the proof at 100 s; it has passed";
-    v.proven(at(113s));
+    prove(v, at(113s));
     EXPECT_EQ(v.deadline(), at(110800ms));
-    v.proven(at(114s));
+    prove(v, at(114s));
     EXPECT_EQ(v.deadline(), at(121200ms)) << "the leader has been told by now";
 }
 
@@ -111,22 +117,22 @@ TEST(Validity, AfterAStandstillCountsFromTheLastProofThatTheLeaderKnowsOf) {
     prove_steadily(v, at(100s));
     v.stood_still(at(105s));
     EXPECT_EQ(v.deadline(), at(107200ms));
-    v.proven(at(105s));
+    prove(v, at(105s));
     EXPECT_EQ(v.deadline(), at(110800ms));
-    v.proven(at(107s));
+    prove(v, at(107s));
     EXPECT_EQ(v.deadline(), at(110800ms));
-    v.proven(at(109s));
+    prove(v, at(109s));
     EXPECT_EQ(v.deadline(), at(116200ms));
 }
 
 TEST(Validity, DoesNotCountFromAProofThatTheLeaderMayNotKnowOf) {
     validity v(0s);
     v.negotiated(12s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     v.stood_still(at(111s));
-    v.proven(at(111s));
+    prove(v, at(111s));
     v.stood_still(at(113s));
-    v.proven(at(113s));
+    prove(v, at(113s));
     EXPECT_EQ(v.deadline(), at(110800ms)) << "the one at 111 s may not have been told";
 }
 
@@ -135,16 +141,60 @@ TEST(Validity, MovesWithSteadyProofsThroughAShortStandstill) {
     v.negotiated(10s);
     prove_steadily(v, at(100s));
     v.stood_still(at(101500ms));
-    v.proven(at(101500ms));
-    EXPECT_EQ(v.deadline(), at(107500ms));
+    prove(v, at(101500ms));
+    EXPECT_EQ(v.deadline(), at(106s));
+    prove(v, at(103s));
+    EXPECT_EQ(v.deadline(), at(109s)) << "from the proof at 100 s";
+    prove(v, at(104500ms));
+    EXPECT_EQ(v.deadline(), at(110500ms));
+}
+
+TEST(Validity, MovesWithSteadyProofsThroughAnyNumberOfShortStandstills) {
+    validity v(0s);
+    v.negotiated(10s);
+    prove_steadily(v, at(100s));
+    for (nanoseconds now = 102s; now < 200s; now += 2s) {
+        ASSERT_GT(v.deadline(), at(now));
+        v.stood_still(at(now));
+        prove(v, at(now));
+    }
+}
+
+TEST(Validity, IsNotProvenByWritesThatTheNetworkHeldBackAfterAStandstill) {
+    // The servers had nothing of what was sent since the standstill before the first answer to it.
+    validity v(0s);
+    v.negotiated(12s);
+    prove(v, at(100s));
+    v.stood_still(at(107s));
+    EXPECT_TRUE(v.unheard());
+    v.heard(at(99s), at(107s));
+    EXPECT_TRUE(v.unheard()) << "an answer that had waited in the socket";
+    v.proven(at(111s), at(111500ms));
+    EXPECT_FALSE(v.unheard());
+    EXPECT_EQ(v.deadline(), at(110800ms)) << "from the proof at 100 s; it has passed";
+    v.proven(at(114s), at(114100ms));
+    EXPECT_EQ(v.deadline(), at(110800ms));
+    v.proven(at(114500ms), at(114600ms));
+    EXPECT_EQ(v.deadline(), at(119300ms)) << "the leader has been told by now";
+}
+
+TEST(Validity, DoesNotCountFromAProofBeforeAStandstillThatWasAnsweredAfterIt) {
+    // It may have arrived as late as that.
+    validity v(0s);
+    v.negotiated(12s);
+    prove_steadily(v, at(100s));
+    v.stood_still(at(105s));
+    v.proven(at(102s), at(105s));
+    v.proven(at(105s), at(105100ms));
+    EXPECT_EQ(v.deadline(), at(110800ms)) << "from the proof at 100 s";
 }
 
 TEST(Validity, ManyWritesAtOnceDoNotEndASilenceSooner) {
     validity v(0s);
     v.negotiated(12s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     for (int i = 1; i <= 100; ++i) {
-        v.proven(at(100s + std::chrono::milliseconds(i)));
+        prove(v, at(100s + std::chrono::milliseconds(i)));
     }
     EXPECT_EQ(v.deadline(), at(106100ms));
 }
@@ -153,8 +203,8 @@ TEST(Validity, ProofsThatAreAnsweredOutOfOrderDoNotSetItBack) {
     validity v(0s);
     v.negotiated(10s);
     prove_steadily(v, at(101s));
-    v.proven(at(100500ms));
-    v.proven(at(100s));
+    prove(v, at(100500ms));
+    prove(v, at(100s));
     EXPECT_EQ(v.deadline(), at(107s));
     EXPECT_EQ(v.proof(), at(101s));
 }
@@ -168,29 +218,29 @@ TEST(Validity, TakesTheSmallestTimeoutEverNegotiated) {
     EXPECT_EQ(v.timeout(), 5s);
     v.negotiated(20s);
     EXPECT_EQ(v.deadline(), at(102500ms));
-    v.proven(at(100500ms));
+    prove(v, at(100500ms));
     EXPECT_EQ(v.deadline(), at(103s));
-    v.proven(at(101300ms));
+    prove(v, at(101300ms));
     EXPECT_EQ(v.deadline(), at(104300ms));
 }
 
 TEST(Validity, LongTicksCostInProportion) {
     validity v(8s);
     v.negotiated(10s);
-    v.proven(at(95s));
+    prove(v, at(95s));
     EXPECT_EQ(v.deadline(), at(97s));
-    v.proven(at(96s));
-    v.proven(at(97s));
-    v.proven(at(98s));
+    prove(v, at(96s));
+    prove(v, at(97s));
+    prove(v, at(98s));
     EXPECT_EQ(v.deadline(), at(100s)) << "within half a tick of the silence";
-    v.proven(at(99s));
+    prove(v, at(99s));
     EXPECT_EQ(v.deadline(), at(102600ms));
 }
 
 TEST(Validity, ATickThatLeavesNothingLeavesNothing) {
     validity v(20s);
     v.negotiated(10s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     EXPECT_LT(v.deadline(), at(100s));
 }
 
@@ -223,10 +273,10 @@ TEST(Validity, IsNotSeenToEndByOtherThreadsWhileAShorterTimeoutIsTaken) {
 TEST(Validity, EndsForGood) {
     validity v(0s);
     v.negotiated(10s);
-    v.proven(at(100s));
+    prove(v, at(100s));
     v.end();
     EXPECT_EQ(v.deadline(), nothing);
-    v.proven(at(200s));
+    prove(v, at(200s));
     v.negotiated(5s);
     EXPECT_EQ(v.deadline(), nothing);
 }
@@ -262,6 +312,7 @@ TEST(Validity, NeverOutlivesWhatTheLeaderKnowsOfTheSessionWhateverTheRhythm) {
         v.negotiated(timeout);
         nanoseconds now = 100 * timeout;
         leader.heard = {now - timeout, now - timeout * 2 / 3, now - timeout / 3, now};
+        nanoseconds quiet_since = now;
         for (int i = 0; i < 60; ++i) {
             if (random() % 10 == 0) {
                 now += timeout / 8 + timeout * static_cast<int>(random() % 100) / 100;
@@ -269,10 +320,12 @@ TEST(Validity, NeverOutlivesWhatTheLeaderKnowsOfTheSessionWhateverTheRhythm) {
                     break;  // the session is over
                 }
                 v.stood_still(at(now));
+                quiet_since = now;  // what had been answered before may be read only now
             } else if (random() % 4 == 0) {
                 for (std::uint64_t pings = random() % 6; pings > 0; --pings) {
                     now += timeout / 3;
                     leader.heard.push_back(now);
+                    quiet_since = now;
                 }
                 now += timeout * static_cast<int>(random() % 100) / 300;
             } else if (random() % 3 == 0) {
@@ -280,8 +333,28 @@ TEST(Validity, NeverOutlivesWhatTheLeaderKnowsOfTheSessionWhateverTheRhythm) {
             } else {
                 now += timeout / 6;
             }
+            // Every now and then the network keeps heartbeats back, and lets all go at once.
+            std::vector<nanoseconds> sent{now};
+            if (random() % 5 == 0) {
+                now += timeout * static_cast<int>(random() % 100) / 150;
+                while (now - sent.back() > timeout / 6) {
+                    sent.push_back(sent.back() + timeout / 6);
+                }
+                if (random() % 2 == 0) {
+                    sent.push_back(now);
+                }
+                if (leader.last_touch(now) + timeout <= now) {
+                    break;
+                }
+            }
+            if (now - quiet_since > timeout * 2 / 5) {
+                v.heard_again(at(now));
+            }
             leader.heard.push_back(now);
-            v.proven(at(now));
+            quiet_since = now;
+            for (const nanoseconds s : sent) {
+                v.proven(at(s), at(now));
+            }
             ASSERT_LE(v.deadline(), at(leader.last_touch(now) + timeout))
                 << "write " << i << " of " << leader.heard.size();
         }
@@ -298,7 +371,7 @@ TEST(Validity, NeverMovesBackWithAProof) {
         nanoseconds now = 0s;
         for (int i = 0; i < 200; ++i) {
             now += std::chrono::milliseconds(random() % 4000);
-            v.proven(at(now));
+            prove(v, at(now));
             ASSERT_GE(v.deadline(), before);
             before = v.deadline();
         }

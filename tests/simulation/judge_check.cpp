@@ -1,0 +1,171 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// What is checked after every event, and at every grant.
+
+namespace latchkey::simulation {
+
+using namespace std::chrono_literals;
+
+bool judge::believes(const held& h) const {
+    // Whose process is stopped cannot ask; and asking it ends a hold whose time is over.
+    return asks_ && !h.by->paused ? h.what->valid()
+                                  : stage_.servers.now() < h.what->valid_until().time_since_epoch();
+}
+
+void judge::check() {
+    if (stage_.over()) {
+        return;  // what was found out says nothing of what else is so
+    }
+    for (auto h = holds_.begin(); h != holds_.end(); ++h) {
+        using enum participant::ending;
+        const participant& place = *(*h)->place;
+        if (place.how == released && !(*h)->by->closed) {
+            stage_.broken("I1", (*h)->who + " gave way before it was released");
+        }
+        if (!believes(**h)) {
+            check_lost(**h);
+            continue;
+        }
+        if ((*h)->lost_at) {
+            stage_.broken("I2", (*h)->who + " is believed again");
+        }
+        if (place.how == taken) {
+            check_taken(**h);
+        } else if (place.how != none) {
+            stage_.broken(place.how == expired ? "I2" : "I1",
+                          (*h)->who + " is valid and its znode is gone");
+        }
+        for (auto other = holds_.begin(); other != h; ++other) {
+            if ((*other)->directory == (*h)->directory && believes(**other)) {
+                overlap(**other, **h);
+            }
+        }
+    }
+}
+
+/// Somebody took its znode away: it may be believed until the client can know.
+void judge::check_taken(const held& h) {
+    const bool session_ended = truth_.was_ended(h.place->owner);
+    const duration known = h.by->timeout * (session_ended ? 1 : 2);
+    if (stage_.now() > h.place->ended + known) {
+        stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
+    } else if (stage_.now() > h.place->ended + hops(4) && !session_ended && undisturbed(h)) {
+        stage_.broken("I2", h.who + " did not hear at once that its znode was taken away");
+    }
+}
+
+/// Nothing has kept it from having its znode watched, and from being told.
+bool judge::undisturbed(const held& h) const {
+    const duration settled = h.place->ended - hops(20) - 20ms;
+    return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
+           !h.by->paused && !h.by->ended && stage_.last_cut < settled && h.taken_at < settled &&
+           h.by->connected_at < settled;
+}
+
+/// The longest that a message and its answer take, that many times over.
+duration judge::hops(int count) const {
+    const auto& how = stage_.what.servers;
+    return (how.one_way + how.between_servers + how.jitter * 2) * count + 1ms;
+}
+
+/// Who does not believe any more has been told so, if his process runs.
+void judge::check_lost(held& h) {
+    if (!h.lost_at) {
+        h.lost_at = stage_.now();
+    }
+    const client_record& by = *h.by;
+    const duration due = std::max(*h.lost_at, by.running_since) + 1ms;
+    if (stage_.now() > due && !by.paused && !by.crashed && !h.what->lost().stop_requested()) {
+        stage_.broken("I9", h.who + " lost its hold and was not told");
+    }
+}
+
+void judge::overlap(held& a, held& b) {
+    if (a.place->there() && b.place->there()) {
+        stage_.broken("I1", a.who + " and " + b.who + " hold at once");
+    }
+    held& earlier = a.token < b.token ? a : b;
+    if (!std::exchange(earlier.overlapped, true)) {
+        ++stage_.counts.overlaps;
+    }
+}
+
+// ---- at a grant ----
+
+/// There has been a moment at which nobody was ahead, and it could be known that nobody was.
+void judge::check_was_first(const call& c, const participant& place) {
+    for (const auto& [czxid, other] : truth_.history_of(c.directory)) {
+        if (czxid >= place.czxid) {
+            break;
+        }
+        if (other->foreign() || other->attempt == place.attempt) {
+            continue;
+        }
+        if (other->there()) {
+            return stage_.broken("I4", c.who + " was granted while " + other->path + " is ahead");
+        }
+        if (!place.there() && place.gone < other->gone) {
+            return stage_.broken(
+                "I4", c.who + " was granted, and was gone before " + other->path + ", ahead of it");
+        }
+    }
+    if (truth::unorderable(place.path)) {
+        return stage_.broken("I4",
+                             c.who + " was granted at the end of the sequence, " + place.path);
+    }
+    const auto& unordered = truth_.unordered_in(c.directory);
+    if (!unordered.empty() && unordered.begin()->first < place.czxid) {
+        stage_.broken("I4", c.who + " was granted beside " + unordered.begin()->second);
+    }
+}
+
+/// Who came first to an object is served first, unless he has given up.
+void judge::check_callers(const call& c) {
+    const auto served = [&](const call& earlier) {
+        return earlier.by == c.by && earlier.object == c.object &&
+               earlier.calls_before < c.calls_before && !earlier.stopped &&
+               (!earlier.limit ||
+                (*earlier.limit > duration{} && earlier.begun + *earlier.limit > stage_.now()));
+    };
+    for (const auto& other : calls_) {
+        if (!c.by->closed && served(*other)) {
+            return stage_.broken("I4", c.who + " was granted before " + other->who);
+        }
+    }
+}
+
+void judge::check_budget(const call& c, const hold& h) {
+    const client_record& by = *c.by;
+    if (!c.undisturbed || faults() != 0 || directories_removed_ != 0 ||
+        by.connections != c.connections_before || by.calls != c.calls_before) {
+        return;
+    }
+    ++stage_.counts.budgets;
+    const auto& path = h.path();
+    const auto levels =
+        static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
+                                   std::count(by.chroot.begin(), by.chroot.end(), '/'));
+    const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
+    const bool tries = c.limit && *c.limit <= duration{};
+    const auto& now = by.asked;
+    const auto& then = c.asked_before;
+    const auto within = [&](const char* what, std::uint64_t asked, std::uint64_t allowed) {
+        if (asked > allowed) {
+            stage_.broken("I11",
+                          c.who + " sent " + std::to_string(asked) + " " + what + " instead of " +
+                              std::to_string(allowed));
+        }
+    };
+    within("creates", now.creates - then.creates, 1 + levels);
+    within("lists", now.children - then.children, 1 + woken + (tries ? 1 : 0));
+    within("gets", now.gets - then.gets, 2 + woken);
+    within("deletes", now.removes - then.removes, 0);
+    within("transactions", now.multis - then.multis, 0);
+    within("exists", now.exists - then.exists, 0);
+    within("syncs", now.syncs - then.syncs, 0);
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,102 @@
+// What a client makes of the events of a session, one at a time.
+#include "client_core.hpp"
+
+#include "connect_string.hpp"
+#include "ensemble/virtual_loop.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace latchkey {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = session_event::kind;
+
+/// Answers nothing; what happens to it is the test's to say.
+class silent_session final : public session {
+public:
+    void submit(request, completion) override {}
+
+    void submit(request, const std::shared_ptr<watcher>&, completion) override {}
+
+    void reconnect() override {}
+
+    void close(std::function<void()> done) override { done(); }
+};
+
+class silent_sessions final : public session_factory {
+public:
+    [[nodiscard]] std::unique_ptr<session> open(const session_options&,
+                                                session::event_handler events) override {
+        ++opened;
+        tell = std::move(events);
+        return std::make_unique<silent_session>();
+    }
+
+    int opened = 0;
+    session::event_handler tell;
+};
+
+class ClientCore : public ::testing::Test {
+protected:
+    ClientCore() {
+        environment e;
+        e.loop = loop_;
+        e.sessions = sessions_;
+        e.callbacks = [l = loop_]() -> environment::executor {
+            return [l](std::function<void()> f) { l->post(std::move(f)); };
+        };
+        core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), {});
+        run();
+        tell(kind::connected);
+    }
+
+    ~ClientCore() override {
+        core_.reset();
+        loop_->abandon();
+    }
+
+    void tell(kind what) {
+        session_event e;
+        e.what = what;
+        e.id = 1;
+        e.timeout = 10s;
+        const auto handler = sessions_->tell;
+        handler(e);
+    }
+
+    /// What is to be done now.
+    void run() { loop_->run_for(1ms); }
+
+    std::shared_ptr<virtual_loop> loop_ = virtual_loop::make(virtual_loop::mode::stepped, 1);
+    std::shared_ptr<silent_sessions> sessions_ = std::make_shared<silent_sessions>();
+    std::shared_ptr<client_core> core_;
+};
+
+TEST_F(ClientCore, OpensAnotherSessionAfterTheEndOfOne) {
+    tell(kind::expired);
+    loop_->run_for(1s);
+    EXPECT_EQ(sessions_->opened, 2);
+}
+
+// A timer would run, or be cancelled, when the client has been destroyed by some other thread.
+TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionEnds) {
+    core_->deletes().add("/a", nullptr);
+    core_->close();
+    run();
+    ASSERT_NE(core_->state(), connection_state::closed) << "it drains";
+    tell(kind::expired);
+    run();
+    EXPECT_EQ(core_->state(), connection_state::closed);
+    EXPECT_FALSE(loop_->step());
+    EXPECT_EQ(sessions_->opened, 1);
+}
+
+}  // namespace
+}  // namespace latchkey
