@@ -74,7 +74,11 @@ std::shared_ptr<client_core> client_core::start(environment env,
         new client_core(std::move(env), std::move(target), std::move(options)));
     core->post([core] { core->open_session(); });
     if (core->env_.started) {
-        core->env_.started(core);
+        core->env_.started([weak = core->weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->close_without_servers();
+            }
+        });
     }
     return core;
 }

@@ -96,10 +96,8 @@ ensemble::state::~state() {
 
 void ensemble::state::end_clients() {
     clients->silent = true;
-    for (const std::weak_ptr<client_core>& weak : clients->all) {
-        if (const std::shared_ptr<client_core> client = weak.lock()) {
-            client->close_without_servers();
-        }
+    for (const auto& close : clients->close) {
+        close();
     }
     // Longer than a session waits for the answer to its farewell.
     loop->run_for(std::chrono::seconds(2));

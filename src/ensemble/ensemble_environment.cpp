@@ -44,9 +44,8 @@ environment ensemble_access::environment_of(ensemble& e) {
                 });
             };
         };
-        made.started = [clients = e.state_->clients](const std::shared_ptr<client_core>& started) {
-            std::erase_if(clients->all, [](const auto& weak) { return weak.expired(); });
-            clients->all.push_back(started);
+        made.started = [clients = e.state_->clients](std::function<void()> close) {
+            clients->close.push_back(std::move(close));
         };
     } else {
         made.callbacks = []() -> environment::executor {

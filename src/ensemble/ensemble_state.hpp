@@ -2,7 +2,6 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "client_core.hpp"
 #include "cluster.hpp"
 #include "nemesis.hpp"
 #include "virtual_loop.hpp"
@@ -16,8 +15,8 @@ namespace latchkey::testing {
 
 /// The clients of a stepped ensemble. Shared with them, as they may outlive it.
 struct stepped_clients {
-    std::vector<std::weak_ptr<client_core>> all;
-    bool silent = false;  ///< code of the user is not run any more
+    std::vector<std::function<void()>> close;  ///< one each; nothing for a client that is gone
+    bool silent = false;                       ///< code of the user is not run any more
 };
 
 struct ensemble::state {
