@@ -12,10 +12,11 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
-judge::judge(stage& s) : stage_(s), asks_(s.random.chance(0.5)) {
+judge::judge(stage& s) : stage_(s), truth_(s.recipe.names()), asks_(s.random.chance(0.5)) {
     for (const plan::client& c : s.what.clients) {
         for (const plan::object& o : c.objects) {
             queues_watched_.insert(o.directory);
+            queues_watched_.insert(o.more_directories.begin(), o.more_directories.end());
         }
     }
 }
@@ -46,12 +47,13 @@ void judge::begins(const std::shared_ptr<call>& c) {
     c->asked_before = by.asked;
     const bool alone = std::none_of(
         calls_.begin(), calls_.end(), [&](const auto& other) { return other->by == c->by; });
-    c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.objects == 1 &&
+    c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.places == 1 &&
                      c->begun - by.busy_until > 100ms;
     calls_.push_back(c);
     stage_.tell(c->who,
                 " acquires ",
                 c->directory,
+                to_string(c->what),
                 c->limit ? " within " + std::to_string(*c->limit / 1ms) + " ms" : "");
 }
 
@@ -94,38 +96,47 @@ void judge::check_grant(const call& c, const hold& h) {
     if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
-    check_was_first(c, *place);
+    check_was_first(c.who, c.directory, *place, c.what);
     check_callers(c);
     if (!on_time || place->how == participant::ending::taken) {
         return;
     }
-    fencing_token& last = granted_[c.directory];
-    if (h.fencing_token() <= last) {
-        return stage_.broken(
-            "I3",
-            c.who + " was granted " + h.fencing_token().to_string() + " after " + last.to_string());
-    }
-    last = h.fencing_token();
+    check_order(c.who, c.directory, c.what, h.fencing_token());
     check_budget(c, h);
 }
 
+void judge::check_order(const std::string& who,
+                        const std::string& directory,
+                        const wish&,
+                        fencing_token token) {
+    fencing_token& last = granted_[directory];
+    if (token <= last) {
+        return stage_.broken(
+            "I3", who + " was granted " + token.to_string() + " after " + last.to_string());
+    }
+    last = token;
+}
+
 void judge::check_refusal(const call& c, std::error_code ec) {
-    const auto& p = stage_.what;
     if (!ec) {
         if (!c.limit && !c.stopped) {
             stage_.broken("I9", c.who + " was told nothing, and did not ask for that");
         }
         return;
     }
-    const bool expected = (ec == errc::closed && c.by->closed) ||
-                          (ec == errc::unreachable && c.limit && *c.limit <= duration{}) ||
-                          (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
-                          (ec == errc::sequence_exhausted &&
-                           (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||
-                          (ec == errc::malformed_participant && p.uses(fault::foreign_child));
-    if (!expected) {
+    if (!is_known_cause(ec, *c.by, c.limit && *c.limit <= duration{})) {
         stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
     }
+}
+
+/// Of an error that a caller was told; `at_once`: it did not want to wait.
+bool judge::is_known_cause(std::error_code ec, const client_record& by, bool at_once) const {
+    const plan& p = stage_.what;
+    return (ec == errc::closed && by.closed) || (ec == errc::unreachable && at_once) ||
+           (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
+           (ec == errc::sequence_exhausted &&
+            (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||
+           (ec == errc::malformed_participant && p.uses(fault::foreign_child));
 }
 
 /// A limit and a cancellation are kept, up to the second that the proof of an end may take.
@@ -152,12 +163,13 @@ void judge::check_punctuality(const call& c) {
 
 void judge::takes(held& h) {
     h.place = truth_.find(h.by->chroot + h.what->path());
+    h.state = hold_state::of(*h.what);
     h.token = h.what->fencing_token();
     h.taken_at = stage_.now();
     h.troubles_before = stage_.troubles;
     h.disturbances_before = stage_.disturbances;
     for (const held* const other : holds_) {
-        if (other->by == h.by && other->object == h.object) {
+        if (stage_.recipe.one_at_a_time() && other->by == h.by && other->object == h.object) {
             stage_.broken("I1", h.who + " was granted what " + other->who + " has not released");
         }
     }
@@ -180,6 +192,10 @@ void judge::releases(held& h) {
 
 /// An effect on a resource outside, which refuses old tokens.
 void judge::acts(const held& h) {
+    if (!orders(h)) {
+        ++stage_.counts.effects;
+        return;
+    }
     fencing_token& seen = outside_[h.directory];
     if (h.token >= seen) {
         seen = h.token;
@@ -209,11 +225,11 @@ void judge::deal_committed(const model::transaction& t, const std::string& data)
         stage_.broken("I3", d.who + "'s transaction was committed twice");
     } else if (d.refused) {
         stage_.broken("I9", d.who + "'s transaction was committed after it was told as refused");
-    } else if (d.token < last) {
+    } else if (d.ordered && d.token < last) {
         stage_.broken("I3", d.who + "'s transaction was committed after one of a later holder");
     }
     d.committed = true;
-    last = d.token;
+    last = d.ordered ? d.token : last;
 }
 
 void judge::told(std::uint64_t deal_number, std::error_code ec) {

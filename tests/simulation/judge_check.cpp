@@ -10,9 +10,13 @@ namespace latchkey::simulation {
 using namespace std::chrono_literals;
 
 bool judge::believes(const held& h) const {
+    const auto state = h.state.lock();
+    if (!state) {
+        return false;
+    }
     // Whose process is stopped cannot ask; and asking it ends a hold whose time is over.
-    return asks_ && !h.by->paused ? h.what->valid()
-                                  : stage_.servers.now() < h.what->valid_until().time_since_epoch();
+    return asks_ && !h.by->paused ? state->valid()
+                                  : stage_.servers.now() < state->valid_until().time_since_epoch();
 }
 
 void judge::check() {
@@ -21,6 +25,7 @@ void judge::check() {
     }
     for (auto h = holds_.begin(); h != holds_.end(); ++h) {
         using enum participant::ending;
+        follow(**h);
         const participant& place = *(*h)->place;
         if (place.how == released && !(*h)->by->closed) {
             stage_.broken("I1", (*h)->who + " gave way before it was released");
@@ -39,11 +44,13 @@ void judge::check() {
                           (*h)->who + " is valid and its znode is gone");
         }
         for (auto other = holds_.begin(); other != h; ++other) {
-            if ((*other)->directory == (*h)->directory && believes(**other)) {
+            if ((*other)->directory == (*h)->directory && !may_be_beside(**other, **h) &&
+                believes(**other)) {
                 overlap(**other, **h);
             }
         }
     }
+    check_together();
 }
 
 /// Somebody took its znode away: it may be believed until the client can know.
@@ -73,12 +80,16 @@ duration judge::hops(int count) const {
 
 /// Who does not believe any more has been told so, if his process runs.
 void judge::check_lost(held& h) {
+    const auto state = h.state.lock();
+    if (!state || (h.from && state->why_lost() == loss::none)) {
+        return;  // replaced by another one, which was not told yet
+    }
     if (!h.lost_at) {
         h.lost_at = stage_.now();
     }
     const client_record& by = *h.by;
     const duration due = std::max(*h.lost_at, by.running_since) + 1ms;
-    if (stage_.now() > due && !by.paused && !by.crashed && !h.what->lost().stop_requested()) {
+    if (stage_.now() > due && !by.paused && !by.crashed && !state->lost().stop_requested()) {
         stage_.broken("I9", h.who + " lost its hold and was not told");
     }
 }
@@ -96,34 +107,39 @@ void judge::overlap(held& a, held& b) {
 // ---- at a grant ----
 
 /// There has been a moment at which nobody was ahead, and it could be known that nobody was.
-void judge::check_was_first(const call& c, const participant& place) {
-    for (const auto& [czxid, other] : truth_.history_of(c.directory)) {
-        if (czxid >= place.czxid) {
+void judge::check_was_first(const std::string& who,
+                            const std::string& directory,
+                            const participant& place,
+                            const wish& w) {
+    for (const auto& [ahead, other] : truth_.history_of(directory)) {
+        if (ahead >= place.place) {
             break;
         }
-        if (other->foreign() || other->attempt == place.attempt) {
+        if (other->foreign() || other->attempt == place.attempt || !blocks(*other, w)) {
             continue;
         }
         if (other->there()) {
-            return stage_.broken("I4", c.who + " was granted while " + other->path + " is ahead");
+            return stage_.broken("I4", who + " was granted while " + other->path + " is ahead");
         }
         if (!place.there() && place.gone < other->gone) {
             return stage_.broken(
-                "I4", c.who + " was granted, and was gone before " + other->path + ", ahead of it");
+                "I4", who + " was granted, and was gone before " + other->path + ", ahead of it");
         }
     }
-    if (truth::unorderable(place.path)) {
-        return stage_.broken("I4",
-                             c.who + " was granted at the end of the sequence, " + place.path);
+    if (truth_.unorderable(place.path)) {
+        return stage_.broken("I4", who + " was granted at the end of the sequence, " + place.path);
     }
-    const auto& unordered = truth_.unordered_in(c.directory);
-    if (!unordered.empty() && unordered.begin()->first < place.czxid) {
-        stage_.broken("I4", c.who + " was granted beside " + unordered.begin()->second);
+    const auto& unordered = truth_.unordered_in(directory);
+    if (!unordered.empty() && unordered.begin()->first < place.place) {
+        stage_.broken("I4", who + " was granted beside " + unordered.begin()->second);
     }
 }
 
 /// Who came first to an object is served first, unless he has given up.
 void judge::check_callers(const call& c) {
+    if (!stage_.recipe.one_at_a_time()) {
+        return;
+    }
     const auto served = [&](const call& earlier) {
         return earlier.by == c.by && earlier.object == c.object &&
                earlier.calls_before < c.calls_before && !earlier.stopped &&

@@ -25,6 +25,7 @@ struct plan {
     struct object {
         std::string directory;  ///< absolute, whatever the client's chroot
         int callers = 1;
+        std::vector<std::string> more_directories = {};  ///< that it is about at once
     };
 
     struct client {

@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 stage::stage(const options& how)
     : random(how.seed),
+      recipe(recipe_of(how.recipe)),
       what(draw_plan(how, random)),
       servers(what.servers),
       cluster(testing::ensemble_access::cluster_of(servers)),
@@ -52,7 +53,10 @@ namespace {
 class run final : public model::observer {
 public:
     explicit run(const options& how)
-        : stage_(how), judge_(stage_), adversary_(stage_, judge_, programs_) {
+        : stage_(how),
+          judge_owned_(stage_.recipe.judge_of(stage_)),
+          judge_(*judge_owned_),
+          adversary_(stage_, judge_, programs_) {
         stage_.cluster.show(this);
     }
 
@@ -196,7 +200,8 @@ private:
             }
             for (const std::string& name : stage_.servers.children(directory)) {
                 const auto znode = stage_.servers.get(directory + '/' + name);
-                if (znode && znode->ephemeral_owner == 0 && truth::looks_like_participant(name)) {
+                if (znode && znode->ephemeral_owner == 0 &&
+                    judge_.log().looks_like_participant(name)) {
                     stage_.servers.remove(directory + '/' + name);
                 }
             }
@@ -244,7 +249,8 @@ private:
     }
 
     stage stage_;
-    judge judge_;
+    const std::unique_ptr<judge> judge_owned_;
+    judge& judge_;
     adversary::programs programs_;
     adversary adversary_;
     std::set<std::string> access_restored_;

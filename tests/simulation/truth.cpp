@@ -17,15 +17,9 @@ const typename Map::mapped_type& of(const Map& all, const std::string& directory
     return found == all.end() ? nothing : found->second;
 }
 
-/// Whether a name ends in "lock-" and ten digits.
-bool takes_part(std::string_view name) {
-    constexpr std::string_view marker = "lock-";
+bool can_be_ordered(std::string_view number) {
     constexpr std::size_t digits = 10;
-    if (name.size() < marker.size() + digits) {
-        return false;
-    }
-    const std::string_view number = name.substr(name.size() - digits);
-    return name.substr(0, name.size() - digits).ends_with(marker) && all_digits(number);
+    return number.size() == digits && all_digits(number);
 }
 
 }  // namespace
@@ -47,25 +41,18 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
             unordered[t.zxid] = c.path;
         }
     }
-    if (!takes_part(name)) {
+    const auto r = read(name);
+    if (!r || !can_be_ordered(r->number)) {
         return nullptr;
     }
     if (c.what == create) {
-        auto p = std::make_shared<participant>();
-        p->path = c.path;
-        p->attempt = name.substr(0, name.find("lock-"));
-        p->czxid = t.zxid;
-        p->owner = c.owner;
-        queues_[directory][t.zxid] = p;
-        histories_[directory][t.zxid] = p;
-        all_[c.path] = p;
-        return p;
+        return add(t, c, *r);
     }
     const std::shared_ptr<participant> p = find(c.path);
     if (p == nullptr || !p->there()) {
         return nullptr;
     }
-    queues_[directory].erase(p->czxid);
+    std::erase_if(queues_[directory], [&](const auto& entry) { return entry.second == p; });
     p->ended = now;
     p->gone = t.zxid;
     if (t.what == model::transaction::kind::close_session) {
@@ -81,6 +68,35 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     return p;
 }
 
+std::shared_ptr<participant> truth::add(const model::transaction& t,
+                                        const model::change& c,
+                                        const reading& r) {
+    const std::string directory = c.path.substr(0, c.path.rfind('/'));
+    auto p = std::make_shared<participant>();
+    p->path = c.path;
+    p->attempt = r.attempt;
+    p->number = r.number;
+    p->shared = r.shared;
+    p->czxid = p->place = t.zxid;
+    p->owner = c.owner;
+    queue& here = queues_[directory];
+    if (p->shared && p->owner != 0) {
+        const auto replaced = std::find_if(here.begin(), here.end(), [&](const auto& entry) {
+            const participant& other = *entry.second;
+            return !other.shared && other.owner == p->owner && other.attempt == p->attempt &&
+                   other.number == p->number;
+        });
+        if (replaced != here.end()) {
+            p->place = replaced->first;
+            replaced->second->successor = p;
+        }
+    }
+    here.emplace(p->place, p);
+    histories_[directory].emplace(p->place, p);
+    all_[c.path] = p;
+    return p;
+}
+
 const truth::queue& truth::queue_of(const std::string& directory) const {
     return of(queues_, directory);
 }
@@ -93,17 +109,30 @@ const std::map<std::int64_t, std::string>& truth::unordered_in(const std::string
     return of(unordered_, directory);
 }
 
-bool truth::looks_like_participant(std::string_view name) {
-    return takes_part(name) || unorderable(name);
+std::optional<truth::reading> truth::read(std::string_view name) const {
+    constexpr auto none = std::string_view::npos;
+    const std::size_t exclusive = name.rfind(names_.exclusive);
+    const std::size_t shared = names_.shared.empty() ? none : name.rfind(names_.shared);
+    if (exclusive == none && shared == none) {
+        return std::nullopt;
+    }
+    const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
+    const std::string_view marker = is_shared ? names_.shared : names_.exclusive;
+    const std::size_t at = is_shared ? shared : exclusive;
+    return reading{name.substr(0, name.find(marker)), name.substr(at + marker.size()), is_shared};
 }
 
-bool truth::unorderable(std::string_view name) {
-    constexpr std::string_view marker = "lock-";
-    const std::size_t at = name.rfind(marker);
-    if (at == std::string_view::npos) {
+bool truth::looks_like_participant(std::string_view name) const {
+    const auto r = read(name);
+    return unorderable(name) || (r && can_be_ordered(r->number));
+}
+
+bool truth::unorderable(std::string_view name) const {
+    const auto r = read(name);
+    if (!r) {
         return false;
     }
-    const std::string_view number = name.substr(at + marker.size());
+    const std::string_view number = r->number;
     if (number.starts_with('-')) {
         return all_digits(number.substr(1));
     }
