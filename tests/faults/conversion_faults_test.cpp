@@ -90,5 +90,22 @@ TEST_F(ConversionFaults, SharedHoldWhoseSessionEndsMeanwhileBecomesNoneOfTheNext
     }
 }
 
+TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) {
+    client c = connected();
+    shared_mutex m(c, "/files");
+    held(m, exclusive).release();
+    ensemble_.run_for(100ms);
+    ensemble_.fail_next(ensemble::operation::create, ensemble::when::before, c.session_id());
+    const auto a = convert(m, held(m, exclusive), shared);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_EQ(a->granted.mode(), shared);
+
+    // Each connection looks for the lost create, which may come yet, and deletes it.
+    ensemble_.cut(c.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(a->granted.valid());
+    EXPECT_TRUE(ensemble_.exists(a->granted.path()));
+}
+
 }  // namespace
 }  // namespace latchkey::test
