@@ -252,7 +252,7 @@ void adversary::add_foreign_child(const std::string& directory) {
     rename(name);
     const std::string path = directory + '/' + name;
     stage_.servers.create(path);
-    if (!judge_.log().looks_like_participant(name)) {
+    if (!judge_.log().looks_like_participant(path)) {
         return;  // nobody minds, however long
     }
     undo_later(lasting(), [&e = stage_.servers, path] {

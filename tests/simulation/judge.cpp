@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 judge::judge(stage& s) : stage_(s), truth_(s.recipe.names()), asks_(s.random.chance(0.5)) {
     for (const plan::client& c : s.what.clients) {
         for (const plan::object& o : c.objects) {
-            queues_watched_.insert(o.directory);
-            queues_watched_.insert(o.more_directories.begin(), o.more_directories.end());
+            const auto all = o.directories();
+            queues_watched_.insert(all.begin(), all.end());
         }
     }
 }
@@ -47,12 +47,13 @@ void judge::begins(const std::shared_ptr<call>& c) {
     c->asked_before = by.asked;
     const bool alone = std::none_of(
         calls_.begin(), calls_.end(), [&](const auto& other) { return other->by == c->by; });
-    c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.places == 1 &&
+    c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.objects == 1 &&
                      c->begun - by.busy_until > 100ms;
     calls_.push_back(c);
     stage_.tell(c->who,
                 " acquires ",
                 c->directory,
+                c->directories.size() > 1 ? " and others" : "",
                 to_string(c->what),
                 c->limit ? " within " + std::to_string(*c->limit / 1ms) + " ms" : "");
 }
@@ -83,26 +84,48 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
 }
 
 void judge::check_grant(const call& c, const hold& h) {
-    const std::string path = c.by->chroot + h.path();
-    const std::shared_ptr<participant> place = truth_.find(path);
-    if (place == nullptr || place->czxid != h.fencing_token().zxid) {
-        return stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + path);
+    const participants places = places_of(*c.by, h);
+    for (const auto& place : places) {
+        if (place == nullptr) {
+            return stage_.broken("I1", c.who + " was granted what nobody created, " + h.path());
+        }
+        if (!c.by->sessions.contains(place->owner)) {
+            return stage_.broken(
+                "I1", c.who + " was granted the place of another session, " + place->path);
+        }
     }
-    if (!c.by->sessions.contains(place->owner)) {
-        return stage_.broken("I1", c.who + " was granted the place of another session, " + path);
-    }
+    check_token(c, h, places);
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
     if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
-    check_was_first(c.who, c.directory, *place, c.what);
+    check_first(c, places);
     check_callers(c);
-    if (!on_time || place->how == participant::ending::taken) {
+    const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
+        return place->how == participant::ending::taken;
+    });
+    if (!on_time || taken) {
         return;
     }
-    check_order(c.who, c.directory, c.what, h.fencing_token());
+    for (const auto& place : places) {
+        check_order(c.who, place->directory, c.what, h.fencing_token());
+    }
     check_budget(c, h);
+}
+
+participants judge::places_of(const client_record& by, const hold& h) const {
+    participants all;
+    for (const std::string& path : h.paths()) {
+        all.push_back(truth_.find(by.chroot + path));
+    }
+    return all;
+}
+
+void judge::check_token(const call& c, const hold& h, const participants& places) {
+    if (places.size() != 1 || places.front()->czxid != h.fencing_token().zxid) {
+        stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + h.path());
+    }
 }
 
 void judge::check_order(const std::string& who,
@@ -124,7 +147,7 @@ void judge::check_refusal(const call& c, std::error_code ec) {
         }
         return;
     }
-    if (!is_known_cause(ec, *c.by, c.limit && *c.limit <= duration{})) {
+    if (!is_known_cause(ec, *c.by, c.tries()) && !explains(c, ec)) {
         stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
     }
 }
@@ -162,7 +185,9 @@ void judge::check_punctuality(const call& c) {
 // ---- holding ----
 
 void judge::takes(held& h) {
-    h.place = truth_.find(h.by->chroot + h.what->path());
+    h.others = places_of(*h.by, *h.what);
+    h.place = h.others.front();
+    h.others.erase(h.others.begin());
     h.state = hold_state::of(*h.what);
     h.token = h.what->fencing_token();
     h.taken_at = stage_.now();
@@ -188,6 +213,7 @@ void judge::releases(held& h) {
     --h.by->holds;
     h.by->busy_until = stage_.now();
     std::erase(holds_, &h);
+    released(h);
 }
 
 /// An effect on a resource outside, which refuses old tokens.
@@ -204,7 +230,9 @@ void judge::acts(const held& h) {
     }
     ++stage_.counts.fenced_off;
     stage_.tell(h.who, " is fenced off with ", h.token.to_string());
-    if (believes(h) && h.place->there()) {
+    const bool whole = std::all_of(
+        h.others.begin(), h.others.end(), [](const auto& other) { return other->there(); });
+    if (believes(h) && h.place->there() && whole) {
         stage_.broken("I3", h.who + " is valid and was fenced off");
     }
 }
@@ -227,6 +255,12 @@ void judge::deal_committed(const model::transaction& t, const std::string& data)
         stage_.broken("I9", d.who + "'s transaction was committed after it was told as refused");
     } else if (d.ordered && d.token < last) {
         stage_.broken("I3", d.who + "'s transaction was committed after one of a later holder");
+    }
+    for (const auto& place : d.places) {
+        if (place != nullptr && !place->there()) {
+            stage_.broken(
+                "I3", d.who + "'s transaction was committed after " + place->path + " was gone");
+        }
     }
     d.committed = true;
     last = d.ordered ? d.token : last;

@@ -23,6 +23,7 @@ namespace latchkey::simulation {
 /// What the judge knows of one client program.
 struct client_record {
     int number = 0;
+    std::size_t objects = 0;
     std::size_t places = 0;  ///< that it takes in queues at once, at most
     std::string chroot;
     std::int64_t session = 0;  ///< the newest that it opened
@@ -51,9 +52,11 @@ struct call {
     std::shared_ptr<client_record> by;
     std::string who;
     std::string directory;
-    int object = 0;  ///< which of its client's
+    std::vector<std::string> directories;  ///< all that its object is about
+    int object = 0;                        ///< which of its client's
     wish what;
-    std::optional<duration> limit;  ///< none: for ever
+    std::optional<std::uint32_t> stated;  ///< what its object was told to be the limit of permits
+    std::optional<duration> limit;        ///< none: for ever
     duration begun{};
     std::optional<duration> stopped;  ///< when cancellation was asked for
     int told = 0;
@@ -64,6 +67,9 @@ struct call {
     std::uint64_t calls_before = 0;
     std::uint64_t wake_ups_before = 0;
     testing::counters asked_before;
+
+    /// Does not want to wait.
+    [[nodiscard]] bool tries() const noexcept { return limit && *limit <= duration{}; }
 };
 
 /// A hold in a program's hands.
@@ -77,6 +83,7 @@ struct held {
     int object = 0;  ///< which of its client's
     fencing_token token;
     std::shared_ptr<participant> place;
+    participants others;  ///< places besides, of a hold of several
     bool overlapped = false;
     duration taken_at{};
     int troubles_before = 0;
@@ -85,6 +92,7 @@ struct held {
     // While it is being changed.
     std::optional<lock_mode> from;
     lock_mode to = lock_mode::exclusive;
+    bool gave_way = false;  ///< to those who share, or may have: that is not taken back
     std::optional<duration> change_due;
     std::uint64_t pauses_before = 0;
 };
@@ -95,6 +103,7 @@ struct deal {
     std::string who;
     std::string directory;
     fencing_token token;
+    participants places;
     bool ordered = true;  ///< none of an earlier holder may follow
     bool committed = false;
     int told = 0;
@@ -168,6 +177,9 @@ public:
     /// All programs are gone.
     void check_end();
 
+    /// The znodes of a hold; null for one that nobody created.
+    [[nodiscard]] participants places_of(const client_record& by, const hold& h) const;
+
     /// Who is where, for the reader of a violation.
     [[nodiscard]] std::string picture() const;
 
@@ -180,6 +192,24 @@ protected:
     /// Whether two may believe at once, in one directory.
     [[nodiscard]] virtual bool may_be_beside(const held&, const held&) const { return false; }
 
+    /// A transaction was committed, and these participants came or went with it.
+    virtual void applied(const model::transaction&, const participants&) {}
+
+    /// Of a grant: the token says who it is.
+    virtual void check_token(const call& c, const hold& h, const participants& places);
+
+    /// Of a grant: it was its turn.
+    virtual void check_first(const call& c, const participants& places);
+
+    /// A hold was given up by its program, and its znodes are to go.
+    virtual void released(const held&) {}
+
+    /// Of an error that another recipe would not tell.
+    [[nodiscard]] virtual bool explains(const call&, std::error_code) const { return false; }
+
+    /// Whether this may be watched besides: no participant, or the children.
+    [[nodiscard]] virtual bool may_watch(const std::string&, std::int64_t) const { return false; }
+
     /// How its places change while a hold is held: before it is checked.
     virtual void follow(held&) {}
 
@@ -191,13 +221,15 @@ protected:
                              const std::string& directory,
                              const wish& w,
                              fencing_token token);
-    /// A watch that this client has, or several, when it has asked for something.
-    virtual void check_watches(const model::connection& c, const client_record& by);
-    virtual void check_budget(const call& c, const hold& h);
+    /// What the acquire may have asked for at most, but heartbeats, if nothing disturbed it.
+    [[nodiscard]] virtual std::optional<testing::counters> budget(const call& c,
+                                                                  const hold& h) const;
     virtual void check_wake_ups();
     virtual void removed(const participant& p);
 
     [[nodiscard]] bool believes(const held& h) const;
+    /// Of the path of one of its participants, how many znodes there are above it.
+    [[nodiscard]] static std::uint64_t levels_of(const client_record& by, const std::string& path);
     void check_was_first(const std::string& who,
                          const std::string& directory,
                          const participant& place,
@@ -220,9 +252,12 @@ private:
     void check_callers(const call& c);
     void check_refusal(const call& c, std::error_code ec);
     void check_punctuality(const call& c);
-    void check_taken(const held& h);
+    void check_budget(const call& c, const hold& h);
+    void check_watches(const model::connection& c, const client_record& by);
+    void check_place(const held& h, const participant& place, bool believed);
+    void check_taken(const held& h, const participant& place);
     void check_lost(held& h);
-    [[nodiscard]] bool undisturbed(const held& h) const;
+    [[nodiscard]] bool undisturbed(const held& h, const participant& place) const;
     [[nodiscard]] duration hops(int count) const;
     void overlap(held& a, held& b);
     void deal_committed(const model::transaction& t, const std::string& data);

@@ -24,28 +24,21 @@ void judge::check() {
         return;  // what was found out says nothing of what else is so
     }
     for (auto h = holds_.begin(); h != holds_.end(); ++h) {
-        using enum participant::ending;
         follow(**h);
-        const participant& place = *(*h)->place;
-        if (place.how == released && !(*h)->by->closed) {
-            stage_.broken("I1", (*h)->who + " gave way before it was released");
+        const bool believed = believes(**h);
+        check_place(**h, *(*h)->place, believed);
+        for (const auto& other : (*h)->others) {
+            check_place(**h, *other, believed);
         }
-        if (!believes(**h)) {
+        if (!believed) {
             check_lost(**h);
             continue;
         }
         if ((*h)->lost_at) {
             stage_.broken("I2", (*h)->who + " is believed again");
         }
-        if (place.how == taken) {
-            check_taken(**h);
-        } else if (place.how != none) {
-            stage_.broken(place.how == expired ? "I2" : "I1",
-                          (*h)->who + " is valid and its znode is gone");
-        }
         for (auto other = holds_.begin(); other != h; ++other) {
-            if ((*other)->directory == (*h)->directory && !may_be_beside(**other, **h) &&
-                believes(**other)) {
+            if (!may_be_beside(**other, **h) && believes(**other)) {
                 overlap(**other, **h);
             }
         }
@@ -53,20 +46,36 @@ void judge::check() {
     check_together();
 }
 
+void judge::check_place(const held& h, const participant& place, bool believed) {
+    using enum participant::ending;
+    if (place.how == released && !h.by->closed) {
+        stage_.broken("I1", h.who + " gave way before it was released");
+    }
+    if (!believed) {
+        return;
+    }
+    if (place.how == taken) {
+        check_taken(h, place);
+    } else if (place.how != none) {
+        stage_.broken(place.how == expired ? "I2" : "I1",
+                      h.who + " is valid and its znode is gone");
+    }
+}
+
 /// Somebody took its znode away: it may be believed until the client can know.
-void judge::check_taken(const held& h) {
-    const bool session_ended = truth_.was_ended(h.place->owner);
+void judge::check_taken(const held& h, const participant& place) {
+    const bool session_ended = truth_.was_ended(place.owner);
     const duration known = h.by->timeout * (session_ended ? 1 : 2);
-    if (stage_.now() > h.place->ended + known) {
+    if (stage_.now() > place.ended + known) {
         stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
-    } else if (stage_.now() > h.place->ended + hops(4) && !session_ended && undisturbed(h)) {
+    } else if (stage_.now() > place.ended + hops(4) && !session_ended && undisturbed(h, place)) {
         stage_.broken("I2", h.who + " did not hear at once that its znode was taken away");
     }
 }
 
 /// Nothing has kept it from having its znode watched, and from being told.
-bool judge::undisturbed(const held& h) const {
-    const duration settled = h.place->ended - hops(20) - 20ms;
+bool judge::undisturbed(const held& h, const participant& place) const {
+    const duration settled = place.ended - hops(20) - 20ms;
     return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
            !h.by->paused && !h.by->ended && stage_.last_cut < settled && h.taken_at < settled &&
            h.by->connected_at < settled;
@@ -95,16 +104,36 @@ void judge::check_lost(held& h) {
 }
 
 void judge::overlap(held& a, held& b) {
-    if (a.place->there() && b.place->there()) {
-        stage_.broken("I1", a.who + " and " + b.who + " hold at once");
+    bool meet = false;
+    const auto both = [&](const participant& mine, const participant& other) {
+        if (mine.directory == other.directory) {
+            meet = true;
+            if (mine.there() && other.there()) {
+                stage_.broken("I1", a.who + " and " + b.who + " hold at once");
+            }
+        }
+    };
+    const auto all_of_b = [&](const participant& mine) {
+        both(mine, *b.place);
+        for (const auto& other : b.others) {
+            both(mine, *other);
+        }
+    };
+    all_of_b(*a.place);
+    for (const auto& other : a.others) {
+        all_of_b(*other);
     }
     held& earlier = a.token < b.token ? a : b;
-    if (!std::exchange(earlier.overlapped, true)) {
+    if (meet && !std::exchange(earlier.overlapped, true)) {
         ++stage_.counts.overlaps;
     }
 }
 
 // ---- at a grant ----
+
+void judge::check_first(const call& c, const participants& places) {
+    check_was_first(c.who, c.directory, *places.front(), c.what);
+}
 
 /// There has been a moment at which nobody was ahead, and it could be known that nobody was.
 void judge::check_was_first(const std::string& who,
@@ -159,13 +188,11 @@ void judge::check_budget(const call& c, const hold& h) {
         by.connections != c.connections_before || by.calls != c.calls_before) {
         return;
     }
+    const std::optional<testing::counters> most = budget(c, h);
+    if (!most) {
+        return;
+    }
     ++stage_.counts.budgets;
-    const auto& path = h.path();
-    const auto levels =
-        static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
-                                   std::count(by.chroot.begin(), by.chroot.end(), '/'));
-    const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
-    const bool tries = c.limit && *c.limit <= duration{};
     const auto& now = by.asked;
     const auto& then = c.asked_before;
     const auto within = [&](const char* what, std::uint64_t asked, std::uint64_t allowed) {
@@ -175,13 +202,27 @@ void judge::check_budget(const call& c, const hold& h) {
                               std::to_string(allowed));
         }
     };
-    within("creates", now.creates - then.creates, 1 + levels);
-    within("lists", now.children - then.children, 1 + woken + (tries ? 1 : 0));
-    within("gets", now.gets - then.gets, 2 + woken);
-    within("deletes", now.removes - then.removes, 0);
-    within("transactions", now.multis - then.multis, 0);
-    within("exists", now.exists - then.exists, 0);
-    within("syncs", now.syncs - then.syncs, 0);
+    within("creates", now.creates - then.creates, most->creates);
+    within("lists", now.children - then.children, most->children);
+    within("gets", now.gets - then.gets, most->gets);
+    within("deletes", now.removes - then.removes, most->removes);
+    within("transactions", now.multis - then.multis, most->multis);
+    within("exists", now.exists - then.exists, most->exists);
+    within("syncs", now.syncs - then.syncs, most->syncs);
+}
+
+std::uint64_t judge::levels_of(const client_record& by, const std::string& path) {
+    return static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
+                                      std::count(by.chroot.begin(), by.chroot.end(), '/'));
+}
+
+std::optional<testing::counters> judge::budget(const call& c, const hold& h) const {
+    const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;
+    testing::counters most;
+    most.creates = 1 + levels_of(*c.by, h.path());
+    most.children = 1 + woken + (c.tries() ? 1 : 0);
+    most.gets = 2 + woken;
+    return most;
 }
 
 }  // namespace latchkey::simulation

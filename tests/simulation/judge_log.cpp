@@ -120,8 +120,10 @@ void judge::answering(const model::connection& c, const request& r) {
 }
 
 void judge::check_watches(const model::connection& c, const client_record& by) {
-    if (!c.child_watches.empty()) {
-        return stage_.broken("I6", "a watch on the children of " + *c.child_watches.begin());
+    for (const std::string& path : c.child_watches) {
+        if (!may_watch(path, c.session)) {
+            return stage_.broken("I6", "a watch on the children of " + path);
+        }
     }
     const auto leaving = static_cast<std::uint64_t>(
         std::count_if(calls_.begin(), calls_.end(), [&](const auto& waiting) {
@@ -133,7 +135,7 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr || p->owner != c.session;
+            return p == nullptr ? !may_watch(path, c.session) : p->owner != c.session;
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];
@@ -145,6 +147,7 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
 }
 
 void judge::committed(const model::transaction& t) {
+    participants changed;
     for (const model::change& c : t.changes) {
         if (c.what == model::change::kind::set_data && c.path == register_path && t.session != 0) {
             deal_committed(t, c.data);
@@ -154,11 +157,13 @@ void judge::committed(const model::transaction& t) {
             directories_removed_ += c.what == model::change::kind::remove ? 1U : 0U;
             continue;
         }
+        changed.push_back(p);
         stage_.tell("    ", p->there() ? "+ " : "- ", p->path, " by ", t.session & 0xffff);
         if (!p->there()) {
             removed(*p);
         }
     }
+    applied(t, changed);
 }
 
 void judge::removed(const participant& p) {

@@ -42,17 +42,19 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
 program::~program() = default;
 
 void program::add(const plan::object& o, const std::string& chroot) {
-    std::vector<std::string> paths{o.directory.substr(chroot.size())};
-    for (const std::string& other : o.more_directories) {
-        paths.push_back(other.substr(chroot.size()));
+    std::vector<std::string> paths;
+    for (const std::string& directory : o.directories()) {
+        paths.push_back(directory.substr(chroot.size()));
     }
-    record_->places += places_of(o.callers);
-    objects_.push_back({std::move(paths), o.directory, o.callers, 0, nullptr});
+    ++record_->objects;
+    record_->places += places_of(o);
+    objects_.push_back({std::move(paths), o, 0, nullptr});
 }
 
 /// How many places in queues the callers of one object take at once.
-std::size_t program::places_of(int callers) const {
-    return stage_.recipe.one_at_a_time() ? 1 : static_cast<std::size_t>(callers);
+std::size_t program::places_of(const plan::object& o) const {
+    return stage_.recipe.queues_of(o) *
+           (stage_.recipe.one_at_a_time() ? 1 : static_cast<std::size_t>(o.callers));
 }
 
 void program::start() {
@@ -81,7 +83,7 @@ program::object* program::usable(std::size_t index) {
         return nullptr;  // it has understood
     }
     if (!o.used) {
-        o.used = stage_.recipe.make(*client_, o.paths);
+        o.used = stage_.recipe.make(stage_, *client_, o.paths);
         o.number = ++objects_made_;
     }
     return &o;
@@ -90,7 +92,8 @@ program::object* program::usable(std::size_t index) {
 void program::destroy_mutex(std::size_t index) {
     stage_.tell("client ", record_->number, " destroys its mutex ", index);
     // Who waits through it goes on, beside those who use the next one.
-    record_->places += objects_[index].used ? places_of(objects_[index].callers) : 0U;
+    record_->objects += objects_[index].used ? 1U : 0U;
+    record_->places += objects_[index].used ? places_of(objects_[index].what) : 0U;
     objects_[index].used.reset();
 }
 

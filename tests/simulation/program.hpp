@@ -51,8 +51,7 @@ public:
     // For its workers.
     struct object {
         std::vector<std::string> paths;  ///< below the chroot
-        std::string directory;           ///< the first one, absolute
-        int callers = 1;
+        plan::object what;
         int number = 0;  ///< of what is used now
         std::unique_ptr<used_object> used;
     };
@@ -66,7 +65,7 @@ public:
 private:
     void hear(connection_state s);
     void add(const plan::object& o, const std::string& chroot);
-    [[nodiscard]] std::size_t places_of(int callers) const;
+    [[nodiscard]] std::size_t places_of(const plan::object& o) const;
     [[nodiscard]] worker& some_worker();
 
     const std::shared_ptr<client_record> record_;

@@ -3,6 +3,8 @@
 #include <latchkey/mutex.hpp>
 
 #include "judge.hpp"
+#include "multi_mutex_recipe.hpp"
+#include "permit_recipe.hpp"
 #include "shared_mutex_recipe.hpp"
 
 #include <algorithm>
@@ -30,7 +32,8 @@ private:
 
 class mutex_recipe final : public lock_recipe {
 public:
-    std::unique_ptr<used_object> make(client& c,
+    std::unique_ptr<used_object> make(stage&,
+                                      client& c,
                                       const std::vector<std::string>& paths) const override {
         return std::make_unique<used_mutex>(c, paths.front());
     }
@@ -38,9 +41,12 @@ public:
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
 };
 
-constexpr std::array<std::pair<recipe_kind, const char*>, 2> recipes{{
+constexpr std::array<std::pair<recipe_kind, const char*>, 5> recipes{{
     {recipe_kind::mutex, "mutex"},
     {recipe_kind::shared_mutex, "shared_mutex"},
+    {recipe_kind::semaphore, "semaphore"},
+    {recipe_kind::curator_semaphore, "curator_semaphore"},
+    {recipe_kind::multi_mutex, "multi_mutex"},
 }};
 
 }  // namespace
@@ -67,11 +73,20 @@ std::optional<recipe_kind> recipe_kind_of(std::string_view name) noexcept {
 const lock_recipe& recipe_of(recipe_kind k) {
     static const mutex_recipe of_mutex;
     static const shared_mutex_recipe of_shared_mutex;
+    static const semaphore_recipe of_semaphore;
+    static const curator_semaphore_recipe of_curator_semaphore;
+    static const multi_mutex_recipe of_multi_mutex;
     switch (k) {
         case recipe_kind::mutex:
             return of_mutex;
         case recipe_kind::shared_mutex:
             return of_shared_mutex;
+        case recipe_kind::semaphore:
+            return of_semaphore;
+        case recipe_kind::curator_semaphore:
+            return of_curator_semaphore;
+        case recipe_kind::multi_mutex:
+            return of_multi_mutex;
     }
     return of_mutex;
 }

@@ -5,6 +5,7 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
 
+#include "plan.hpp"
 #include "random_source.hpp"
 #include "simulation.hpp"
 #include "truth.hpp"
@@ -45,6 +46,9 @@ public:
 
     virtual void acquire(const wish& w, limit l, acquire_options how, handler done) = 0;
 
+    /// What it was told to be the limit of permits.
+    [[nodiscard]] virtual std::optional<std::uint32_t> stated_limit() const { return std::nullopt; }
+
     /// Gives the hold back, in another mode perhaps. Asked of those only whose recipe draws modes
     /// to change to.
     virtual void convert(hold h, lock_mode to, limit l, acquire_options how, handler done);
@@ -60,7 +64,7 @@ public:
 
     /// `paths` are below the client's chroot; more than one if the plan says so.
     [[nodiscard]] virtual std::unique_ptr<used_object> make(
-        client& c, const std::vector<std::string>& paths) const = 0;
+        stage& s, client& c, const std::vector<std::string>& paths) const = 0;
 
     [[nodiscard]] virtual std::unique_ptr<judge> judge_of(stage& s) const = 0;
 
@@ -70,7 +74,16 @@ public:
     /// Whether the callers of one object wait for each other before they take part in a queue.
     [[nodiscard]] virtual bool one_at_a_time() const { return true; }
 
-    [[nodiscard]] virtual wish draw_wish(model::random_source&) const { return {}; }
+    /// In how many queues a caller of this one waits at once.
+    [[nodiscard]] virtual std::size_t queues_of(const plan::object&) const { return 1; }
+
+    /// Makes a plan for mutexes one for these.
+    virtual void adapt(plan&, model::random_source&) const {}
+
+    [[nodiscard]] virtual wish draw_wish(const plan&, model::random_source&) const { return {}; }
+
+    /// What somebody does about an object now and then, whatever else goes wrong.
+    virtual void meanwhile(stage&, const plan::object&) const {}
 
     /// What a holder changes its mode to, if it does that now.
     [[nodiscard]] virtual std::optional<lock_mode> draw_change(model::random_source&,

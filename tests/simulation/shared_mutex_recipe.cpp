@@ -33,7 +33,7 @@ private:
 }  // namespace
 
 std::unique_ptr<used_object> shared_mutex_recipe::make(
-    client& c, const std::vector<std::string>& paths) const {
+    stage&, client& c, const std::vector<std::string>& paths) const {
     return std::make_unique<used_shared_mutex>(c, paths.front());
 }
 
@@ -41,7 +41,7 @@ std::unique_ptr<judge> shared_mutex_recipe::judge_of(stage& s) const {
     return std::make_unique<shared_mutex_judge>(s);
 }
 
-wish shared_mutex_recipe::draw_wish(model::random_source& random) const {
+wish shared_mutex_recipe::draw_wish(const plan&, model::random_source& random) const {
     const auto drawn = random.below(10);
     return {.mode = drawn < 5   ? lock_mode::shared
                     : drawn < 8 ? lock_mode::exclusive

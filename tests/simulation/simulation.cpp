@@ -183,7 +183,8 @@ private:
     void restore() {
         for (const plan::client& c : stage_.what.clients) {
             for (const plan::object& o : c.objects) {
-                access_restored_.insert(o.directory);
+                const auto all = o.directories();
+                access_restored_.insert(all.begin(), all.end());
             }
         }
         restore_access();
@@ -199,10 +200,11 @@ private:
             } catch (const error&) {  // not there
             }
             for (const std::string& name : stage_.servers.children(directory)) {
-                const auto znode = stage_.servers.get(directory + '/' + name);
+                const std::string path = directory + '/' + name;
+                const auto znode = stage_.servers.get(path);
                 if (znode && znode->ephemeral_owner == 0 &&
-                    judge_.log().looks_like_participant(name)) {
-                    stage_.servers.remove(directory + '/' + name);
+                    judge_.log().looks_like_participant(path)) {
+                    stage_.servers.remove(path);
                 }
             }
             return true;

@@ -33,6 +33,9 @@ enum class corner : std::uint8_t {
 enum class recipe_kind : std::uint8_t {
     mutex,
     shared_mutex,
+    semaphore,
+    curator_semaphore,
+    multi_mutex,  ///< beside mutexes
 };
 
 /// "shared_mutex".

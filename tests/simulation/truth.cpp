@@ -1,6 +1,7 @@
 #include "truth.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace latchkey::simulation {
 namespace {
@@ -17,6 +18,13 @@ const typename Map::mapped_type& of(const Map& all, const std::string& directory
     return found == all.end() ? nothing : found->second;
 }
 
+/// More than there can be of permits is no permit at all.
+std::uint32_t weight_of(std::string_view number) {
+    constexpr std::size_t digits = 10;
+    return number.size() > digits ? 0
+                                  : static_cast<std::uint32_t>(std::stoull(std::string(number)));
+}
+
 bool can_be_ordered(std::string_view number) {
     constexpr std::size_t digits = 10;
     return number.size() == digits && all_digits(number);
@@ -31,18 +39,16 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     if (c.what != create && c.what != remove) {
         return nullptr;
     }
-    const std::size_t slash = c.path.rfind('/');
-    const std::string_view name = std::string_view(c.path).substr(slash + 1);
-    const std::string directory = c.path.substr(0, slash);
-    if (unorderable(name)) {
+    const std::string directory = c.path.substr(0, c.path.rfind('/'));
+    if (unorderable(c.path)) {
         auto& unordered = unordered_[directory];
         std::erase_if(unordered, [&](const auto& entry) { return entry.second == c.path; });
         if (c.what == create) {
             unordered[t.zxid] = c.path;
         }
     }
-    const auto r = read(name);
-    if (!r || !can_be_ordered(r->number)) {
+    const auto r = read(c.path);
+    if (!r || !takes_part(c.path, r->number)) {
         return nullptr;
     }
     if (c.what == create) {
@@ -74,9 +80,13 @@ std::shared_ptr<participant> truth::add(const model::transaction& t,
     const std::string directory = c.path.substr(0, c.path.rfind('/'));
     auto p = std::make_shared<participant>();
     p->path = c.path;
+    p->directory = directory;
     p->attempt = r.attempt;
     p->number = r.number;
     p->shared = r.shared;
+    if (is_permit(c.path)) {
+        p->permits = names_.weighted ? weight_of(r.number) : 1;
+    }
     p->czxid = p->place = t.zxid;
     p->owner = c.owner;
     queue& here = queues_[directory];
@@ -109,8 +119,24 @@ const std::map<std::int64_t, std::string>& truth::unordered_in(const std::string
     return of(unordered_, directory);
 }
 
-std::optional<truth::reading> truth::read(std::string_view name) const {
+bool truth::is_permit(std::string_view path) const {
+    const std::string_view directory = path.substr(0, path.rfind('/'));
+    return !names_.permits.empty() && directory.substr(directory.rfind('/') + 1) == names_.permits;
+}
+
+bool truth::takes_part(std::string_view path, std::string_view number) const {
+    return is_permit(path) ? all_digits(number) : can_be_ordered(number);
+}
+
+std::optional<truth::reading> truth::read(std::string_view path) const {
     constexpr auto none = std::string_view::npos;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (is_permit(path)) {
+        const std::size_t at = name.rfind(names_.permit);
+        return at == none ? std::nullopt
+                          : std::optional(reading{name.substr(0, at),
+                                                  name.substr(at + names_.permit.size())});
+    }
     const std::size_t exclusive = name.rfind(names_.exclusive);
     const std::size_t shared = names_.shared.empty() ? none : name.rfind(names_.shared);
     if (exclusive == none && shared == none) {
@@ -122,14 +148,15 @@ std::optional<truth::reading> truth::read(std::string_view name) const {
     return reading{name.substr(0, name.find(marker)), name.substr(at + marker.size()), is_shared};
 }
 
-bool truth::looks_like_participant(std::string_view name) const {
-    const auto r = read(name);
-    return unorderable(name) || (r && can_be_ordered(r->number));
+bool truth::looks_like_participant(std::string_view path) const {
+    const auto r = read(path);
+    return unorderable(path) || (r && takes_part(path, r->number)) ||
+           (is_permit(path) && !names_.weighted);
 }
 
-bool truth::unorderable(std::string_view name) const {
-    const auto r = read(name);
-    if (!r) {
+bool truth::unorderable(std::string_view path) const {
+    const auto r = read(path);
+    if (!r || is_permit(path)) {
         return false;
     }
     const std::string_view number = r->number;

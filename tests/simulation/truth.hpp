@@ -18,6 +18,11 @@ namespace latchkey::simulation {
 struct naming {
     std::string_view exclusive = "lock-";
     std::string_view shared = {};  ///< of readers; empty: there are none
+    // Of a semaphore: the name of a directory beside the queue, and before the number of a permit
+    // there; empty: there is none.
+    std::string_view permits = {};
+    std::string_view permit = {};
+    bool weighted = true;  ///< that number says how many it stands for; else one, as any child does
 };
 
 /// One participant's znode, as the servers' log has it.
@@ -32,9 +37,11 @@ struct participant {
     };
 
     std::string path;
+    std::string directory;
     std::string attempt;  ///< the part of its name that tells one attempt from another
     std::string number;   ///< the end of its name
     bool shared = false;
+    std::uint32_t permits = 0;  ///< that it stands for
     std::int64_t czxid = 0;
     std::int64_t place = 0;  ///< in the order of the queue: czxid, or that of what it replaces
     std::int64_t owner = 0;  ///< 0: not ephemeral
@@ -47,6 +54,8 @@ struct participant {
 
     [[nodiscard]] bool foreign() const noexcept { return owner == 0; }
 };
+
+using participants = std::vector<std::shared_ptr<participant>>;
 
 /// What is so, from the log of committed transactions: who takes part in which queue, in the order
 /// of creation. Reads names by itself, not by the recipes' code.
@@ -84,10 +93,10 @@ public:
         const std::string& directory) const;
 
     /// Whether a child of this name is ahead of others, or may be.
-    [[nodiscard]] bool looks_like_participant(std::string_view name) const;
+    [[nodiscard]] bool looks_like_participant(std::string_view path) const;
 
     /// Whether a name's number is malformed, or at the end of what can be ordered.
-    [[nodiscard]] bool unorderable(std::string_view name) const;
+    [[nodiscard]] bool unorderable(std::string_view path) const;
 
     /// Also of one that is gone; none if there never was one.
     [[nodiscard]] std::shared_ptr<participant> find(const std::string& path) const;
@@ -105,7 +114,9 @@ private:
         bool shared = false;
     };
 
-    [[nodiscard]] std::optional<reading> read(std::string_view name) const;
+    [[nodiscard]] std::optional<reading> read(std::string_view path) const;
+    [[nodiscard]] bool is_permit(std::string_view path) const;
+    [[nodiscard]] bool takes_part(std::string_view path, std::string_view number) const;
     std::shared_ptr<participant> add(const model::transaction& t,
                                      const model::change& c,
                                      const reading& r);

@@ -43,12 +43,15 @@ void worker::begin() {
     if (call_ || held_ || stage_.stopping || o == nullptr) {
         return;
     }
+    stage_.recipe.meanwhile(stage_, o->what);
     const auto c = std::make_shared<call>();
     c->by = of_.record();
     c->who = name_;
-    c->directory = o->directory;
+    c->directories = o->what.directories();
+    c->directory = c->directories.front();
     c->object = o->number;
-    c->what = stage_.recipe.draw_wish(stage_.random);
+    c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
+    c->stated = o->used->stated_limit();
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
@@ -186,6 +189,7 @@ void worker::transact() {
     d.directory = held_->directory;
     d.token = held_->token;
     d.ordered = judge_.orders(*held_);
+    d.places = judge_.places_of(*held_->by, hold_);
     const std::uint64_t number = judge_.deals(std::move(d));
     hold_.async_transact(
         {operation::set(register_path + chroot.size(),
