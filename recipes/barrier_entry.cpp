@@ -33,7 +33,7 @@ void barrier_entry::session_ended(loss) {
     watch_.reset();
     placed_ = false;
     sent_ = false;
-    at_->own.clear();
+    at_->forget_own(core());
     if (leaving_) {
         end({});
     }
@@ -64,11 +64,15 @@ void barrier_entry::take_place() {
     }
     sent_ = true;
     opens_ = true;
-    core()->submit(request::create(path_of(at_->own),
-                                   at_->as.data(lock_mode::exclusive),
-                                   create_mode::ephemeral,
-                                   at_->as.access),
-                   here([this](const reply& r) { on_created(r); }));
+    core()->submit(
+        request::create(path_of(at_->own),
+                        at_->as.data(lock_mode::exclusive),
+                        create_mode::ephemeral,
+                        at_->as.access),
+        [at = at_, created = here([this](const reply& r) { on_created(r); })](reply r) mutable {
+            at->in_doubt = at->in_doubt || outcome_unknown(r.code);
+            created(std::move(r));
+        });
     look();
 }
 
@@ -121,7 +125,7 @@ void barrier_entry::judge(const reply& r) {
     if (std::find(r.names.begin(), r.names.end(), at_->own) == r.names.end()) {
         // Somebody deleted it. The name is not used again: others may have counted it.
         placed_ = false;
-        at_->own.clear();
+        at_->forget_own(core());
         take_place();
         return;
     }
@@ -241,6 +245,7 @@ void barrier_entry::pass(barrier_round round) {
     at_->session = core()->session_id();
     if (at_->abandoned) {
         core()->deletes().add(path_of(at_->own), nullptr);
+        at_->forget_own(core());
     }
     end({{}, true});
 }
@@ -267,7 +272,8 @@ void barrier_entry::end(result r) {
     watch_.reset();
     at_->now = r.reached ? inside : outside;
     if (!r.reached) {
-        at_->own.clear();
+        at_->in_doubt = at_->in_doubt || (sent_ && !placed_);
+        at_->forget_own(core());
     }
     finish(std::move(r));
 }

@@ -163,7 +163,7 @@ void barrier_exit::refused(result_code code) {
 
 void barrier_exit::end(result r) {
     watch_.reset();
-    at_->own.clear();
+    at_->forget_own(core());
     at_->now = attendance::state::outside;
     finish(std::move(r));
 }

@@ -33,6 +33,7 @@ public:
             at->abandoned = true;
             if (at->now == state::inside && at->generation == core->generation()) {
                 core->deletes().add(join_path(at->as.directory, at->own), nullptr);
+                at->forget_own(core);
             }
         });
     }

@@ -15,6 +15,10 @@ constexpr int patience = 10;
 
 }  // namespace
 
+bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
+    return core.loop().now() > sent + patience * core.session_timeout();
+}
+
 std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
                                                 std::shared_ptr<const participation> as,
                                                 std::string prefix) {
@@ -55,7 +59,7 @@ void lost_create::on_listed(const std::string& directory, const reply& r) {
             core_->deletes().add(std::move(path), nullptr);
         }
     }
-    if (core_->loop().now() > since_ + patience * core_->session_timeout()) {
+    if (too_old_to_come(*core_, since_)) {
         core_->detach(this);
     }
 }

@@ -11,6 +11,9 @@
 
 namespace latchkey {
 
+/// Whether a create that was sent by then, and has not come, never will.
+[[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
+
 /// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do

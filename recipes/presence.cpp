@@ -1,5 +1,6 @@
 #include "presence.hpp"
 
+#include "late_znode.hpp"
 #include "path.hpp"
 
 #include <utility>
@@ -36,6 +37,7 @@ void presence::session_ended(loss) {
     ++step_;
     here_ = false;
     sent_ = false;
+    in_doubt_ = false;
     watch_.reset();
     if (leaving_) {
         end();
@@ -64,7 +66,11 @@ void presence::create() {
         request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
         [weak = weak_from_this(), step = step_](const reply& r) {
             const auto self = weak.lock();
-            if (self && self->step_ == step && !self->ended_) {
+            if (!self) {
+                return;
+            }
+            self->in_doubt_ = self->in_doubt_ || outcome_unknown(r.code);
+            if (self->step_ == step && !self->ended_) {
                 self->on_created(r.code);
             }
         });
@@ -190,6 +196,9 @@ void presence::end() {
     watch_.reset();
     retry_.cancel();
     core_->detach(this);
+    if (std::exchange(in_doubt_, false)) {
+        late_znode::await(core_, settings_.path);
+    }
 }
 
 }  // namespace latchkey

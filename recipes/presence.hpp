@@ -78,8 +78,9 @@ private:
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
     std::uint64_t step_ = 0;
     bool directory_known_ = false;
-    bool sent_ = false;     ///< in this session the znode was created, or may have been
-    bool leaving_ = false;  ///< it has to be found out first whether it is ours
+    bool sent_ = false;      ///< in this session the znode was created, or may have been
+    bool in_doubt_ = false;  ///< the answer to a create of this session was lost
+    bool leaving_ = false;   ///< it has to be found out first whether it is ours
     bool ended_ = false;
     std::atomic<bool> here_ = false;
     std::atomic<std::int64_t> session_{0};

@@ -1,6 +1,10 @@
 #include "round.hpp"
 
+#include "late_znode.hpp"
+#include "path.hpp"
+
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +52,13 @@ std::optional<barrier_round> barrier_round::read(const std::string& data) {
         round.members.push_back(name.get<std::string>());
     }
     return round;
+}
+
+void attendance::forget_own(const std::shared_ptr<client_core>& core) {
+    if (std::exchange(in_doubt, false) && generation == core->generation()) {
+        late_znode::await(core, join_path(as.directory, own));
+    }
+    own.clear();
 }
 
 std::vector<std::string> members_in(std::vector<std::string> names) {

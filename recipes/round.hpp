@@ -1,9 +1,11 @@
 #pragma once
 
+#include "client_core.hpp"
 #include "participation.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +57,11 @@ struct attendance {
     bool directory_known = false;
     std::string own;               ///< the name of its znode
     std::uint64_t generation = 0;  ///< that it is of
+    bool in_doubt = false;         ///< the answer to a create of it was lost
     barrier_round round;
+
+    /// It is gone, or is being deleted. Names are not used again.
+    void forget_own(const std::shared_ptr<client_core>& core);
 };
 
 }  // namespace latchkey

@@ -1,8 +1,14 @@
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/group.hpp>
+
 #include "client_core.hpp"
+#include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::test {
 namespace {
@@ -113,6 +119,119 @@ TEST_F(LateCreate, IsNotLookedForWithoutEnd) {
     ensemble_.cut(a_.session_id());
     ensemble_.run_for(5s);
     EXPECT_EQ(ensemble_.count(a_.session_id()).children, 0U);
+}
+
+/// The same of znodes whose names their owners choose.
+class LateZnode : public SteppedTest {
+protected:
+    static constexpr auto for_ever = std::chrono::nanoseconds::max();
+
+    /// The lost create of `path` arrives.
+    void arrives(const std::string& path) {
+        client_core& core = *client_core::of(a_);
+        core.post([&core, path] {
+            core.submit(request::create(path, {}, create_mode::ephemeral, open_unsafe_acl()),
+                        [](const reply&) {});
+        });
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.exists(path); }, 1s));
+    }
+
+    [[nodiscard]] bool is_deleted_on_the_next_connection(const std::string& path) {
+        ensemble_.cut(a_.session_id());
+        return ensemble_.run_until([&] { return !ensemble_.exists(path); }, 10s);
+    }
+
+    void lose_the_next_create() { ensemble_.fail_next(op::create, when::before, a_.session_id()); }
+
+    /// Whatever ends a call, with its end.
+    void finish(const std::shared_ptr<outcome>& o) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 30s));
+        EXPECT_FALSE(o->ec) << o->ec.message();
+    }
+
+    membership joined(group& g) {
+        const auto m = std::make_shared<membership>();
+        g.async_join(for_ever, "name", "x", {}, [m](std::error_code ec, membership entered) {
+            EXPECT_FALSE(ec) << ec.message();
+            *m = std::move(entered);
+        });
+        EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*m); }, 30s));
+        return std::move(*m);
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+};
+
+TEST_F(LateZnode, OfADoubleBarrierThatWasLeftIsDeletedOnTheNextConnection) {
+    double_barrier b(a_, "/b", 1);
+    lose_the_next_create();
+    const auto in = std::make_shared<outcome>();
+    b.async_enter(for_ever, {}, outcome::into(in, ensemble_));
+    finish(in);
+    const auto names = ensemble_.children("/b");
+    ASSERT_EQ(names.size(), 2U);
+    const std::string own = "/b/" + (names[0] == "ready" ? names[1] : names[0]);
+    const auto out = std::make_shared<outcome>();
+    b.async_leave(for_ever, {}, outcome::into(out, ensemble_));
+    finish(out);
+    settle();
+    arrives(own);
+    EXPECT_TRUE(is_deleted_on_the_next_connection(own));
+}
+
+TEST_F(LateZnode, OfAnEntrantThatGaveUpIsDeletedOnTheNextConnection) {
+    double_barrier b(a_, "/b", 2);
+    lose_the_next_create();
+    const auto in = std::make_shared<outcome>();
+    b.async_enter(5s, {}, outcome::into(in, ensemble_));
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").size() == 1; }, 4s));
+    const std::string own = "/b/" + ensemble_.children("/b").front();
+    finish(in);
+    EXPECT_FALSE(in->passed);
+    settle();
+    EXPECT_FALSE(ensemble_.exists(own));
+    arrives(own);
+    EXPECT_TRUE(is_deleted_on_the_next_connection(own));
+}
+
+TEST_F(LateZnode, OfAMembershipThatWasLeftIsDeletedOnTheNextConnection) {
+    group g(a_, "/g");
+    lose_the_next_create();
+    membership m = joined(g);
+    m.leave();
+    settle();
+    arrives("/g/name");
+    EXPECT_TRUE(is_deleted_on_the_next_connection("/g/name"));
+}
+
+TEST_F(LateZnode, OfAMembershipIsNotWhatSomebodyElseHas) {
+    group g(a_, "/g");
+    lose_the_next_create();
+    joined(g).leave();
+    settle();
+    group theirs(b_, "/g");
+    const membership other = joined(theirs);
+    EXPECT_FALSE(is_deleted_on_the_next_connection("/g/name"));
+    EXPECT_TRUE(other.present());
+}
+
+TEST_F(LateZnode, IsNotLookedForWhereNothingWasLostNorWithoutEnd) {
+    group g(a_, "/g");
+    joined(g).leave();
+    settle();
+    ensemble_.cut(a_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).gets, 0U);
+    lose_the_next_create();
+    joined(g).leave();
+    ensemble_.run_for(10 * 12s + 1s);
+    ensemble_.cut(a_.session_id());
+    ensemble_.run_for(1s);
+    settle();
+    ensemble_.cut(a_.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).gets, 0U);
 }
 
 }  // namespace
