@@ -196,6 +196,8 @@ bool contender::on_placed(queued_znode& z, const queue_verdict& v) {
 
 void contender::on_refused(failure why) {
     if (state_ == state::held) {
+        stop_waiting();
+        watch_soon();
         end_conversion(std::move(why), false);
     } else if (!giving_up_) {
         give_up({std::move(why), {}});

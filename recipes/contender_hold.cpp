@@ -164,6 +164,7 @@ void contender::become_exclusive() {
 void contender::cancel_conversion() {
     if (converted_ && !exchange_) {
         stop_waiting();
+        watch_soon();
         end_conversion({}, false);
     }
 }
@@ -181,6 +182,7 @@ void contender::on_turn(queued_znode& z) {
         }
         return;
     }
+    watch_soon();
     if (const auto held = granted_.lock()) {
         held->turn_into(lock_mode::exclusive, z.path());
     }

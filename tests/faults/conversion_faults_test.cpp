@@ -107,5 +107,41 @@ TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) 
     EXPECT_TRUE(ensemble_.exists(a->granted.path()));
 }
 
+TEST_F(ConversionFaults, HoldThatWasUpgradedAtOnceHearsThatItsZnodeIsDeleted) {
+    for (auto after = 0ms; after < 20ms; after += one_way) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold h = held(m, upgrade);
+        ensemble_.run_for(after);
+        const auto a = convert(m, std::move(h), exclusive);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        ensemble_.run_for(100ms);
+        ensemble_.remove(a->granted.path());
+        ensemble_.run_for(round_trip);
+        EXPECT_FALSE(a->granted.valid()) << after.count() << " ms after the grant";
+    }
+}
+
+TEST_F(ConversionFaults, UpgradeThatWasRefusedIsNotMadeLater) {
+    client c = connected();
+    client other = connected();
+    shared_mutex m(c, "/files");
+    shared_mutex theirs(other, "/files");
+    hold reader = held(theirs, shared);
+    hold h = held(m, upgrade);
+    ensemble_.create("/files/_c_x-__WRIT__-1");  // nobody knows who is ahead of whom
+    const auto a = convert(m, std::move(h), exclusive);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_EQ(a->ec, errc::sequence_exhausted);
+    EXPECT_EQ(a->granted.mode(), upgrade);
+
+    ensemble_.remove("/files/_c_x-__WRIT__-1");
+    reader.release();
+    ensemble_.cut(c.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(a->granted.valid());
+    EXPECT_EQ(a->granted.mode(), upgrade);
+}
+
 }  // namespace
 }  // namespace latchkey::test
