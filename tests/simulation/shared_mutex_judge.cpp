@@ -24,19 +24,31 @@ bool shared_mutex_judge::may_be_beside(const held& a, const held& b) const {
 
 /// Another znode takes the place of the one that was held, and nobody comes between.
 void shared_mutex_judge::follow(held& h) {
-    if (!h.from || h.place->how != participant::ending::released) {
+    if (h.gave_way && h.place->successor != nullptr) {
+        h.place = h.place->successor;
+        h.taken_at = stage_.now();
+    }
+    if (h.from != shared || h.place->how != participant::ending::released) {
         return;
     }
-    if (*h.from != shared) {
-        h.place = h.place->successor != nullptr ? h.place->successor : h.place;
-        return;
-    }
-    for (const auto& [place, other] : truth_.queue_of(h.directory)) {
-        if (!other->shared) {
-            h.place = other->owner == h.place->owner ? other : h.place;
-            return;  // the first that is exclusive
+    const auto& history = truth_.history_of(h.directory);
+    for (auto it = history.upper_bound(h.newest_before); it != history.end(); ++it) {
+        const auto& other = it->second;
+        if (!other->shared && other->owner == h.place->owner &&
+            other->how != participant::ending::released && is_first_of_its_kind(*other)) {
+            h.place = other;
+            h.taken_at = stage_.now();
+            return;
         }
     }
+}
+
+/// No writer is ahead, nor who may upgrade.
+bool shared_mutex_judge::is_first_of_its_kind(const participant& p) const {
+    const auto& queue = truth_.queue_of(p.path.substr(0, p.path.rfind('/')));
+    return std::all_of(queue.begin(), queue.lower_bound(p.place), [](const auto& entry) {
+        return entry.second->shared;
+    });
 }
 
 void shared_mutex_judge::check_order(const std::string& who,
@@ -74,6 +86,8 @@ void shared_mutex_judge::changes(held& h, lock_mode to, const std::optional<dura
                 limit ? " within " + std::to_string(*limit / 1ms) + " ms" : "");
     h.from = h.as.mode;
     h.to = to;
+    h.newest_before = truth_.history_of(h.directory).rbegin()->first;
+    h.gave_way = h.gave_way || (to == shared && h.as.mode != shared);
     h.as.mode = std::min(h.as.mode, to);
     h.change_due.reset();
     if (limit && to != shared) {

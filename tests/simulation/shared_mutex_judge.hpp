@@ -49,6 +49,7 @@ private:
     void check_changed(const held& h, std::error_code ec, lock_mode from);
     void check_new_mode(held& h, lock_mode from);
     void check_new_znode(held& h, lock_mode from);
+    [[nodiscard]] bool is_first_of_its_kind(const participant& p) const;
     [[nodiscard]] bool wants_to_upgrade(const participant& p) const;
 
     /// The newest tokens that were valid, by directory.
