@@ -114,7 +114,8 @@ private:
                 .servers = {},
                 .directory = directory_ + '/' + to_string(r),
                 .locks = options_.locks,
-                .threads = options_.threads,
+                // Those of one process would be one to the servers.
+                .threads = r == recipe::double_barrier ? 1 : options_.threads,
                 .session_timeout = options_.session_timeout,
                 .register_socket = register_.socket(),
                 .log = {}};
@@ -147,12 +148,11 @@ private:
     [[nodiscard]] std::vector<std::string> numbers() const {
         std::vector<std::string> all;
         for (const recipe r : options_.recipes) {
-            const bool has_permits = !history::permit_directory(layout_of(r), {}).empty();
             for (const std::string& path : lock_paths(r)) {
-                if (!has_permits) {
+                if (layout_of(r) == history::layout::one_at_a_time || r == recipe::shared_mutex) {
                     all.push_back(path);
                 }
-                if (has_permits || r == recipe::shared_mutex) {
+                if (layout_of(r) != history::layout::one_at_a_time) {
                     all.push_back(chaos_order::beside(path));
                 }
             }
@@ -259,7 +259,7 @@ private:
     [[nodiscard]] history::history of(recipe r, const history::history& common) const {
         history::history h = common;
         h.laid_out = layout_of(r);
-        h.limit = permits_at_first;
+        h.limit = r == recipe::double_barrier ? round_size : permits_at_first;
         std::erase_if(h.accesses, [directory = order_for(r).directory](const history::access& a) {
             return !a.lock.starts_with(directory + '/');
         });

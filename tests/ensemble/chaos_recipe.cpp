@@ -18,6 +18,8 @@ const char* to_string(recipe r) noexcept {
             return "semaphore";
         case recipe::curator_semaphore:
             return "curator_semaphore";
+        case recipe::double_barrier:
+            return "double_barrier";
     }
     return "?";
 }
@@ -36,6 +38,8 @@ history::layout layout_of(recipe r) noexcept {
             return history::layout::semaphore;
         case recipe::curator_semaphore:
             return history::layout::curator_semaphore;
+        case recipe::double_barrier:
+            return history::layout::rounds;
         default:
             return history::layout::one_at_a_time;
     }

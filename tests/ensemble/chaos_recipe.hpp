@@ -17,6 +17,7 @@ enum class recipe : std::uint8_t {
     shared_mutex,
     semaphore,
     curator_semaphore,
+    double_barrier,
 };
 
 inline constexpr std::array all_recipes{recipe::mutex,
@@ -24,7 +25,8 @@ inline constexpr std::array all_recipes{recipe::mutex,
                                         recipe::multi_mutex,
                                         recipe::shared_mutex,
                                         recipe::semaphore,
-                                        recipe::curator_semaphore};
+                                        recipe::curator_semaphore,
+                                        recipe::double_barrier};
 
 [[nodiscard]] const char* to_string(recipe r) noexcept;
 [[nodiscard]] std::optional<recipe> recipe_named(std::string_view name) noexcept;
@@ -32,5 +34,8 @@ inline constexpr std::array all_recipes{recipe::mutex,
 
 /// How many permits a semaphore has at first, and one of Curator's always.
 inline constexpr std::uint32_t permits_at_first = 4;
+
+/// How many make a round of a double barrier.
+inline constexpr std::uint32_t round_size = 3;
 
 }  // namespace latchkey::test

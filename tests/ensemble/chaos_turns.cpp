@@ -118,7 +118,7 @@ void turns::work(const hold& h, const std::vector<std::string>& on, std::int64_t
 }
 
 void turns::linger(const hold& h, const std::string& where, std::int64_t attempt) {
-    static_cast<void>(register_.claim(where, 0));
+    show(where);
     const std::size_t looks = below(4) == 0 ? 60 : 1 + below(4);
     for (std::size_t i = 0; i < looks; ++i) {
         const observation o = look(h);
@@ -139,6 +139,8 @@ std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
         case recipe::semaphore:
         case recipe::curator_semaphore:
             return make_permit_turns(tools, seed);
+        case recipe::double_barrier:
+            return make_round_turns(tools, seed);
         default:
             return make_exclusive_turns(tools, seed);
     }

@@ -100,6 +100,9 @@ protected:
     /// Has it for a while, and looks at it; `where` is where it can be noticed.
     void linger(const hold& h, const std::string& where, std::int64_t attempt);
 
+    /// Shows that it has something beside others.
+    void show(const std::string& where) { static_cast<void>(register_.claim(where, 0)); }
+
 private:
     worker_tools& tools_;
     std::mt19937_64 random_;
@@ -114,6 +117,7 @@ private:
 [[nodiscard]] std::unique_ptr<turns> make_recursive_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_shared_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_round_turns(worker_tools& tools, std::uint64_t seed);
 
 /// The clock first, the hold last.
 [[nodiscard]] history::observation look(const hold& h);

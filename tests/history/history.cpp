@@ -37,6 +37,8 @@ const char* to_string(violation::rule r) noexcept {
             return "limit";
         case violation::rule::torn:
             return "torn";
+        case violation::rule::round:
+            return "round";
     }
     return "?";
 }
@@ -154,6 +156,12 @@ verdict check(const history& h, const bounds& b) {
     const evidence e(h, b);
     verdict v;
     v.turns = h.turns.size();
+    if (h.laid_out == layout::rounds) {
+        check_rounds(e, v);
+        check_orphans(e, v);
+        v.calm = e.quiet().time(e.start(), h.end, std::nullopt);
+        return v;
+    }
     switch (h.laid_out) {
         case layout::one_at_a_time:
             check_tokens(e, v);
@@ -168,6 +176,8 @@ verdict check(const history& h, const bounds& b) {
         case layout::curator_semaphore:
             check_order(e, v);
             check_permits(e, v);
+            break;
+        case layout::rounds:
             break;
     }
     check_belief(e, v);

@@ -62,7 +62,11 @@ struct turn {
     std::vector<effect> effects;
 
     std::optional<nanoseconds> ended;  ///< released, given up or failed; none if the process died
-    std::string failure;               ///< an error of acquire(), if there was one
+
+    std::optional<nanoseconds> leaving;  ///< since when it waits for the others of its round
+    bool all_left = false;               ///< what it was told when it had left
+
+    std::string failure;  ///< an error of acquire(), if there was one
 };
 
 /// A request that the register got, in the order in which it worked on them.
@@ -90,11 +94,12 @@ enum class layout : std::uint8_t {
     readers_writer,     ///< likewise; the names tell who reads
     semaphore,          ///< `queue/` and `permits/`; the limit is the lock's data
     curator_semaphore,  ///< `locks/` and `leases/`; the limit is nowhere
+    rounds,             ///< a double barrier: those who are there, and `ready`
 };
 
 struct history {
     layout laid_out = layout::one_at_a_time;
-    std::uint32_t limit = 0;  ///< of a curator_semaphore
+    std::uint32_t limit = 0;  ///< of a curator_semaphore; how many make a round
     std::vector<transaction> transactions;
     nanoseconds wall_offset{};  ///< add it to a transaction's time
     std::vector<turn> turns;
@@ -139,6 +144,7 @@ struct violation {
         failure,      ///< acquire() failed
         limit,        ///< more permits than there are
         torn,         ///< something that is to be done at once was done in parts
+        round,        ///< who was told that all are there, or that all have left, and it is not so
     };
 
     rule which;

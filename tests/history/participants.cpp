@@ -73,7 +73,7 @@ private:
             const auto own = of_session_.find(entry.session);
             if (own != of_session_.end()) {
                 for (const std::string& znode : std::exchange(own->second, {})) {
-                    remove(entry, znode);
+                    remove(entry, znode, true);
                 }
             }
         }
@@ -130,7 +130,7 @@ private:
         changed_.push_back(queue_directory(history_.laid_out, d.lock));
     }
 
-    void remove(const transaction& entry, const std::string& znode) {
+    void remove(const transaction& entry, const std::string& znode, bool expired = false) {
         const std::string path = directory_of(znode);
         const auto found = directories_.find(path);
         if (found == directories_.end()) {
@@ -147,6 +147,7 @@ private:
         participant& p = all[own->second];
         p.gone_zxid = entry.zxid;
         p.gone = time_of(entry);
+        p.expired = expired;
         locks_.at(d.lock).taken -= p.permits;
         d.alive.erase(own);
         changed_.push_back(queue_directory(history_.laid_out, d.lock));

@@ -24,6 +24,7 @@ struct participant {
     nanoseconds born{};
     std::int64_t gone_zxid = never;
     std::optional<nanoseconds> gone = {};
+    bool expired = false;  ///< it went with its session
     /// Since when it was the first of its queue, if it ever was: of every queue, if several
     /// were created at once; and what it wants was free, if it wants permits.
     std::optional<nanoseconds> first = {};

@@ -82,6 +82,8 @@ void check_overlaps(const evidence& e, verdict& v);
 void check_together(const evidence& e, verdict& v);
 /// Tokens, order and overlaps of readers, upgraders and writers.
 void check_modes(const evidence& e, verdict& v);
+/// Double barriers, all there is to say about them.
+void check_rounds(const evidence& e, verdict& v);
 /// Permits and limits.
 void check_permits(const evidence& e, verdict& v);
 void check_register(const evidence& e, verdict& v);

@@ -62,11 +62,6 @@ public:
         return length < 0 ? std::string_view() : take(static_cast<std::size_t>(length));
     }
 
-    std::string short_text() {
-        const std::string_view bytes = buffer();
-        return bytes.size() > 20 ? std::string() : std::string(bytes);
-    }
-
     std::string text() { return std::string(buffer()); }
 
     void skip_access() {
@@ -85,10 +80,13 @@ void add_change(record_type type, reader record, transaction& to);
 
 void add_create(record_type type, reader& record, transaction& to) {
     znode_change change{.what = znode_change::kind::created, .path = record.text()};
-    change.data = record.short_text();
+    const std::string_view data = record.buffer();
     record.skip_access();
     if (type == record_type::create || type == record_type::create2) {
         change.ephemeral = record.boolean();
+    }
+    if (!change.ephemeral) {
+        change.data = data;
     }
     to.changes.push_back(std::move(change));
 }
@@ -121,7 +119,7 @@ void add_change(record_type type, reader record, transaction& to) {
             break;
         case record_type::set_data:
             to.changes.push_back({.what = znode_change::kind::changed, .path = record.text()});
-            to.changes.back().data = record.short_text();
+            to.changes.back().data = record.text();
             break;
         case record_type::multi:
             add_operations(record, to);

@@ -76,6 +76,11 @@ void add_to(turn& t, const json& all) {
         t.effects.push_back({time_of(all), all.at("applied").get<bool>()});
     } else if (what == "ended") {
         t.ended = time_of(all);
+    } else if (what == "leaving") {
+        t.leaving = time_of(all);
+    } else if (what == "left") {
+        t.ended = time_of(all);
+        t.all_left = all.at("all").get<bool>();
     } else if (what == "failed") {
         t.ended = time_of(all);
         t.failure = all.at("why").get<std::string>();
@@ -148,6 +153,16 @@ void turn_log::wrote(std::int64_t attempt, const effect& e) {
 
 void turn_log::ended(std::int64_t attempt, nanoseconds at) {
     write(line(attempt, "ended", at).dump());
+}
+
+void turn_log::leaving(std::int64_t attempt, nanoseconds at) {
+    write(line(attempt, "leaving", at).dump());
+}
+
+void turn_log::left(std::int64_t attempt, nanoseconds at, bool all_of_them) {
+    json all = line(attempt, "left", at);
+    all["all"] = all_of_them;
+    write(all.dump());
 }
 
 void turn_log::failed(std::int64_t attempt, nanoseconds at, const std::string& why) {

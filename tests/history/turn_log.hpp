@@ -30,6 +30,9 @@ public:
     void saw(std::int64_t attempt, const observation& o);
     void wrote(std::int64_t attempt, const effect& e);
     void ended(std::int64_t attempt, nanoseconds at);
+    /// It begins to leave its round; what it was told in the end: whether all have left.
+    void leaving(std::int64_t attempt, nanoseconds at);
+    void left(std::int64_t attempt, nanoseconds at, bool all);
     void failed(std::int64_t attempt, nanoseconds at, const std::string& why);
 
 private:

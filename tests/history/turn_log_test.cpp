@@ -76,6 +76,19 @@ TEST_F(TurnLog, GivesBackWhatWasAskedFor) {
     EXPECT_TRUE(t.asked.silent);
 }
 
+TEST_F(TurnLog, GivesBackHowARoundWasLeft) {
+    {
+        turn_log log(file_);
+        log.invoked(1, nanoseconds(10), {.locks = {"/barrier"}});
+        log.leaving(1, nanoseconds(20));
+        log.left(1, nanoseconds(30), true);
+    }
+    const turn t = read().turns.at(0);
+    EXPECT_EQ(t.leaving, nanoseconds(20));
+    EXPECT_EQ(t.ended, nanoseconds(30));
+    EXPECT_TRUE(t.all_left);
+}
+
 TEST_F(TurnLog, MakesATurnOfEachLockOfAnAttemptForSeveral) {
     {
         turn_log log(file_);
