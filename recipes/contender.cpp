@@ -121,17 +121,23 @@ void contender::join() {
             }
         });
     prefix_ = create_->prefix();
-    create_->start();
-    if (settings_.as->permits && state_ == state::joining) {
-        permit_admission::owner& self = *this;
-        admission_ = std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
-        admission_->look_ahead();
-        first_since_joining_ = true;
+    if (!settings_.as->permits) {
+        create_->start();
+        return;
     }
+    permit_admission::owner& self = *this;
+    admission_ = std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
+    first_since_joining_ = true;
+    create_->start([weak = std::weak_ptr(admission_)] {
+        if (const auto ahead = weak.lock()) {
+            ahead->look_ahead();
+        }
+    });
 }
 
 void contender::on_joined(protected_create::joined j) {
     create_.reset();
+    first_since_joining_ = first_since_joining_ && !j.found;
     set_znodes(j.paths);
     zxid_ = j.zxid;
     settings_.directory_known = settings_.directory_known || !znodes_.empty();

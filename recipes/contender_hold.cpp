@@ -174,7 +174,8 @@ void contender::on_turn(queued_znode& z) {
     if (state_ != state::held) {
         const auto waits = [](const auto& one) { return one->waits(); };
         if (std::any_of(znodes_.begin(), znodes_.end(), waits)) {
-            watch_soon();
+            // If that lasts any longer than this event: what goes meanwhile is granted no more.
+            timer_.start(loop::clock::duration::zero(), [this] { watch(); });
         } else if (admission_) {
             admit();
         } else {

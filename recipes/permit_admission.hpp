@@ -49,7 +49,8 @@ public:
     ~permit_admission();
 
     /// Asks what is free, for begin() to use: sent right behind what tells that we are the first,
-    /// it costs no round trip. Refuses what can never fit.
+    /// it costs no round trip; and again behind whatever takes its place. Refuses what can never
+    /// fit.
     void look_ahead();
 
     /// The participant at `place` is the first in the queue, and was so already when it looked

@@ -20,7 +20,8 @@ protected_create::protected_create(std::shared_ptr<client_core> core,
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
-void protected_create::start() {
+void protected_create::start(std::function<void()> sent) {
+    sent_ = std::move(sent);
     send();
 }
 
@@ -55,6 +56,9 @@ void protected_create::send() {
                       here([this](const reply& r) { joined_.zxid = r.stat.pzxid; }));
     }
     list_all(&protected_create::on_listed);
+    if (sent_ && done_) {
+        sent_();
+    }
 }
 
 request protected_create::creation() const {

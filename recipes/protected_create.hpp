@@ -36,6 +36,7 @@ public:
         /// Not before the creation, and before that of whoever joins later; 0 if not known.
         std::int64_t zxid = 0;
         bool listed = false;      ///< whether `names` are answers
+        bool found = false;       ///< later, by a search: what was asked behind it may be older
         std::vector<list> names;  ///< of each directory, with the own znode in it
     };
 
@@ -45,8 +46,9 @@ public:
                      bool directory_known,
                      std::function<void(joined)> done);
 
-    /// Sends. While connected only.
-    void start();
+    /// Sends. While connected only. `sent` is called whenever the create was sent, for what is to
+    /// be asked behind it.
+    void start(std::function<void()> sent = nullptr);
 
     /// There is a connection again.
     void session_connected();
@@ -99,6 +101,7 @@ private:
     const std::vector<std::string> directories_;
     const std::string prefix_;
     std::function<void(joined)> done_;
+    std::function<void()> sent_;
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     bool directory_known_;

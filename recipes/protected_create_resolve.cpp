@@ -81,6 +81,7 @@ void protected_create::adopt(const candidates& found) {
                      .paths = std::move(paths),
                      .zxid = czxid,
                      .listed = true,
+                     .found = true,
                      .names = {}};
             for (reply& r : lists_) {
                 j.names.push_back(std::move(r.names));

@@ -16,6 +16,18 @@ TEST_F(MultiFaults, ReleaseOfAHoldOneOfWhoseZnodesHasGoneDeletesTheOthers) {
     EXPECT_TRUE(held(mine_).valid());
 }
 
+TEST_F(MultiFaults, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
+    held(mine_).release();
+    hold y = held(y_);
+    settle();
+    const auto w = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/x") == 1; }, 5s));
+    ensemble_.remove("/x/" + ensemble_.children("/x").front());
+    y.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    expect_whole(w->granted);
+}
+
 TEST_F(MultiFaults, ReleaseWhileDisconnectedIsMadeUpFor) {
     hold h = held(mine_);
     settle();

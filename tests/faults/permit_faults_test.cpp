@@ -36,15 +36,19 @@ template <class Kind>
 class LostPermits : public SteppedTest {
 protected:
     std::shared_ptr<attempt> take(std::stop_token stop = {}) {
+        return take(mine_, std::move(stop));
+    }
+
+    static std::shared_ptr<attempt> take(typename Kind::type& of, std::stop_token stop = {}) {
         auto a = std::make_shared<attempt>();
-        mine_.async_acquire(3,
-                            std::chrono::nanoseconds::max(),
-                            {.stop = std::move(stop), .reserved = {}},
-                            [a](std::error_code ec, hold h) {
-                                a->done = true;
-                                a->ec = ec;
-                                a->granted = std::move(h);
-                            });
+        of.async_acquire(3,
+                         std::chrono::nanoseconds::max(),
+                         {.stop = std::move(stop), .reserved = {}},
+                         [a](std::error_code ec, hold h) {
+                             a->done = true;
+                             a->ec = ec;
+                             a->granted = std::move(h);
+                         });
         return a;
     }
 
@@ -89,6 +93,28 @@ TYPED_TEST(LostPermits, AreTakenOnceHoweverOftenItIsAsked) {
             h.release();
             EXPECT_TRUE(this->all_gone());
         }
+    }
+}
+
+TYPED_TEST(LostPermits, AreCountedAfterThePlaceInTheQueueWasCreatedAtLast) {
+    // The first create is refused, and what was asked behind it tells of a time before the place.
+    constexpr int throttled = -127;
+    for (const int times : {1, 4}) {
+        this->taken().release();
+        ASSERT_TRUE(this->all_gone());
+        client other = this->connected();
+        typename TypeParam::type theirs(other, "/slots", 3);
+        this->ensemble_.refuse_next(op::create, throttled, this->client_.session_id(), times);
+        const auto a = this->take();
+        this->ensemble_.run_for(this->one_way);
+        const auto before = this->take(theirs);
+        ASSERT_TRUE(this->ensemble_.run_until([&] { return before->done; }, 60s));
+        this->ensemble_.run_for(10s);
+        EXPECT_FALSE(a->done) << "six of three permits";
+        before->granted.release();
+        ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_TRUE(a->granted.valid());
+        a->granted.release();
     }
 }
 
