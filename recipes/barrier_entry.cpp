@@ -64,6 +64,7 @@ void barrier_entry::take_place() {
     }
     sent_ = true;
     opens_ = true;
+    fresh_ = true;
     core()->submit(
         request::create(path_of(at_->own),
                         at_->as.data(lock_mode::exclusive),
@@ -95,17 +96,35 @@ void barrier_entry::on_created(const reply& r) {
 
 // ---- waiting ----
 
-void barrier_entry::look() {
-    busy_ = false;
-    changed_ = false;
-    watch_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
+std::shared_ptr<session::watcher> barrier_entry::stirs() {
+    return std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
         const auto self = std::static_pointer_cast<barrier_entry>(weak.lock());
         if (self && !self->finished() && self->placed_ && !self->leaving_) {
             self->on_changed();
         }
     });
+}
+
+/// In this order: a round that begins after the first of these changes the directory's version,
+/// which its watch tells.
+void barrier_entry::look() {
+    struct answers {
+        reply directory;
+        reply ready;
+    };
+
+    busy_ = false;
+    changed_ = false;
+    watch_ = stirs();
+    const auto a = std::make_shared<answers>();
+    const std::string& directory = at_->as.directory;
     core()->submit(
-        request::children(at_->as.directory), watch_, here([this](const reply& r) { judge(r); }));
+        request::get(directory), watch_, here([a](reply r) { a->directory = std::move(r); }));
+    core()->submit(request::get(path_of(barrier_round::ready)),
+                   here([a](reply r) { a->ready = std::move(r); }));
+    core()->submit(request::children(directory),
+                   keeps_ ? watch_ : nullptr,
+                   here([this, a](const reply& r) { judge(a->directory, a->ready, r); }));
 }
 
 void barrier_entry::on_changed() {
@@ -117,137 +136,82 @@ void barrier_entry::on_changed() {
     }
 }
 
-void barrier_entry::judge(const reply& r) {
-    if (!r.ok()) {
-        refused(r, at_->as.directory);
+void barrier_entry::judge(const reply& directory, const reply& ready, const reply& list) {
+    for (const reply* const r : {&directory, &list}) {
+        if (!r->ok()) {
+            placed_ = placed_ && r->code != result_code::no_node;
+            refused(*r, at_->as.directory);
+            return;
+        }
+    }
+    if (!ready.ok() && ready.code != result_code::no_node) {
+        refused(ready, path_of(barrier_round::ready));
         return;
     }
-    if (std::find(r.names.begin(), r.names.end(), at_->own) == r.names.end()) {
+    if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
         // Somebody deleted it. The name is not used again: others may have counted it.
         placed_ = false;
         at_->forget_own(core());
         take_place();
         return;
     }
-    auto members = members_in(r.names);
-    if (members.size() < r.names.size()) {
-        read_round(std::move(members));
-    } else if (opens_ && members.size() >= at_->wanted) {
-        open_round(std::move(members));
+    auto members = members_in(list.names);
+    const bool is_on = members.size() < list.names.size();
+    const bool enough = members.size() >= at_->wanted;
+    if (is_on != ready.ok()) {
+        look();  // it changes just now
+    } else if (is_on) {
+        on_round(directory.stat.version, ready, std::move(members));
+    } else if (enough && opens_ && (fresh_ || nearest_before(at_->own, members).empty())) {
+        open_round(directory.stat.version, std::move(members));
     } else {
-        opens_ = false;
-        wait();
+        opens_ = opens_ && enough;
+        wait(members, false);
     }
 }
 
-void barrier_entry::wait() {
+/// What is written in the directory tells of a round that one of ours has begun. Only what a list
+/// shows tells of Curator's, and a list for each who comes would be n * n of them for n: so one
+/// keeps watch on the children, and the others on the nearest of those ahead of them by name.
+void barrier_entry::wait(const std::vector<std::string>& members, bool round_is_on) {
     busy_ = false;
+    fresh_ = false;
     if (only_looks()) {
         give_up();
-    } else if (changed_) {
+        return;
+    }
+    const std::string ahead = nearest_before(at_->own, members);
+    const bool keeps_anew = ahead.empty() && !keeps_;
+    keeps_ = ahead.empty();
+    if (keeps_anew) {
+        opens_ = true;  // who kept watch before may have gone while it did
+    }
+    if (keeps_anew || changed_) {
         look();
+        return;
     }
-}
-
-/// Begins the round, if everybody is still there.
-void barrier_entry::open_round(std::vector<std::string> members) {
-    busy_ = true;
-    const std::string& directory = at_->as.directory;
-    core()->submit(request::get(directory),
-                   here([this, members = std::move(members)](const reply& r) {
-                       if (!r.ok()) {
-                           refused(r, at_->as.directory);
-                           return;
-                       }
-                       // The write makes the version one that no earlier round has seen.
-                       barrier_round round{members, r.stat.version + 1};
-                       std::vector<request> all{request::set(at_->as.directory, {}, r.stat.version),
-                                                request::create(path_of(barrier_round::ready),
-                                                                round.write(),
-                                                                create_mode::persistent,
-                                                                at_->as.access)};
-                       for (const std::string& name : members) {
-                           all.push_back(request::check(path_of(name)));
-                       }
-                       core()->submit(request::multi(std::move(all)),
-                                      here([this, round = std::move(round)](const reply& done) {
-                                          if (done.ok()) {
-                                              pass(round);
-                                          } else if (proves_quorum(done.code)) {
-                                              look();  // somebody came between, or has gone
-                                          } else {
-                                              refused(done, at_->as.directory);
-                                          }
-                                      }));
-                   }));
-}
-
-/// The directory is read before `ready`: a round that begins in between changes its version.
-void barrier_entry::read_round(std::vector<std::string> members) {
-    struct answers {
-        reply directory;
-        reply ready;
-    };
-
-    busy_ = true;
-    const auto a = std::make_shared<answers>();
-    core()->submit(request::get(at_->as.directory),
-                   here([a](reply r) { a->directory = std::move(r); }));
-    core()->submit(request::get(path_of(barrier_round::ready)),
-                   here([a](reply r) { a->ready = std::move(r); }));
-    core()->submit(request::get(path_of(at_->own)),
-                   here([this, a, members = std::move(members)](const reply& own) mutable {
-                       on_round(a->directory, a->ready, own, std::move(members));
-                   }));
-}
-
-void barrier_entry::on_round(const reply& directory,
-                             const reply& ready,
-                             const reply& own,
-                             std::vector<std::string> members) {
-    for (const reply* const r : {&directory, &ready, &own}) {
-        if (r->code == result_code::no_node) {
-            look();  // it changes just now
-            return;
+    if (round_is_on) {
+        if (!keeps_) {
+            watch_ = stirs();  // those who leave write in the directory
         }
-        if (!r->ok()) {
-            refused(*r, at_->as.directory);
-            return;
-        }
+        heed(barrier_round::ready);
     }
-    if (auto round = barrier_round::read(ready.data)) {
-        if (round->has(at_->own)) {
-            pass(*std::move(round));
-        } else if (round->left_of(members).empty()) {
-            // All of it were lost, or who left last could not clear it away.
-            core()->submit(
-                request::multi({request::check(at_->as.directory, directory.stat.version),
-                                request::remove(path_of(barrier_round::ready))}),
-                here([this](const reply& r) {
-                    if (proves_quorum(r.code)) {
-                        look();
-                    } else {
-                        refused(r, at_->as.directory);
-                    }
-                }));
-        } else {
-            wait();
-        }
-    } else if (own.stat.czxid < ready.stat.czxid || members.size() >= at_->wanted) {
-        pass({std::move(members), std::nullopt});
-    } else {
-        wait();  // for the end of a round that Curator's participants are in
+    heed(at_->own);
+    if (!ahead.empty()) {
+        heed(ahead);
     }
 }
 
-void barrier_entry::pass(barrier_round round) {
-    at_->round = std::move(round);
-    at_->session = core()->session_id();
-    if (at_->abandoned) {
-        core()->deletes().add(path_of(at_->own), nullptr);
-        at_->forget_own(core());
-    }
-    end({{}, true});
+/// Looks again when anything happens to it.
+void barrier_entry::heed(std::string_view name) {
+    core()->submit(
+        request::get(path_of(name)), watch_, here([this, path = path_of(name)](const reply& r) {
+            if (r.code == result_code::no_node) {
+                on_changed();
+            } else if (!r.ok()) {
+                refused(r, path);
+            }
+        }));
 }
 
 /// Ends with a refusal that stays one; says whether it did. Otherwise it begins again.

@@ -3,8 +3,10 @@
 #include "errand.hpp"
 #include "round.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey {
@@ -25,18 +27,21 @@ private:
     void on_created(const reply& r);
     void look();
     void on_changed();
-    void judge(const reply& r);
-    void open_round(std::vector<std::string> members);
-    void read_round(std::vector<std::string> members);
-    void on_round(const reply& directory,
-                  const reply& ready,
-                  const reply& own,
-                  std::vector<std::string> members);
+    void judge(const reply& directory, const reply& ready, const reply& list);
+    void open_round(std::int32_t version, std::vector<std::string> members);
+    void on_round(std::int32_t version, const reply& ready, std::vector<std::string> members);
+    void on_curators_round(std::int32_t version,
+                           std::int64_t begun,
+                           std::vector<std::string> members);
+    void pass_curators_round(std::int32_t version, const std::vector<std::string>& members);
+    void look_unless_refused(const reply& r);
     void withdraw();
     void on_opened_or_not(const reply& directory, const reply& ready);
     void remove_own(std::int32_t version);
     void pass(barrier_round round);
-    void wait();
+    void wait(const std::vector<std::string>& members, bool round_is_on);
+    void heed(std::string_view name);
+    [[nodiscard]] std::shared_ptr<session::watcher> stirs();
     void end(result r);
     bool refused(const reply& r, const std::string& path);
 
@@ -49,6 +54,8 @@ private:
     /// Whoever comes last opens the round: it sees all others in its first list. Who has seen too
     /// few leaves that to somebody who comes later, so that not everybody tries.
     bool opens_ = false;
+    bool fresh_ = false;    ///< it has not waited yet
+    bool keeps_ = false;    ///< hears of everybody who comes and goes, for the others
     bool busy_ = false;     ///< opens a round, or reads it: what the watch tells can wait
     bool changed_ = false;  ///< it has told something meanwhile
     bool leaving_ = false;

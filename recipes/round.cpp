@@ -54,6 +54,16 @@ std::optional<barrier_round> barrier_round::read(const std::string& data) {
     return round;
 }
 
+std::string nearest_before(const std::string& own, const std::vector<std::string>& members) {
+    std::string nearest;
+    for (const std::string& name : members) {
+        if (name.starts_with(barrier_round::prefix) && name < own && name > nearest) {
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
 void attendance::forget_own(const std::shared_ptr<client_core>& core) {
     if (std::exchange(in_doubt, false) && generation == core->generation()) {
         late_znode::await(core, join_path(as.directory, own));

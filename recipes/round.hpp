@@ -43,6 +43,11 @@ struct barrier_round {
 /// All but `ready`.
 [[nodiscard]] std::vector<std::string> members_in(std::vector<std::string> names);
 
+/// Of the Latchkey participants among `members`, the last one ahead of `own` by name; empty if
+/// there is none.
+[[nodiscard]] std::string nearest_before(const std::string& own,
+                                         const std::vector<std::string>& members);
+
 /// What a double barrier object knows of itself, between its calls. On the loop only, but for what
 /// says otherwise.
 struct attendance {

@@ -49,9 +49,9 @@ public:
 
     /// Waits until `participants` are there, and one round begins for all of them.
     ///
-    /// - Cost: 2 requests in 1 round trip; the last to come 2 more, 2 round trips. Each of those
-    ///   that wait gets an event and lists again whenever somebody comes or goes, as this
-    ///   barrier's layout has it: n participants, some n*n/2 lists. At the beginning 3 reads each.
+    /// - Cost: 4 requests in 1 round trip; the last to come 1 more, 2 round trips; those that wait
+    ///   2 more. At the beginning each gets an event, and reads 3 times. One of those that wait
+    ///   hears of everybody who comes: 4 reads each time. n participants, some 13 n requests.
     /// - Blocks: until then. After a loss of the session it takes its place again, with the next.
     /// - False: nobody has counted on this participant; if the others cannot be asked for
     ///   a second, its place is given up all the same, which they are told of as of a loss.

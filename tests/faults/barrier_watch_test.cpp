@@ -1,0 +1,115 @@
+#include <latchkey/double_barrier.hpp>
+
+#include "stepped_outcome.hpp"
+#include "stepped_test.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+/// Of those who wait for a round one keeps watch on who comes and goes, for the others.
+class MeetingWatch : public SteppedTest {
+protected:
+    static constexpr std::size_t ours = 5;
+    static constexpr std::uint32_t wanted = 6;
+
+    MeetingWatch() {
+        for (std::size_t i = 0; i < ours; ++i) {
+            clients_.push_back(std::make_unique<client>(connected()));
+            barriers_.push_back(std::make_unique<double_barrier>(*clients_[i], "/b", wanted));
+            const auto known = ensemble_.children("/b");
+            entered_.push_back(enter(*barriers_[i]));
+            ensemble_.run_for(100ms);
+            for (const std::string& name : ensemble_.children("/b")) {
+                if (std::find(known.begin(), known.end(), name) == known.end()) {
+                    by_name_[name] = i;
+                }
+            }
+        }
+        EXPECT_EQ(by_name_.size(), ours);
+    }
+
+    std::shared_ptr<outcome> enter(double_barrier& b) {
+        auto o = std::make_shared<outcome>();
+        b.async_enter(std::chrono::nanoseconds::max(), {}, outcome::into(o, ensemble_));
+        return o;
+    }
+
+    /// What Curator's last participant does.
+    void curator_begins_a_round() {
+        ensemble_.create("/b/0c9a6a34-7f0e-4a1c-9c39-4f4d9dd8a0f1");
+        ensemble_.create("/b/ready");
+    }
+
+    [[nodiscard]] std::size_t passed() const {
+        return static_cast<std::size_t>(std::count_if(
+            entered_.begin(), entered_.end(), [](const auto& o) { return o->done && o->passed; }));
+    }
+
+    /// Who keeps watch.
+    [[nodiscard]] std::size_t keeper() const { return by_name_.begin()->second; }
+
+    std::vector<std::unique_ptr<client>> clients_;
+    std::vector<std::unique_ptr<double_barrier>> barriers_;
+    std::vector<std::shared_ptr<outcome>> entered_;
+    std::map<std::string, std::size_t> by_name_;
+};
+
+TEST_F(MeetingWatch, TellsAllOfARoundThatCuratorBegins) {
+    curator_begins_a_round();
+    ensemble_.run_for(20ms);
+    EXPECT_EQ(passed(), ours);
+}
+
+TEST_F(MeetingWatch, IsTakenOverFromWhoIsLost) {
+    const std::size_t lost = keeper();
+    ensemble_.expire(clients_[lost]->session_id());
+    ensemble_.run_for(500ms);  // it has entered again
+    curator_begins_a_round();
+    ensemble_.run_for(20ms);
+    EXPECT_EQ(passed(), ours);
+}
+
+/// From the beginning of the round until long after everybody was told.
+class MeetingWatchThatIsLost : public MeetingWatch,
+                               public ::testing::WithParamInterface<std::chrono::microseconds> {};
+
+TEST_P(MeetingWatchThatIsLost, BeforeItTellsIsTakenOver) {
+    const std::size_t lost = keeper();
+    curator_begins_a_round();
+    ensemble_.run_for(GetParam());
+    ensemble_.expire(clients_[lost]->session_id());
+    ensemble_.run_for(50ms);
+    for (std::size_t i = 0; i < ours; ++i) {
+        EXPECT_TRUE(i == lost || entered_[i]->passed) << i;
+    }
+}
+
+TEST_P(MeetingWatchThatIsLost, WithItsConnectionIsTakenUpAgain) {
+    curator_begins_a_round();
+    ensemble_.run_for(GetParam());
+    ensemble_.cut(clients_[keeper()]->session_id());
+    ensemble_.run_until([this] { return passed() == ours; }, 10s);
+    EXPECT_EQ(passed(), ours);
+}
+
+INSTANTIATE_TEST_SUITE_P(,
+                         MeetingWatchThatIsLost,
+                         ::testing::Values(0us, 500us, 1500us, 2500us, 3500us, 4500us, 5500us));
+
+TEST_F(MeetingWatch, IsTakenOverFromWhoGivesUp) {
+    // The destructor of the client ends the wait of its participant.
+    clients_[keeper()].reset();
+    ensemble_.run_for(50ms);
+    curator_begins_a_round();
+    ensemble_.run_for(20ms);
+    EXPECT_EQ(passed(), ours - 1);
+}
+
+}  // namespace
+}  // namespace latchkey::test
