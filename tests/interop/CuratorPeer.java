@@ -210,6 +210,12 @@ public final class CuratorPeer {
                 return new Semaphore(new InterProcessSemaphoreV2(client, path, limit));
             case "recipe":
                 return new Recipe(client, path);
+            case "barrier":
+                return new CuratorRendezvous.Barrier(client, path);
+            case "double_barrier":
+                return new CuratorRendezvous.DoubleBarrier(client, path, limit);
+            case "group":
+                return new CuratorRendezvous.Group(client, path, name);
             default:
                 throw new IllegalArgumentException("kind " + kind);
         }
@@ -251,6 +257,9 @@ public final class CuratorPeer {
                 return locks.get(name).lock.acquire(Long.parseLong(words[4]), Integer.parseInt(words[3])) ? "ok" : "no";
             case "release":
                 locks.get(name).lock.release();
+                return "ok";
+            case "set":
+                ((CuratorRendezvous.Barrier) locks.get(name).lock).set();
                 return "ok";
             case "participants": {
                 List<String> names = new ArrayList<>();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/acquire_options.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/hold.hpp>
 

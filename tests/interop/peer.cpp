@@ -172,7 +172,15 @@ bool peer::try_acquire(const std::string& lock, std::chrono::milliseconds limit,
 }
 
 void peer::release(const std::string& lock) {
-    answer_of(ask("release " + lock));
+    answer_of(leave(lock));
+}
+
+std::future<std::string> peer::leave(const std::string& barrier) {
+    return ask("release " + barrier);
+}
+
+void peer::set(const std::string& barrier) {
+    answer_of(ask("set " + barrier));
 }
 
 std::vector<std::string> peer::participants(const std::string& lock) {

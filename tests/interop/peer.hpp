@@ -49,8 +49,12 @@ public:
                                    std::chrono::milliseconds limit,
                                    int permits = 1);
     void release(const std::string& lock);
+    /// The same where it takes others to do so: Curator's double barrier. Ready when it has.
+    [[nodiscard]] std::future<std::string> leave(const std::string& barrier);
+    /// Makes Curator's barrier stand.
+    void set(const std::string& barrier);
 
-    /// Curator tells names, kazoo tells data.
+    /// Curator tells names, and the data of a group's members behind them; kazoo tells data.
     [[nodiscard]] std::vector<std::string> participants(const std::string& lock);
 
     /// Curator's Revoker.

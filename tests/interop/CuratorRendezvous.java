@@ -1,0 +1,106 @@
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
+
+/**
+ * Curator's recipes for those that wait for each other, or want to know of each other, in the words of locks.
+ */
+final class CuratorRendezvous {
+    private CuratorRendezvous() {}
+
+    /** To acquire it is to wait until it does not stand; to release it is to take it away. */
+    static final class Barrier implements CuratorPeer.Lock {
+        private final DistributedBarrier barrier;
+
+        Barrier(CuratorFramework client, String path) {
+            barrier = new DistributedBarrier(client, path);
+        }
+
+        void set() throws Exception {
+            barrier.setBarrier();
+        }
+
+        @Override
+        public boolean acquire(long milliseconds, int permits) throws Exception {
+            if (milliseconds >= 0) {
+                return barrier.waitOnBarrier(milliseconds, TimeUnit.MILLISECONDS);
+            }
+            barrier.waitOnBarrier();
+            return true;
+        }
+
+        @Override
+        public void release() throws Exception {
+            barrier.removeBarrier();
+        }
+
+        @Override
+        public Collection<String> participants() {
+            return List.of();
+        }
+    }
+
+    /** To acquire it is to enter, to release it is to leave; both wait for the others. */
+    static final class DoubleBarrier implements CuratorPeer.Lock {
+        private final DistributedDoubleBarrier barrier;
+
+        DoubleBarrier(CuratorFramework client, String path, int participants) {
+            barrier = new DistributedDoubleBarrier(client, path, participants);
+        }
+
+        @Override
+        public boolean acquire(long milliseconds, int permits) throws Exception {
+            if (milliseconds >= 0) {
+                return barrier.enter(milliseconds, TimeUnit.MILLISECONDS);
+            }
+            barrier.enter();
+            return true;
+        }
+
+        @Override
+        public void release() throws Exception {
+            barrier.leave();
+        }
+
+        @Override
+        public Collection<String> participants() {
+            return List.of();
+        }
+    }
+
+    /** To acquire it is to be in the group from then on, to release it is to leave. Says of itself what it is. */
+    static final class Group implements CuratorPeer.Lock {
+        private final GroupMember member;
+
+        Group(CuratorFramework client, String path, String name) {
+            member = new GroupMember(client, path, name, "curator".getBytes(StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public boolean acquire(long milliseconds, int permits) {
+            member.start();
+            return true;
+        }
+
+        @Override
+        public void release() {
+            member.close();
+        }
+
+        @Override
+        public Collection<String> participants() {
+            Collection<String> members = new TreeSet<>();
+            for (Map.Entry<String, byte[]> each : member.getCurrentMembers().entrySet()) {
+                members.add(each.getKey() + ":" + new String(each.getValue(), StandardCharsets.UTF_8));
+            }
+            return members;
+        }
+    }
+}

@@ -1,0 +1,217 @@
+// Barriers and groups of ours, and Curator's DistributedBarrier, DistributedDoubleBarrier and
+// GroupMember, on one path.
+#include <latchkey/barrier.hpp>
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/group.hpp>
+
+#include "interop_test.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+/// What becomes of an asynchronous call.
+template <class Start>
+std::future<bool> promised(Start start) {
+    auto passed = std::make_shared<std::promise<bool>>();
+    start([passed](std::error_code ec, bool result) {
+        EXPECT_FALSE(ec) << ec.message();
+        passed->set_value(result);
+    });
+    return passed->get_future();
+}
+
+bool is_passed(const std::future<bool>& f, std::chrono::milliseconds limit = 0ms) {
+    return f.wait_for(limit) == std::future_status::ready;
+}
+
+// ---- barriers ----
+
+class BarrierInterop : public InteropTest {
+protected:
+    BarrierInterop() { java().open("b", "barrier", path_); }
+
+    client client_ = connect();
+    barrier ours_{client_, path_};
+};
+
+TEST_F(BarrierInterop, WeWaitForCurators) {
+    java().set("b");
+    EXPECT_FALSE(ours_.wait_for(100ms));
+    auto waiting = promised([&](barrier::wait_handler h) {
+        ours_.async_wait(std::chrono::nanoseconds::max(), {}, std::move(h));
+    });
+    EXPECT_FALSE(is_passed(waiting, 100ms));
+    java().release("b");
+    EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(BarrierInterop, CuratorWaitsForOurs) {
+    ours_.set();
+    EXPECT_FALSE(java().try_acquire("b", 100ms));
+    auto waiting = java().acquire("b");
+    EXPECT_FALSE(is_ready(waiting, 100ms));
+    ours_.remove();
+    answer_of(std::move(waiting));
+    EXPECT_TRUE(java().try_acquire("b", 10s));
+}
+
+TEST_F(BarrierInterop, WhoeverTakesItAwayTakesItAwayForBoth) {
+    java().set("b");
+    ours_.remove();
+    EXPECT_TRUE(java().try_acquire("b", 10s));
+    ours_.set();
+    java().release("b");
+    EXPECT_TRUE(ours_.wait_for(10s));
+}
+
+// ---- double barriers ----
+
+/// Two of ours and one of Curator's; three make a round.
+class DoubleBarrierInterop : public InteropTest {
+protected:
+    DoubleBarrierInterop() { java().open("d", "double_barrier", path_, 3); }
+
+    static std::future<bool> entering(double_barrier& b) {
+        return promised([&](double_barrier::handler h) {
+            b.async_enter(std::chrono::nanoseconds::max(), {}, std::move(h));
+        });
+    }
+
+    static std::future<bool> leaving(double_barrier& b) {
+        return promised([&](double_barrier::handler h) {
+            b.async_leave(std::chrono::nanoseconds::max(), {}, std::move(h));
+        });
+    }
+
+    [[nodiscard]] bool there_are(std::size_t znodes) { return queue_has(znodes); }
+
+    void all_enter() {
+        auto one = entering(one_);
+        auto other = entering(other_);
+        ASSERT_TRUE(there_are(2));
+        auto theirs = java().acquire("d");
+        EXPECT_TRUE(one.get());
+        EXPECT_TRUE(other.get());
+        answer_of(std::move(theirs));
+    }
+
+    client first_ = connect();
+    client second_ = connect();
+    double_barrier one_{first_, path_, 3};
+    double_barrier other_{second_, path_, 3};
+};
+
+TEST_F(DoubleBarrierInterop, AllEnterTogetherWhenCuratorComesLast) {
+    auto one = entering(one_);
+    auto other = entering(other_);
+    EXPECT_FALSE(is_passed(one, 100ms));
+    EXPECT_FALSE(is_passed(other));
+    auto theirs = java().acquire("d");
+    EXPECT_TRUE(one.get());
+    EXPECT_TRUE(other.get());
+    answer_of(std::move(theirs));
+}
+
+TEST_F(DoubleBarrierInterop, AllEnterTogetherWhenWeComeLast) {
+    auto theirs = java().acquire("d");
+    auto one = entering(one_);
+    ASSERT_TRUE(there_are(2));
+    EXPECT_FALSE(is_ready(theirs, 100ms));
+    EXPECT_FALSE(is_passed(one));
+    EXPECT_TRUE(other_.enter());
+    EXPECT_TRUE(one.get());
+    answer_of(std::move(theirs));
+}
+
+TEST_F(DoubleBarrierInterop, AllLeaveTogetherWhoeverIsLast) {
+    all_enter();
+    auto theirs = java().leave("d");
+    auto one = leaving(one_);
+    EXPECT_FALSE(is_ready(theirs, 100ms));
+    EXPECT_FALSE(is_passed(one));
+    EXPECT_TRUE(other_.leave());
+    EXPECT_TRUE(one.get());
+    answer_of(std::move(theirs));
+
+    all_enter();  // a second round
+    one = leaving(one_);
+    auto other = leaving(other_);
+    EXPECT_FALSE(is_passed(one, 100ms));
+    EXPECT_FALSE(is_passed(other));
+    answer_of(java().leave("d"));
+    EXPECT_TRUE(one.get());
+    EXPECT_TRUE(other.get());
+    EXPECT_TRUE(there_are(0));
+}
+
+// ---- groups ----
+
+class GroupInterop : public InteropTest {
+protected:
+    GroupInterop() { java().open("theirs", "group", path_); }
+
+    static std::vector<std::string> described(const std::vector<member>& members) {
+        std::vector<std::string> all;
+        for (const member& m : members) {
+            all.push_back(m.name + ':' + m.data);
+        }
+        return all;
+    }
+
+    /// Both see these, now or soon.
+    void expect_both_see(const std::vector<std::string>& members) {
+        EXPECT_TRUE(eventually([&] { return described(group_.members()) == members; }));
+        EXPECT_TRUE(eventually([&] { return java().participants("theirs") == members; }));
+    }
+
+    client client_ = connect();
+    group group_{client_, path_};
+};
+
+TEST_F(GroupInterop, MembersAndTheirDataAreSeenFromBothSides) {
+    membership ours = group_.join("ours", "latchkey");
+    answer_of(java().acquire("theirs"));
+    expect_both_see({"ours:latchkey", "theirs:curator"});
+    ours.set_data("changed");
+    expect_both_see({"ours:changed", "theirs:curator"});
+    ours.leave();
+    expect_both_see({"theirs:curator"});
+}
+
+TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
+    std::mutex guard;
+    std::vector<std::vector<std::string>> told;
+    const subscription watching = group_.watch([&](const std::vector<member>& members) {
+        const std::lock_guard lock(guard);
+        told.push_back(described(members));
+    });
+    const auto last_told = [&](const std::vector<std::string>& members) {
+        return eventually([&] {
+            const std::lock_guard lock(guard);
+            return !told.empty() && told.back() == members;
+        });
+    };
+    EXPECT_TRUE(last_told({}));
+    answer_of(java().acquire("theirs"));
+    EXPECT_TRUE(last_told({"theirs:curator"}));
+    java().release("theirs");
+    EXPECT_TRUE(last_told({}));
+}
+
+TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {
+    answer_of(java().acquire("theirs"));
+    client second = connect();
+    group mine(second, path_);
+    const membership ours = mine.join("ours", "latchkey");
+    expect_both_see({"ours:latchkey", "theirs:curator"});
+    second.close();
+    expect_both_see({"theirs:curator"});
+}
+
+}  // namespace
+}  // namespace latchkey::test
