@@ -75,7 +75,7 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
     if (h) {
         check_grant(c, h);
     } else {
-        ++c.by->abandoned;
+        c.by->abandoned += c.places;
         check_refusal(c, ec);
     }
     if (ec && h) {

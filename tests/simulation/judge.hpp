@@ -53,6 +53,7 @@ struct call {
     std::string who;
     std::string directory;
     std::vector<std::string> directories;  ///< all that its object is about
+    std::size_t places = 1;                ///< that it takes in queues
     int object = 0;                        ///< which of its client's
     wish what;
     std::optional<std::uint32_t> stated;  ///< what its object was told to be the limit of permits

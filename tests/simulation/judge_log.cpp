@@ -125,17 +125,17 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
             return stage_.broken("I6", "a watch on the children of " + path);
         }
     }
-    const auto leaving = static_cast<std::uint64_t>(
-        std::count_if(calls_.begin(), calls_.end(), [&](const auto& waiting) {
-            return waiting->by.get() == &by &&
-                   (waiting->stopped ||
-                    (waiting->limit && waiting->begun + *waiting->limit <= stage_.now()));
-        }));
+    std::size_t leaving = 0;
+    for (const auto& waiting : calls_) {
+        const bool leaves = waiting->stopped ||
+                            (waiting->limit && waiting->begun + *waiting->limit <= stage_.now());
+        leaving += waiting->by.get() == &by && leaves ? waiting->places : 0;
+    }
     // Its own znodes are watched besides, each once.
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr ? !may_watch(path, c.session) : p->owner != c.session;
+            return p == nullptr ? !may_watch(path, c.session) : !by.sessions.contains(p->owner);
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];

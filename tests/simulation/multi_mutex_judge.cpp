@@ -93,6 +93,14 @@ bool multi_mutex_judge::undisturbed(const farewell& f) const {
            by.connected_at < f.since;
 }
 
+/// Who loses one place gives up the others, and the watches in their queues stay.
+void multi_mutex_judge::removed(const participant& p) {
+    judge::removed(p);
+    if (client_record* const by = client_of(p.owner); by != nullptr) {
+        by->abandoned += p.how == participant::ending::taken ? queues_watched_.size() - 1 : 0;
+    }
+}
+
 /// One request that deletes all.
 void multi_mutex_judge::applied(const model::transaction&, const participants& changed) {
     for (const auto& gone : changed) {

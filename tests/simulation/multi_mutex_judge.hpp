@@ -29,6 +29,7 @@ private:
     [[nodiscard]] std::optional<testing::counters> budget(const call& c,
                                                           const hold& h) const override;
     void released(const held& h) override;
+    void removed(const participant& p) override;
 
     /// What was released undisturbed, and may not be there in part.
     struct farewell {

@@ -49,6 +49,7 @@ void worker::begin() {
     c->who = name_;
     c->directories = o->what.directories();
     c->directory = c->directories.front();
+    c->places = stage_.recipe.queues_of(o->what);
     c->object = o->number;
     c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
     c->stated = o->used->stated_limit();
