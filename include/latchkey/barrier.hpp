@@ -35,7 +35,8 @@ public:
 
     /// Makes it stand; it may already. Cost: 1 request, one more a level of the path, 1 round trip.
     /// Errors: errc::unreachable within the session timeout (it may be done, or may come yet),
-    /// not_authorized, closed, forked, would_deadlock.
+    /// not_authorized, closed, forked, would_deadlock. A request that a busy server has kept while
+    /// the connection went elsewhere and came back may come yet as well, after a remove().
     void set();
 
     /// Takes it away; it may be gone already. Cost: 1 request. Errors as set(), and

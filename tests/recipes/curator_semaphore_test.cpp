@@ -139,6 +139,21 @@ TEST_P(CuratorSemaphore, TellsWhoHasPermitsAndWhoWaits) {
     EXPECT_TRUE(next.get().valid());
 }
 
+TEST_P(CuratorSemaphore, PermitsCarryTheDataOfTheUserAndMove) {
+    curator_semaphore s(a_, path_, 2, {.data = "render node 7", .access = {}});
+    hold moved;
+    {
+        hold h = s.acquire(2);
+        moved = std::move(h);
+    }
+    EXPECT_TRUE(moved.valid());
+    for (const std::string& znode : moved.paths()) {
+        EXPECT_EQ(world_->get(znode), "render node 7");
+    }
+    EXPECT_EQ(s.participants().at(0).data, "render node 7");
+    EXPECT_EQ(s.available(), 0U);
+}
+
 LATCHKEY_IN_THIS_WORLD(CuratorSemaphore);
 
 }  // namespace

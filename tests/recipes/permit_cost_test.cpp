@@ -1,5 +1,6 @@
 #include <latchkey/curator_semaphore.hpp>
 #include <latchkey/mutex.hpp>
+#include <latchkey/recursive_mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
 #include "stepped_test.hpp"
@@ -84,6 +85,61 @@ TEST_F(PermitCost, WaitingForCuratorsPermitsCostsNothingAndAGrantTwoRequests) {
     ASSERT_TRUE(ensemble_.run_until([&] { return next->done && last->done; }, 5s));
     EXPECT_TRUE(next->granted && last->granted);
     EXPECT_EQ(ensemble_.count().requests(), 5U) << "a release, and a list and a multi for each";
+}
+
+TEST_F(PermitCost, WaitingCostsNothingAndAGrantTwoRoundTrips) {
+    client a = connected();
+    client b = connected();
+    client c = connected();
+    semaphore first(a, "/slots", 2);
+    semaphore second(b, "/slots", 2);
+    semaphore third(c, "/slots", 2);
+    hold all = taken(first, 2);
+    const auto next = take(second, 2);
+    ensemble_.run_for(100ms);
+    const auto last = take(third, 1);
+    ensemble_.run_for(500ms);
+    settle();
+    ensemble_.run_for(1s);
+    EXPECT_EQ(ensemble_.count().requests(), 0U);
+    ensemble_.reset_counters();
+    const auto before = ensemble_.now();
+    all.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 5s));
+    EXPECT_EQ(next->at - before, 2 * one_way + 2 * round_trip)
+        << "the delete there, its event back; a look, and the transaction";
+    EXPECT_EQ(ensemble_.count(c.session_id()).requests(), 0U) << "until the head has left";
+    ensemble_.run_for(100ms);
+    EXPECT_FALSE(last->done);
+}
+
+/// What those cost that block, and answer at once.
+TEST(PermitCostOfACall, IsWhatTheHeadersSay) {
+    ensemble servers;
+    client c = servers.connect();
+    semaphore s(c, "/slots", 3);
+    curator_semaphore curators(c, "/curators", 3);
+    const hold one = s.acquire();
+    const hold other = curators.acquire();
+    servers.run_for(100ms);  // the watches of longer holds
+    const auto requests_of = [&servers](const auto& call) {
+        servers.reset_counters();
+        call();
+        return servers.count().requests();
+    };
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.available(), 2U); }), 2U);
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.limit(), 3U); }), 1U);
+    EXPECT_EQ(requests_of([&] { s.resize(4); }), 2U);
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.participants().size(), 1U); }), 3U + 1U);
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(curators.available(), 2U); }), 1U);
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(curators.participants().size(), 1U); }), 2U + 1U);
+
+    recursive_mutex r(c, "/lock");
+    r.lock();
+    servers.run_for(100ms);
+    EXPECT_EQ(requests_of([&] { r.lock(); }), 0U);
+    EXPECT_EQ(requests_of([&] { r.unlock(); }), 0U);
+    r.unlock();
 }
 
 TEST_F(PermitCost, BeingAskedForALockIsOneReadForEachThatWatches) {

@@ -207,6 +207,22 @@ TEST_P(Semaphore, CancelledWaiterLeavesNothing) {
     EXPECT_EQ(world_->children(path_ + "/permits").size(), 1U);
 }
 
+TEST_P(Semaphore, PermitsCarryTheDataOfTheUserAndMove) {
+    client c = connect();
+    semaphore s(c, path_, 2, {.data = "render node 7", .access = {}});
+    hold moved;
+    {
+        hold h = s.acquire(2);
+        moved = std::move(h);
+    }
+    EXPECT_TRUE(moved.valid());
+    for (const std::string& znode : moved.paths()) {
+        EXPECT_EQ(world_->get(znode), "render node 7");
+    }
+    EXPECT_EQ(s.participants().at(0).data, "render node 7");
+    EXPECT_EQ(s.available(), 0U);
+}
+
 LATCHKEY_IN_THIS_WORLD(Semaphore);
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "stepped_test.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -121,6 +122,120 @@ TEST_F(SharedCost, WriterThatGivesUpWakesOnlyTheRunOfReadersBehindIt) {
     ASSERT_TRUE(ensemble_.run_until([&] { return all_done(before) && all_done(behind); }, 5s));
     EXPECT_EQ(ensemble_.count().children, 0U);
     EXPECT_FALSE(last->done);
+}
+
+TEST_F(SharedCost, EventsReachTheRunOfReadersBehindAWriterAndNobodyElse) {
+    constexpr std::size_t run = 4;
+    auto all = objects(2 + 2 * run + 2);
+    const auto events = [this](std::size_t first, std::size_t count) {
+        std::vector<std::uint64_t> each;
+        for (std::size_t i = first; i < first + count; ++i) {
+            each.push_back(ensemble_.count(clients_[i].session_id()).watch_events);
+        }
+        return each;
+    };
+    const std::vector<std::uint64_t> none(run, 0U);
+    const std::vector<std::uint64_t> one(run, 1U);
+    std::size_t next = 0;
+    const auto join = [&](lock_mode m, std::stop_token stop = {}) {
+        auto a = acquire(*all[next++], m, std::move(stop));
+        ensemble_.run_for(20ms);
+        return a;
+    };
+    std::stop_source gives_up;
+    const auto writer = join(exclusive);
+    attempts nearer;
+    attempts farther;
+    for (std::size_t i = 0; i < run; ++i) {
+        nearer.push_back(join(shared));
+    }
+    const auto between = join(exclusive, gives_up.get_token());
+    for (std::size_t i = 0; i < run; ++i) {
+        farther.push_back(join(shared));
+    }
+    const auto behind = join(exclusive);
+    const auto last = join(exclusive);
+
+    settle();
+    gives_up.request_stop();
+    ASSERT_TRUE(ensemble_.run_until([&] { return between->done; }, 5s));
+    ensemble_.run_for(100ms);
+    EXPECT_EQ(events(0, 1 + run), std::vector<std::uint64_t>(1 + run, 0U)) << "ahead of it";
+    EXPECT_EQ(events(2 + run, run), one) << "the run behind it";
+    EXPECT_EQ(events(2 + 2 * run, 2), std::vector<std::uint64_t>(2, 0U)) << "writers later";
+    EXPECT_TRUE(none_done(nearer) && none_done(farther));
+
+    settle();
+    writer->granted.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return all_done(nearer) && all_done(farther); }, 5s));
+    ensemble_.run_for(100ms);
+    EXPECT_EQ(events(1, run), one);
+    EXPECT_EQ(events(2 + run, run), one) << "both runs are one now";
+    EXPECT_EQ(events(2 + 2 * run, 2), std::vector<std::uint64_t>(2, 0U));
+
+    settle();
+    for (const auto& a : nearer) {
+        a->granted.release();
+    }
+    ensemble_.run_for(100ms);
+    EXPECT_EQ(events(2 + run, run), none);
+    EXPECT_EQ(events(2 + 2 * run, 2), std::vector<std::uint64_t>(2, 0U));
+    for (const auto& a : farther) {
+        a->granted.release();
+    }
+    ASSERT_TRUE(ensemble_.run_until([&] { return behind->done; }, 5s));
+    EXPECT_EQ(events(2 + 2 * run, 2), (std::vector<std::uint64_t>{1U, 0U}));
+    EXPECT_FALSE(last->done);
+}
+
+TEST_F(SharedCost, EachConversionCostsWhatItsHeaderSays) {
+    struct step {
+        lock_mode from;
+        lock_mode to;
+        std::uint64_t requests;
+        int round_trips;
+    };
+
+    client c = connected();
+    shared_mutex m(c, "/files");
+    for (const step s : {step{exclusive, upgrade, 0, 0},
+                         step{exclusive, shared, 1, 1},
+                         step{upgrade, shared, 1, 1},
+                         step{upgrade, exclusive, 1, 1}}) {
+        hold h = held(m, s.from);
+        settle();
+        const auto before = ensemble_.now();
+        ensemble::duration converted{};
+        bool done = false;
+        m.async_convert(std::move(h),
+                        s.to,
+                        std::chrono::nanoseconds::max(),
+                        {},
+                        [&](std::error_code ec, hold got) {
+                            EXPECT_FALSE(ec) << ec.message();
+                            EXPECT_EQ(got.mode(), s.to);
+                            converted = ensemble_.now();
+                            done = true;
+                            h = std::move(got);
+                        });
+        ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 5s));
+        EXPECT_EQ(converted - before, s.round_trips * round_trip) << to_string(s.to);
+        EXPECT_EQ(ensemble_.count().requests(), s.requests) << to_string(s.to);
+        h.release();
+        settle();
+    }
+    hold h = held(m, shared);
+    settle();
+    const auto before = ensemble_.now();
+    ensemble::duration converted{};
+    m.async_convert(
+        std::move(h), upgrade, std::chrono::nanoseconds::max(), {}, [&](std::error_code, hold got) {
+            EXPECT_EQ(got.mode(), upgrade);
+            converted = ensemble_.now();
+            h = std::move(got);
+        });
+    ASSERT_TRUE(ensemble_.run_until([&] { return converted != ensemble::duration{}; }, 5s));
+    EXPECT_EQ(converted - before, 2 * round_trip);
 }
 
 TEST_F(SharedCost, DowngradeIsOneRequestAndGrantsTheReadersBehind) {
