@@ -55,14 +55,37 @@ void znode_exchange::answered(const reply& r) {
                no_creation(result_code::no_node)) {
         finish(result::guard_failed, {});
     } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
-        retry_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
-            if (const auto self = weak.lock(); self && self->done_ && !self->sent_) {
-                self->send();
-            }
-        });
+        in_doubt_ = in_doubt_ || outcome_unknown(r.code);
+        retry();
+    } else if (in_doubt_) {
+        find_out(failure_of(r.code, all_.front().path));
     } else {
         finish(result::refused, failure_of(r.code, all_.front().path));
     }
+}
+
+/// Refused now, for a reason that may be newer than one that was not answered.
+void znode_exchange::find_out(failure why) {
+    sent_ = true;
+    core_->submit(request::multi({request::check(all_.front().path)}),
+                  [self = shared_from_this(), why = std::move(why)](const reply& r) {
+                      self->sent_ = false;
+                      if (r.ok()) {
+                          self->finish(result::done, {});
+                      } else if (r.code == result_code::no_node) {
+                          self->finish(result::refused, why);
+                      } else {
+                          self->retry();
+                      }
+                  });
+}
+
+void znode_exchange::retry() {
+    retry_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock(); self && self->done_ && !self->sent_) {
+            self->send();
+        }
+    });
 }
 
 void znode_exchange::finish(result what, failure why) {

@@ -16,7 +16,7 @@ namespace latchkey {
 /// for one session.
 ///
 /// The new names are known before, and nobody else uses them: when the outcome is unknown the same
-/// is sent again, and its refusal tells whether the first one was done.
+/// is sent again, and its refusal tells whether the first one was done, or whether to ask.
 class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
 public:
     enum class result : std::uint8_t {
@@ -48,12 +48,15 @@ public:
 
 private:
     void answered(const reply& r);
+    void find_out(failure why);
+    void retry();
     void finish(result what, failure why);
 
     const std::shared_ptr<client_core> core_;
     const std::vector<request> all_;  ///< the creations, the guard, and the removal
     handler done_;
     bool sent_ = false;
+    bool in_doubt_ = false;  ///< one was sent, and may have been done
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

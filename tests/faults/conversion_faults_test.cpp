@@ -1,3 +1,4 @@
+#include <latchkey/acl.hpp>
 #include <latchkey/shared_mutex.hpp>
 
 #include "stepped_test.hpp"
@@ -141,6 +142,39 @@ TEST_F(ConversionFaults, UpgradeThatWasRefusedIsNotMadeLater) {
     ensemble_.run_for(5s);
     EXPECT_TRUE(a->granted.valid());
     EXPECT_EQ(a->granted.mode(), upgrade);
+}
+
+TEST_F(ConversionFaults, DowngradeThatWasDoneIsFoundDoneThoughAccessIsTakenAwayMeanwhile) {
+    client c = connected();
+    shared_mutex m(c, "/files");
+    hold h = held(m, exclusive);
+    ensemble_.fail_next(ensemble::operation::multi, ensemble::when::after, c.session_id());
+    const auto a = convert(m, std::move(h), shared);
+    ensemble_.run_for(one_way);
+    ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_FALSE(a->ec) << a->ec.message();
+    EXPECT_EQ(a->granted.mode(), shared);
+    EXPECT_TRUE(ensemble_.exists(a->granted.path()));
+}
+
+TEST_F(ConversionFaults, DowngradeThatIsRefusedLeavesTheWriterAsItWas) {
+    for (const bool in_doubt : {false, true}) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold h = held(m, exclusive);
+        ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
+        if (in_doubt) {
+            ensemble_.fail_next(ensemble::operation::multi, ensemble::when::before, c.session_id());
+        }
+        const auto a = convert(m, std::move(h), shared);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_EQ(a->ec, errc::not_authorized);
+        EXPECT_EQ(a->granted.mode(), exclusive);
+        EXPECT_TRUE(a->granted.valid());
+        EXPECT_TRUE(ensemble_.exists(a->granted.path()));
+        ensemble_.set_acl("/files", open_unsafe_acl());
+    }
 }
 
 }  // namespace
