@@ -70,10 +70,10 @@ void znode_exchange::find_out(failure why) {
     core_->submit(request::multi({request::check(all_.front().path)}),
                   [self = shared_from_this(), why = std::move(why)](const reply& r) {
                       self->sent_ = false;
-                      if (r.ok()) {
-                          self->finish(result::done, {});
-                      } else if (r.code == result_code::no_node) {
-                          self->finish(result::refused, why);
+                      const bool done = r.ok();
+                      if (done || r.code == result_code::no_node) {
+                          self->finish(done ? result::done : result::refused,
+                                       done ? failure() : why);
                       } else {
                           self->retry();
                       }

@@ -31,14 +31,15 @@ void shared_mutex_judge::follow(held& h) {
     if (h.from != shared || h.place->how != participant::ending::released) {
         return;
     }
+    // The last one: those before it were taken away, before they were known to be granted.
     const auto& history = truth_.history_of(h.directory);
+    const std::int64_t owner = h.place->owner;
     for (auto it = history.upper_bound(h.newest_before); it != history.end(); ++it) {
         const auto& other = it->second;
-        if (!other->shared && other->owner == h.place->owner &&
+        if (!other->shared && other->owner == owner &&
             other->how != participant::ending::released && is_first_of_its_kind(*other)) {
             h.place = other;
             h.taken_at = stage_.now();
-            return;
         }
     }
 }
