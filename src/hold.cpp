@@ -37,6 +37,10 @@ const char* to_string(loss why) noexcept {
             return "the client was closed";
         case loss::forked:
             return "the hold belongs to the parent process";
+        case loss::suspended:
+            return "the connection was lost, and the leader steps down then";
+        case loss::resigned:
+            return "the leadership was given up";
     }
     return "unknown";
 }
