@@ -122,9 +122,8 @@ void contender::join() {
         });
     prefix_ = create_->prefix();
     create_->start();
-    if (settings_.as->permits && state_ == state::joining) {
-        permit_admission::owner& self = *this;
-        admission_ = std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
+    admission_ = state_ == state::joining ? make_admission() : nullptr;
+    if (admission_) {
         admission_->look_ahead();
         first_since_joining_ = true;
     }
@@ -236,8 +235,8 @@ void contender::leave(outcome o) {
     stop_watching();
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
-    if (const auto left = std::exchange(admission_, nullptr); left && left->taking()) {
-        core_->deletes().add(left->permits(), nullptr);
+    if (const auto left = std::exchange(admission_, nullptr); left && !left->in_doubt().empty()) {
+        core_->deletes().add(left->in_doubt(), nullptr);
     }
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));

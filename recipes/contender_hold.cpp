@@ -27,7 +27,7 @@ void contender::publish() {
         granted->ask_back();
     }
     if (const auto done = std::exchange(done_, nullptr)) {
-        done({{}, hold_state::make_hold(std::move(granted))});
+        done({{}, hold_state::make_hold(std::move(granted)), record_});
     }
 }
 
@@ -48,6 +48,9 @@ void contender::watch_soon() {
 void contender::lose(loss why) {
     if (const auto lost = granted_.lock()) {
         lost->lose(why);
+        if (const auto tell = std::exchange(settings_.lost, nullptr)) {
+            tell();
+        }
     }
     end_conversion({errc::hold_lost, to_string(why)}, false);
 }

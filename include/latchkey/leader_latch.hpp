@@ -16,6 +16,8 @@
 
 namespace latchkey {
 
+class leader_candidacy;
+
 /// A candidate in the election of a leader on a path: at most one leads at a time, the others
 /// follow, in the order of arrival.
 ///
@@ -41,7 +43,9 @@ namespace latchkey {
 ///         while (term.valid() && !term.hand_over_requested().stop_requested()) {
 ///             work(term.fencing_token());
 ///         }
-///         latch.resign();
+///         if (term.valid()) {
+///             latch.resign();
+///         }
 ///     }
 class leader_latch {
 public:
@@ -131,11 +135,9 @@ public:
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
-    class impl;
-
     latchkey::leadership wait_within(std::chrono::nanoseconds limit, std::stop_token stop);
 
-    std::shared_ptr<impl> impl_;
+    std::shared_ptr<leader_candidacy> candidacy_;
 };
 
 }  // namespace latchkey

@@ -1,0 +1,213 @@
+#include "leader_candidacy.hpp"
+
+#include "path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+// ---- any thread ----
+
+std::shared_ptr<leader_term> leader_candidacy::term() const {
+    const monitor_lock lock(guard_);
+    return term_;
+}
+
+failure leader_candidacy::closed_why() const {
+    const monitor_lock lock(guard_);
+    return closed_ ? failure{errc::closed, "the candidacy was closed"} : failure{};
+}
+
+void leader_candidacy::start() {
+    closed_why().raise();
+    core_->post([self = shared_from_this()] {
+        if (!std::exchange(self->started_, true)) {
+            self->enter();
+        }
+    });
+}
+
+subscription leader_candidacy::subscribe(leader_latch::listener l) {
+    auto added = listeners_.make(std::move(l));
+    core_->post([self = shared_from_this(), added] {
+        const auto present = self->losing_ ? nullptr : self->term();
+        self->listeners_.add(added, leader_term::handle(present));
+    });
+    return leader_listeners::handle(std::move(added));
+}
+
+void leader_candidacy::resign() {
+    if (const auto present = term()) {
+        present->state().lose(loss::resigned);
+        core_->post([self = shared_from_this(), present] {
+            if (present == self->term() && present->state().why_lost() == loss::resigned) {
+                self->on_lost();
+            }
+        });
+    }
+}
+
+void leader_candidacy::close(leader_latch::closing how) {
+    std::shared_ptr<leader_term> present;
+    {
+        const monitor_lock lock(guard_);
+        if (std::exchange(closed_, true)) {
+            return;
+        }
+        present = term_;
+    }
+    if (how == leader_latch::closing::silent) {
+        listeners_.silence();
+    }
+    if (present) {
+        present->state().lose(loss::resigned);
+    }
+    core_->post([self = shared_from_this()] { self->on_closed(); });
+}
+
+// ---- on the loop ----
+
+void leader_candidacy::enter() {
+    if (closed_why()) {
+        return;
+    }
+    const auto weak = weak_from_this();
+    contender_ = std::make_shared<contender>(
+        core_,
+        contender::settings{.as = as_,
+                            .directory_known = directory_known_,
+                            .only_if_first = false,
+                            .reserved = nullptr,
+                            .released =
+                                [weak] {
+                                    if (const auto self = weak.lock()) {
+                                        self->on_released();
+                                    }
+                                },
+                            .lost =
+                                [weak] {
+                                    if (const auto self = weak.lock()) {
+                                        self->on_lost();
+                                    }
+                                }},
+        [self = shared_from_this()](contender::outcome o) { self->on_contended(std::move(o)); });
+    const auto keep = contender_;
+    keep->start();
+}
+
+void leader_candidacy::on_contended(contender::outcome o) {
+    contender_.reset();
+    if (o.granted) {
+        directory_known_ = true;
+        lead(std::move(o.granted), o.record);
+    } else if (o.why) {
+        refuse(o.why);
+    }
+}
+
+void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> record) {
+    const leader_terms& terms = *as_->leads;
+    const auto present =
+        std::make_shared<leader_term>(std::move(granted), terms.id, terms.data, record);
+    {
+        const monitor_lock lock(guard_);
+        term_ = closed_ ? nullptr : present;
+    }
+    if (!term()) {
+        present->leave();
+        return;
+    }
+    backoff_.reset();
+    losing_ = false;
+    present->publish();
+    listeners_.tell_elected(leader_term::handle(present));
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle({}, present);
+        }
+    }
+}
+
+void leader_candidacy::refuse(const failure& why) {
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(why, nullptr);
+        }
+    }
+    if (core_->closed_why() || closed_why()) {
+        return;
+    }
+    core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
+               "; trying again");
+    listeners_.tell_refused(why);
+    pause_.start(backoff_.next(core_->loop().random()),
+                 [self = shared_from_this()] { self->enter(); });
+}
+
+/// Somebody else can be elected when those who are told of it have returned.
+void leader_candidacy::on_lost() {
+    const auto present = term();
+    if (!present || std::exchange(losing_, true)) {
+        return;
+    }
+    present->close();
+    listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
+    core_->call([self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
+}
+
+void leader_candidacy::leave() {
+    std::shared_ptr<leader_term> over;
+    {
+        const monitor_lock lock(guard_);
+        over.swap(term_);
+    }
+    over->leave();
+}
+
+void leader_candidacy::on_released() {
+    losing_ = false;
+    enter();
+}
+
+void leader_candidacy::on_closed() {
+    pause_.cancel();
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(closed_why(), nullptr);
+        }
+    }
+    if (contender_) {
+        contender_->cancel();
+    }
+    on_lost();
+}
+
+// ---- who waits ----
+
+void leader_candidacy::await(const std::shared_ptr<leadership_wait>& w) {
+    const auto present = term();
+    if (const failure why = closed_why()) {
+        w->settle(why, nullptr);
+    } else if (present && present->state().valid()) {
+        w->settle({}, present);
+    } else {
+        std::erase_if(waiting_, [](const auto& weak) { return weak.expired(); });
+        waiting_.push_back(w);
+    }
+}
+
+void leadership_wait::begin() {
+    candidacy_->await(std::static_pointer_cast<leadership_wait>(shared_from_this()));
+    if (only_looks() && !finished()) {
+        finish({});
+    }
+}
+
+void leadership_wait::settle(failure why, std::shared_ptr<leader_term> term) {
+    if (!finished()) {
+        term_ = std::move(term);
+        finish({std::move(why), term_ != nullptr});
+    }
+}
+
+}  // namespace latchkey

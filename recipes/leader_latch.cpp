@@ -1,0 +1,140 @@
+#include <latchkey/leader_latch.hpp>
+
+#include "leader_candidacy.hpp"
+#include "leader_record.hpp"
+#include "path.hpp"
+#include "record.hpp"
+#include "utf8.hpp"
+
+#include <utility>
+
+#include <unistd.h>
+
+namespace latchkey {
+namespace {
+
+void check_not_forked(const client_core& core) {
+    if (core.forked()) {
+        throw error(errc::forked, "connect a client of its own in the child");
+    }
+}
+
+std::string checked_id(std::string id) {
+    if (id.empty()) {
+        return default_id();
+    }
+    if (id.size() > longest_leader_id || !is_utf8(id)) {
+        throw error(errc::invalid_argument,
+                    "a candidate's id takes at most " + std::to_string(longest_leader_id) +
+                        " bytes of UTF-8: \"" + escaped(id.substr(0, 64)) + '"');
+    }
+    return id;
+}
+
+}  // namespace
+
+leader_latch::leader_latch(client& c, std::string path, leader_options options) {
+    const auto& core = client_core::of(c);
+    check_path(path);
+    check_leader_data(options.data);
+    leader_terms terms{
+        .id = checked_id(std::move(options.id)),
+        .data = std::move(options.data),
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down};
+    candidacy_ = std::make_shared<leader_candidacy>(
+        core,
+        participation{.directory = std::move(path),
+                      .markers = latch_names,
+                      .mode = lock_mode::exclusive,
+                      .data = [id = terms.id](lock_mode) { return id; },
+                      .access = std::move(options.access).value_or(core->access()),
+                      .leads = std::move(terms)});
+}
+
+leader_latch::~leader_latch() {
+    if (candidacy_->core()->forked()) {
+        leak(candidacy_);
+    } else {
+        candidacy_->close(closing::silent);
+    }
+}
+
+void leader_latch::start() {
+    check_not_forked(*candidacy_->core());
+    candidacy_->start();
+}
+
+// ---- waiting ----
+
+leadership leader_latch::wait(std::stop_token stop) {
+    return wait_within(std::chrono::nanoseconds::max(), std::move(stop));
+}
+
+leadership leader_latch::wait(std::stop_token stop, std::error_code& ec) {
+    ec.clear();
+    try {
+        return wait(std::move(stop));
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return {};
+}
+
+leadership leader_latch::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
+    candidacy_->core()->check_may_block();
+    start();
+    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    return latchkey::wait_for(w, limit, stop) ? w->granted() : latchkey::leadership();
+}
+
+void leader_latch::async_wait(std::chrono::nanoseconds limit,
+                              std::stop_token stop,
+                              wait_handler handler) {
+    start();
+    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    start_async(w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) {
+        handler(ec, led ? w->granted() : latchkey::leadership());
+    });
+}
+
+// ---- as it is now ----
+
+bool leader_latch::is_leader() const noexcept {
+    if (candidacy_->core()->forked()) {
+        return false;
+    }
+    const auto present = candidacy_->term();
+    return present && present->state().valid();
+}
+
+leadership leader_latch::leadership() const {
+    return candidacy_->core()->forked() ? latchkey::leadership()
+                                        : leader_term::handle(candidacy_->term());
+}
+
+subscription leader_latch::subscribe(listener l) {
+    check_not_forked(*candidacy_->core());
+    return candidacy_->subscribe(std::move(l));
+}
+
+void leader_latch::resign() noexcept {
+    if (!candidacy_->core()->forked()) {
+        candidacy_->resign();
+    }
+}
+
+void leader_latch::close(closing how) noexcept {
+    if (!candidacy_->core()->forked()) {
+        candidacy_->close(how);
+    }
+}
+
+const std::string& leader_latch::path() const noexcept {
+    return candidacy_->as().directory;
+}
+
+const std::string& leader_latch::id() const noexcept {
+    return candidacy_->as().leads->id;
+}
+
+}  // namespace latchkey
