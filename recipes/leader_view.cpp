@@ -1,5 +1,6 @@
 #include "leader_view.hpp"
 
+#include "leader_record.hpp"
 #include "path.hpp"
 
 #include <utility>
@@ -20,9 +21,13 @@ std::vector<std::string> heads_of(const std::vector<std::string>& names) {
 
 leader_info leader_from(const std::string& path, const reply& znode, const reply& directory) {
     leader_info who{.id = znode.data, .data = {}, .token = {}, .path = path};
-    static_cast<void>(directory);
-    if (name_of(path).find(candidate_names.exclusive) == std::string_view::npos) {
+    const std::string_view name = name_of(path);
+    if (name.find(candidate_names.exclusive) == std::string_view::npos) {
         who.token.zxid = znode.stat.czxid;  // as a mutex has it
+    }
+    if (auto record = read_leader_record(directory.data); record && record->znode == name) {
+        who.token = token_of(*record, directory.stat.mzxid);
+        who.data = std::move(record->data);
     }
     return who;
 }

@@ -1,5 +1,6 @@
 #include <latchkey/leader_observer.hpp>
 
+#include "leader_record.hpp"
 #include "recipe_test.hpp"
 
 #include <memory>
@@ -93,6 +94,36 @@ TEST_P(LeaderObserver, ReadsAnIdThatChanges) {
     EXPECT_TRUE(seen.eventually_are({"a", "A"}));
     world_->remove(a);
     EXPECT_TRUE(seen.eventually_are({"a", "A", "-"})) << "the watch was set again";
+}
+
+TEST_P(LeaderObserver, TellsWhatTheLeaderHasPublishedAndNobodyElse) {
+    client c = connect();
+    const auto a = candidate("0000000000", "a");
+    const auto b = candidate("0000000001", "b");
+    const auto name = [this](const std::string& znode) { return znode.substr(path_.size() + 1); };
+    leader_record term{.id = "a", .data = "10.0.0.1", .znode = name(a)};
+    world_->set(path_, write_leader_record(term));
+    const leader_observer watching(c, path_);
+    ASSERT_TRUE(eventually([&] { return watching.current(); }));
+    const auto first = *watching.current();
+    EXPECT_EQ(first.data, "10.0.0.1");
+    EXPECT_GT(first.token.zxid, 0);
+    EXPECT_EQ(leader_observer::leader(c, path_), first);
+
+    term.data = "10.0.0.2";
+    term.token = first.token.zxid;
+    world_->set(path_, write_leader_record(term));
+    ASSERT_TRUE(eventually([&] { return watching.current()->data == "10.0.0.2"; }));
+    EXPECT_EQ(watching.current()->token, first.token) << "the same term";
+
+    world_->remove(a);
+    ASSERT_TRUE(eventually([&] { return watching.current() && watching.current()->id == "b"; }));
+    EXPECT_EQ(watching.current()->data, "") << "that was another leader's";
+    EXPECT_EQ(watching.current()->token, fencing_token{});
+    world_->set(path_, "not a record");
+    world_->set(path_, write_leader_record({.id = "b", .data = "10.0.0.3", .znode = name(b)}));
+    ASSERT_TRUE(eventually([&] { return watching.current()->data == "10.0.0.3"; }));
+    EXPECT_GT(watching.current()->token, first.token);
 }
 
 TEST_P(LeaderObserver, IgnoresForeignZnodes) {
