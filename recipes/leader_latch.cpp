@@ -1,14 +1,9 @@
 #include <latchkey/leader_latch.hpp>
 
+#include "candidate.hpp"
 #include "leader_candidacy.hpp"
-#include "leader_record.hpp"
-#include "path.hpp"
-#include "record.hpp"
-#include "utf8.hpp"
 
 #include <utility>
-
-#include <unistd.h>
 
 namespace latchkey {
 namespace {
@@ -19,36 +14,12 @@ void check_not_forked(const client_core& core) {
     }
 }
 
-std::string checked_id(std::string id) {
-    if (id.empty()) {
-        return default_id();
-    }
-    if (id.size() > longest_leader_id || !is_utf8(id)) {
-        throw error(errc::invalid_argument,
-                    "a candidate's id takes at most " + std::to_string(longest_leader_id) +
-                        " bytes of UTF-8: \"" + escaped(id.substr(0, 64)) + '"');
-    }
-    return id;
-}
-
 }  // namespace
 
 leader_latch::leader_latch(client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
-    check_path(path);
-    check_leader_data(options.data);
-    leader_terms terms{
-        .id = checked_id(std::move(options.id)),
-        .data = std::move(options.data),
-        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down};
     candidacy_ = std::make_shared<leader_candidacy>(
-        core,
-        participation{.directory = std::move(path),
-                      .markers = latch_names,
-                      .mode = lock_mode::exclusive,
-                      .data = [id = terms.id](lock_mode) { return id; },
-                      .access = std::move(options.access).value_or(core->access()),
-                      .leads = std::move(terms)});
+        core, candidate_of(*core, std::move(path), latch_names, std::move(options)));
 }
 
 leader_latch::~leader_latch() {

@@ -14,6 +14,8 @@
 
 namespace latchkey {
 
+class leader_campaign;
+
 /// Runs a function while this process leads: it is called with each term, on a thread of its own,
 /// and the leadership is given up only after it has returned.
 ///
@@ -102,9 +104,7 @@ public:
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
-    class impl;
-
-    std::shared_ptr<impl> impl_;
+    std::shared_ptr<leader_campaign> campaign_;
 };
 
 /// "waiting".
