@@ -68,6 +68,11 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
 }
 
 void leader_term::write_next() {
+    while (closed_ && !write_ && !proclamations_.empty()) {
+        const proclamation unwritten = std::move(proclamations_.front());
+        proclamations_.pop_front();
+        unwritten.done({errc::hold_lost, "nothing was written: the term is over"});
+    }
     if (write_ || proclamations_.empty()) {
         return;
     }
@@ -113,16 +118,7 @@ void leader_term::on_written(const leader_record_write& w, failure why) {
 }
 
 void leader_term::close() {
-    if (std::exchange(closed_, true)) {
-        return;
-    }
-    // The one that is being written may have been.
-    while (proclamations_.size() > (write_ ? 1U : 0U)) {
-        const proclamation last = std::move(proclamations_.back());
-        proclamations_.pop_back();
-        last.done({errc::hold_lost, "nothing was written: the term is over"});
-    }
-    if (write_) {
+    if (!std::exchange(closed_, true) && write_) {
         write_->cancel();
     }
 }
