@@ -81,7 +81,7 @@ private:
     bool directory_known_ = false;
     bool losing_ = false;  ///< the end of the term is being told
     timer pause_;
-    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(5)};
+    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 };
 
 /// One call that waits for a term.

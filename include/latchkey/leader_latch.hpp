@@ -60,7 +60,7 @@ public:
         /// between.
         std::function<void(const latchkey::leadership&, loss why)> lost = {};
         /// The servers refuse this candidate, or the path cannot be led on. It tries again by
-        /// itself, after a pause that grows up to 5 seconds.
+        /// itself, after a pause that grows up to 30 seconds.
         std::function<void(const error& why)> refused = {};
     };
 
