@@ -140,8 +140,11 @@ void leader_candidacy::refuse(const failure& why) {
     core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
                "; trying again");
     listeners_.tell_refused(why);
-    pause_.start(backoff_.next(core_->loop().random()),
-                 [self = shared_from_this()] { self->enter(); });
+    pause_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->enter();
+        }
+    });
 }
 
 /// Somebody else can be elected when those who are told of it have returned.

@@ -225,6 +225,33 @@ INSTANTIATE_TEST_SUITE_P(Outcome,
                                     (p.param.connection_breaks ? "Broken" : "Kept");
                          });
 
+/// Where leadership can be transferred a znode that was the first may be younger than a term
+/// before: then its czxid is no token.
+class CzxidAsToken : public election {};
+
+TEST_F(CzxidAsToken, DoesNotServeWhenTheRecordWasWrittenSince) {
+    candidate& c = add();
+    ensemble_.fail_next(op::get, when::before, c.id());
+    c.latch->start();
+    ASSERT_TRUE(run_until([&] { return !ensemble_.children(path).empty(); }, 1s));
+    ensemble_.set(path, write_leader_record({.id = "other", .data = {}, .znode = "_c_0-latch-0"}));
+    const auto written = ensemble_.get(path)->mzxid;
+    ASSERT_TRUE(leads(c));
+    EXPECT_GT(c.latch->leadership().fencing_token().zxid, written);
+    EXPECT_EQ(c.latch->leadership().fencing_token().zxid, ensemble_.get(path)->mzxid);
+    expect_in_order(c);
+}
+
+TEST_F(CzxidAsToken, ServesWhenTheRecordIsReadAgainAndIsOlder) {
+    candidate& c = add();
+    ensemble_.fail_next(op::get, when::before, c.id());
+    c.latch->start();
+    ASSERT_TRUE(leads(c));
+    const leadership term = c.latch->leadership();
+    EXPECT_EQ(term.fencing_token().zxid, ensemble_.get(term.path())->czxid);
+    expect_in_order(c);
+}
+
 // ---- at every moment ----
 
 /// Something happens to one of two candidates, a little later each time, while the one joins behind
@@ -335,6 +362,29 @@ TEST_F(AtAnyMoment, TheCandidateMayBeDestroyed) {
         second.latch->start();
         static_cast<void>(first);
     });
+}
+
+TEST_F(AtAnyMoment, WhoIsClosedLeadsNoMoreAndLeavesNothing) {
+    for (int moment = 0; moment < moments; ++moment) {
+        SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
+        candidate& first = leading();
+        candidate& second = add();
+        second.latch->start();
+        for (int i = 0; i < moment; ++i) {
+            run_for(one_way / 2);
+            if (i == 10) {
+                first.latch->resign();
+            }
+        }
+        for (candidate* const c : {&first, &second}) {
+            c->latch->close(leader_latch::closing::notifying);
+            run_until([&] { return c->latch->is_leader(); }, 1s);
+            EXPECT_FALSE(c->latch->is_leader());
+            expect_pairs(*c);
+        }
+        EXPECT_TRUE(ensemble_.children(path).empty());
+        candidates_.clear();
+    }
 }
 
 TEST_F(AtAnyMoment, AClientMayBeClosed) {

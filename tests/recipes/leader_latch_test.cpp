@@ -426,6 +426,37 @@ TEST_P(LeaderLatch, GuardsTransactionsByItsTerm) {
     EXPECT_EQ(world_->get(beside), "1");
 }
 
+TEST_P(LeaderLatch, HandsOutTermsThatMayBeEmptyAndOutliveIt) {
+    leadership none;
+    EXPECT_FALSE(none);
+    EXPECT_FALSE(none.valid());
+    EXPECT_EQ(none.valid_until(), boottime_clock::time_point::min());
+    EXPECT_EQ(none.fencing_token(), fencing_token{});
+    EXPECT_TRUE(none.path().empty() && none.id().empty());
+    EXPECT_FALSE(none.lost().stop_possible() || none.hand_over_requested().stop_possible());
+    EXPECT_THROW(none.transact({operation::create("/a")}), error);
+    EXPECT_THROW(none.async_transact({operation::create("/a")}, {}), error);
+    EXPECT_THROW(none.proclaim(""), error);
+    EXPECT_THROW(none.async_proclaim("", {}), error);
+    {
+        client c = connect();
+        leader_latch latch(c, path_, {.id = "a"});
+        none = latch.wait();
+        leadership copy = none;
+        none = std::move(copy);
+        const leadership& same = none;
+        none = same;
+        EXPECT_TRUE(none.valid());
+    }
+    EXPECT_FALSE(none.valid());
+    EXPECT_EQ(none.id(), "a");
+    std::error_code ec;
+    none.proclaim("", ec);
+    EXPECT_EQ(ec, errc::hold_lost);
+    static_cast<void>(none.transact({operation::create(path_ + "x")}, ec));
+    EXPECT_EQ(ec, errc::hold_lost);
+}
+
 TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
     client a = connect();
     client b = connect();
