@@ -1,9 +1,11 @@
+#include "elect_command.hpp"
 #include "exit_status.hpp"
 #include "journal.hpp"
 #include "lock_command.hpp"
 #include "lock_help.hpp"
 #include "output.hpp"
 #include "printable.hpp"
+#include "resign_command.hpp"
 
 #include <string>
 #include <vector>
@@ -15,6 +17,14 @@ int main(int count, char** words) {
     if (command == "lock") {
         arguments.erase(arguments.begin());
         return lock_command(arguments);
+    }
+    if (command == "elect") {
+        arguments.erase(arguments.begin());
+        return elect_command(arguments);
+    }
+    if (command == "resign") {
+        arguments.erase(arguments.begin());
+        return resign_command(arguments);
     }
     if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
         const auto text = command == "-h" || command == "--help" ? program_help() : version_line();

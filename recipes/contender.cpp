@@ -44,6 +44,7 @@ void contender::begin_attempt() {
     znodes_.clear();
     admission_.reset();
     asked_back_ = false;
+    behind_twin_ = false;
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     enter(state::unconnected);
@@ -121,12 +122,11 @@ void contender::join() {
             }
         });
     prefix_ = create_->prefix();
-    if (!settings_.as->permits) {
+    admission_ = make_admission();
+    if (!admission_) {
         create_->start();
         return;
     }
-    permit_admission::owner& self = *this;
-    admission_ = std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
     first_since_joining_ = true;
     create_->start([weak = std::weak_ptr(admission_)] {
         if (const auto ahead = weak.lock()) {
@@ -162,7 +162,7 @@ void contender::queue(const protected_create::joined& j) {
         return;
     }
     for (const auto& z : znodes_) {
-        z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
+        z->wait(settings_.as, prefix_, rule());
     }
     for (std::size_t i = 0, step = step_; step == step_ && i < znodes_.size(); ++i) {
         znodes_[i]->judge(j.names[i]);
@@ -174,7 +174,7 @@ void contender::wait_in_all() {
     confirmation_.reset();
     for (const auto& z : znodes_) {
         if (!z->waits()) {
-            z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
+            z->wait(settings_.as, prefix_, rule());
         }
         z->list();
     }
@@ -220,11 +220,13 @@ void contender::cancel() {
 
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
 void contender::give_up(outcome o) {
-    if (state_ != state::joining) {
+    if (state_ != state::joining && state_ != state::moving) {
         leave(std::move(o));
         return;
     }
-    create_->abandon();
+    if (create_) {
+        create_->abandon();
+    }
     giving_up_ = std::move(o);
     farewell_ends_ = core_->loop().now() + farewell_limit;
     farewell_.start(farewell_ends_, [this] {
@@ -244,8 +246,8 @@ void contender::leave(outcome o) {
     stop_watching();
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
-    if (const auto left = std::exchange(admission_, nullptr); left && left->taking()) {
-        core_->deletes().add(left->permits(), nullptr);
+    if (const auto left = std::exchange(admission_, nullptr); left && !left->in_doubt().empty()) {
+        core_->deletes().add(left->in_doubt(), nullptr);
     }
     const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
         self->finish(std::move(*last));

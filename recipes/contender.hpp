@@ -3,12 +3,12 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/participant.hpp>
 
+#include "admission.hpp"
 #include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "hold_state.hpp"
 #include "participation.hpp"
-#include "permit_admission.hpp"
 #include "protected_create.hpp"
 #include "queued_znode.hpp"
 #include "znode_exchange.hpp"
@@ -33,7 +33,7 @@ class contender final : public session_user,
                         public hold_owner,
                         public std::enable_shared_from_this<contender>,
                         queued_znode::owner,
-                        permit_admission::owner {
+                        admission::owner {
 public:
     struct settings {
         std::shared_ptr<const participation> as;
@@ -41,12 +41,14 @@ public:
         bool only_if_first = false;           ///< reads first, and gives up when somebody is ahead
         std::function<void(place)> reserved;  ///< on the loop
         std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
+        std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
     };
 
     /// A hold, or nothing (cancelled, or somebody is ahead), or a failure.
     struct outcome {
         failure why;
         hold granted;
+        std::optional<admission::record_seen> record = std::nullopt;  ///< a leader's
     };
 
     contender(std::shared_ptr<client_core> core, settings s, std::function<void(outcome)> done);
@@ -56,6 +58,14 @@ public:
     /// Gives up, unless granted already. `done` is called when the znodes are gone, or after a
     /// second at most.
     void cancel();
+
+    /// While it waits: leaves its place for one right behind that of `leader`, a name in the same
+    /// directory and ahead of it, if `invitation` holds and the leader is there still; ahead of all
+    /// others, in one transaction. `done` hears the path of the new place, empty if there is none;
+    /// nothing if the session ends before.
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done);
 
     // hold_owner
     void release(std::function<void()> gone) override;
@@ -69,27 +79,30 @@ private:
         looking,      ///< lists are in flight, and nothing was created
         joining,      ///< a protected create is under way
         queued,       ///< the znodes are there and wait for their turn
-        admitting,    ///< it is the first in a semaphore's queue, and takes permits
+        moving,       ///< ... and it is not known in which of two places
+        admitting,    ///< it is the first, and takes permits, or becomes the leader
         held,
         left,
     };
 
     void session_connected() override;
+    void session_suspended() override;
     void session_ended(loss why) override;
     void validity_passed() override;
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
     // queued_znode::owner
+    void on_listing() override;
     void on_listed(const queued_znode& z, const std::vector<std::string>& names) override;
     bool on_placed(queued_znode& z, const queue_verdict& v) override;
     void on_turn(queued_znode& z) override;
     void on_gone(queued_znode& z) override;
     void on_revocation() override;
 
-    // permit_admission::owner
+    // admission::owner
     void on_waiting() override;
-    void on_admitted(const std::vector<std::string>& paths) override;
+    void on_admitted(admission::grant g) override;
 
     void on_full() override { leave({}); }
 
@@ -104,6 +117,9 @@ private:
     void join_unless_blocked(const std::vector<reply>& lists);
     void join();
     void on_joined(protected_create::joined j);
+    [[nodiscard]] std::shared_ptr<admission> make_admission();
+    void on_moved(znode_exchange::result r, const std::string& to);
+    [[nodiscard]] queue_rule rule() const noexcept;
     void queue(const protected_create::joined& j);
     void wait_in_all();
     void admit();
@@ -118,6 +134,7 @@ private:
     void drop_exchange();
     void end_conversion(failure why, bool done);
     void lose(loss why);
+    void step_down(loss why);
     void give_up(outcome o);
     void leave(outcome o);
     void finish(outcome o);
@@ -146,9 +163,11 @@ private:
     std::uint64_t step_ = 0;            ///< answers to an earlier step are dropped
     std::optional<outcome> giving_up_;  ///< set while the own znodes have to be found first
 
-    std::shared_ptr<protected_create> create_;     ///< while joining
-    std::shared_ptr<permit_admission> admission_;  ///< from joining until admitted
+    std::shared_ptr<protected_create> create_;  ///< while joining
+    std::shared_ptr<admission> admission_;      ///< from joining until admitted
+    std::optional<admission::record_seen> record_;
     bool first_since_joining_ = false;
+    bool behind_twin_ = false;                    ///< a leader has let it in right behind itself
     std::shared_ptr<confirmation> confirmation_;  ///< once admitted, or identified
     std::string prefix_;  ///< what the names that this attempt created begin with
     /// One a directory, while they exist as far as we know.

@@ -31,7 +31,7 @@ void contender::publish() {
         granted->ask_back();
     }
     if (const auto done = std::exchange(done_, nullptr)) {
-        done({{}, hold_state::make_hold(std::move(granted))});
+        done({{}, hold_state::make_hold(std::move(granted)), record_});
     }
 }
 
@@ -53,6 +53,9 @@ void contender::watch() {
 void contender::lose(loss why) {
     if (const auto lost = granted_.lock()) {
         lost->lose(why);
+        if (const auto tell = std::exchange(settings_.lost, nullptr)) {
+            tell();
+        }
     }
     end_conversion({errc::hold_lost, to_string(why)}, false);
 }
@@ -127,7 +130,7 @@ void contender::become_shared() {
                                     settings_.as->data(lock_mode::shared),
                                     create_mode::ephemeral,
                                     settings_.as->access)},
-        request::check(settings_.as->directory),
+        std::vector{request::check(settings_.as->directory)},
         own,
         [this, to](znode_exchange::result r, failure why) { on_exchanged(r, to, std::move(why)); });
     exchange_->send();

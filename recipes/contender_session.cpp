@@ -21,6 +21,9 @@ void contender::session_connected() {
             // nothing.
             wait_in_all();
             break;
+        case state::moving:
+            exchange_->session_connected();
+            break;
         case state::admitting:
             if (confirmation_) {
                 confirmation_->start();
@@ -44,10 +47,21 @@ void contender::session_connected() {
     }
 }
 
+void contender::session_suspended() {
+    const auto& leads = settings_.as->leads;
+    if (state_ == state::held && leads && leads->steps_down_when_suspended) {
+        step_down(loss::suspended);
+    }
+}
+
 void contender::session_ended(loss why) {
     znodes_.clear();
     if (const auto forgotten = std::exchange(create_, nullptr)) {
         forgotten->forget();
+    }
+    if (state_ == state::moving) {
+        exchange_->forget();
+        exchange_.reset();
     }
     if (state_ == state::held) {
         lose(why);
@@ -61,10 +75,15 @@ void contender::session_ended(loss why) {
 
 void contender::validity_passed() {
     if (state_ == state::held) {
-        core_->heartbeat().withdraw(this);
-        stop_waiting();
-        lose(loss::deadline_passed);
+        step_down(loss::deadline_passed);
     }
+}
+
+/// The znodes stay until the hold is released.
+void contender::step_down(loss why) {
+    core_->heartbeat().withdraw(this);
+    stop_waiting();
+    lose(why);
 }
 
 /// What the own znode's watch would have told, had it been set.

@@ -33,6 +33,12 @@ void contender::stop_watching() {
     }
 }
 
+void contender::on_listing() {
+    if (admission_ && settings_.as->leads) {
+        admission_->look_ahead();
+    }
+}
+
 void contender::on_listed(const queued_znode& z, const std::vector<std::string>& names) {
     delete_strays(z.path(), names);
 }
@@ -48,7 +54,7 @@ void contender::delete_strays(const std::string& own, const std::vector<std::str
 
 /// Somebody deleted our znode, unless we are just exchanging it for another one.
 void contender::on_gone(queued_znode& z) {
-    if (exchange_ || (admission_ && admission_->taking())) {
+    if (exchange_ || (admission_ && !admission_->in_doubt().empty())) {
         return;
     }
     if (state_ != state::held) {
@@ -59,9 +65,7 @@ void contender::on_gone(queued_znode& z) {
         return;
     }
     std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
-    core_->heartbeat().withdraw(this);
-    stop_waiting();
-    lose(loss::znode_deleted);
+    step_down(loss::znode_deleted);
 }
 
 }  // namespace latchkey

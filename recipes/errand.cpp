@@ -26,9 +26,7 @@ void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, 
                                [raw = self.get()] { raw->out_of_time(); });
         }
         self->core_->attach(self);
-        if (self->core_->connected()) {
-            self->session_connected();
-        }
+        self->begin();
         if (stop.stop_possible() && !self->finished()) {
             self->on_stop_.emplace(stop, [weak = self->weak_from_this()] {
                 if (const auto waiting = weak.lock()) {

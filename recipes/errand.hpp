@@ -43,6 +43,13 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 protected:
+    /// What it does at its start.
+    virtual void begin() {
+        if (core_->connected()) {
+            session_connected();
+        }
+    }
+
     /// The time is over, or a stop was requested: once, before the result.
     virtual void give_up() { finish({}); }
 

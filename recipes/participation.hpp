@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/leader_options.hpp>
 #include <latchkey/lock_mode.hpp>
 
 #include "queue.hpp"
@@ -29,6 +30,15 @@ struct permit_terms {
     bool leases = false;
 };
 
+/// What a candidate for the leadership does once it is the first: it writes the leader's record
+/// into the directory's data. That write is the grant, and its zxid the token.
+struct leader_terms {
+    std::string id;
+    std::string data;  ///< published with the leadership
+    bool steps_down_when_suspended = false;
+    std::optional<leader_preference> preference = std::nullopt;
+};
+
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
 struct participation {
@@ -38,6 +48,7 @@ struct participation {
     std::function<std::string(lock_mode)> data;  ///< for each znode anew
     acl access;
     std::optional<permit_terms> permits = std::nullopt;  ///< none: the first in the queue holds
+    std::optional<leader_terms> leads = std::nullopt;
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
 

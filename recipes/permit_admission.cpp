@@ -44,10 +44,10 @@ void permit_admission::look_ahead() {
     look(false);
 }
 
-void permit_admission::begin(std::string place, bool first_since, bool wait) {
-    place_ = std::move(place);
-    wait_ = wait;
-    if (!first_since) {
+void permit_admission::begin(place p) {
+    place_ = std::move(p.path);
+    wait_ = p.wait;
+    if (!p.first_since) {
         look(false);
     } else if (looked()) {
         on_looked();
@@ -194,8 +194,8 @@ void permit_admission::take() {
     exchange_ = std::make_shared<znode_exchange>(
         core_,
         std::move(to),
-        terms.leases ? request::check(as_->directory)
-                     : request::check(terms.semaphore, limit_->stat.version),
+        std::vector{terms.leases ? request::check(as_->directory)
+                                 : request::check(terms.semaphore, limit_->stat.version)},
         place_,
         [weak = weak_from_this()](znode_exchange::result r, failure why) {
             if (const auto self = weak.lock()) {
@@ -211,7 +211,7 @@ void permit_admission::on_taken(znode_exchange::result r, failure why) {
     exchange_.reset();
     switch (r) {
         case done:
-            owner_->on_admitted(permits_);
+            owner_->on_admitted({.paths = permits_});
             break;
         case guard_failed:  // resized meanwhile, or the empty container was removed
             look(false);

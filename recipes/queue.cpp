@@ -75,7 +75,7 @@ queue_verdict decide(const std::vector<std::string>& names,
     queue_verdict verdict{acquired, {}};
     bool present = own.empty();
     std::string_view own_twin;
-    bool twins = false;
+    std::size_t twins = 0;  // of the nearest
     queue_place nearest;
     for (const std::string& name : names) {
         if (name == own) {
@@ -98,21 +98,23 @@ queue_verdict decide(const std::vector<std::string>& names,
         // Two participants of a kind with one number: the sequence has ended and started to repeat
         // itself, unless it is another directory than the own znode was in. Twins further ahead
         // concern those who wait for one of them.
-        if (other.sequence == self.sequence && other.shared == self.shared) {
+        const bool twin = other.sequence == self.sequence && other.shared == self.shared;
+        const bool let_in = twin && rule == queue_rule::behind_twin;
+        if (twin && !let_in) {
             own_twin = name;
         }
-        if (other.sequence >= self.sequence ||
+        if ((other.sequence >= self.sequence && !let_in) ||
             (other.shared && rule == queue_rule::exclusive_only)) {
             continue;
         }
         const bool tie = verdict.ahead > 0 && other.sequence == nearest.sequence;
         if (tie && other.shared == nearest.shared) {
-            twins = true;
+            ++twins;
         } else if (verdict.ahead == 0 || other.sequence > nearest.sequence ||
                    (tie && other.shared)) {  // of a downgrade the reader stays
             nearest = other;
             verdict.blocker = name;
-            twins = tie && twins;
+            twins = tie ? twins : 0;
         }
         ++verdict.ahead;
     }
@@ -123,9 +125,10 @@ queue_verdict decide(const std::vector<std::string>& names,
         return {exhausted, std::string(own_twin)};
     }
     if (verdict.ahead > 0) {
-        verdict.what = twins ? exhausted : wait;
+        verdict.what = twins > (markers.transferable ? 1 : 0) ? exhausted : wait;
         const bool may_be_replaced =
-            rule == queue_rule::everybody && !nearest.shared && !markers.shared.empty();
+            markers.transferable ||
+            (rule == queue_rule::everybody && !nearest.shared && !markers.shared.empty());
         verdict.grants_when_gone = verdict.ahead == 1 && !may_be_replaced;
     }
     return verdict;

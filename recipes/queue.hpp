@@ -18,6 +18,9 @@ struct queue_markers {
     std::string_view exclusive;    ///< "lock-"; of those that hold alone
     std::string_view shared = {};  ///< of those that hold together; empty: there are none
     std::string_view others = {};  ///< of another library's that hold alone; empty: none count
+    /// A leader can let somebody in right behind itself: then two have one number, and nobody who
+    /// comes later knows from a deletion who is the first.
+    bool transferable = false;
 };
 
 /// What a child's name says of its place in a queue.
@@ -43,6 +46,7 @@ struct queue_place {
 enum class queue_rule : std::uint8_t {
     everybody,
     exclusive_only,  ///< a reader; and an upgrader, which is exclusive to those behind it
+    behind_twin,     ///< everybody, and the leader of the same number that has let it in
 };
 
 /// Who blocks a participant.
@@ -68,8 +72,10 @@ struct queue_verdict {
 ///
 /// Order is by number, never by name; foreign names take no part. The nearest one ahead is waited
 /// for. A shared and an exclusive participant of one number are no conflict: one becomes the other
-/// (a downgrade, ours or Curator's). `ignored` is a prefix of names that are not to be counted:
-/// strays of the own attempt, which are being deleted. One pass, no sorting.
+/// (a downgrade, ours or Curator's). Two that could be a leader and its successor are none either,
+/// for those behind them; for these two only if the rule says so. `ignored` is a prefix of names
+/// that are not to be counted: strays of the own attempt, which are being deleted. One pass, no
+/// sorting.
 [[nodiscard]] queue_verdict decide(const std::vector<std::string>& names,
                                    std::string_view own,
                                    const queue_markers& markers,

@@ -25,6 +25,9 @@ public:
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
 
+        /// A list was asked for that may tell that it is the first: answers to what is asked now
+        /// come after it.
+        virtual void on_listing() = 0;
         virtual void on_listed(const queued_znode& z, const std::vector<std::string>& names) = 0;
         /// Who is ahead of it; false ends the wait.
         virtual bool on_placed(queued_znode& z, const queue_verdict& v) = 0;
@@ -78,6 +81,8 @@ public:
 private:
     // turn::owner
     znode_watch& own_watch() override;
+
+    void on_listing() override { owner_->on_listing(); }
 
     void on_listed(const std::vector<std::string>& names) override {
         owner_->on_listed(*this, names);

@@ -96,6 +96,10 @@ std::string record_writer::write(std::string_view mode) const {
     return text + "\",\"since\":" + std::to_string(since) + '}';
 }
 
+std::string default_id() {
+    return host_name() + ':' + std::to_string(::getpid());
+}
+
 std::optional<identity> read_record(std::string_view data) {
     if (data.size() > longest_record) {
         return std::nullopt;

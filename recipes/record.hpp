@@ -34,6 +34,9 @@ private:
     std::string head_;  ///< all but mode, time and the closing brace
 };
 
+/// "host:pid" of this process.
+[[nodiscard]] std::string default_id();
+
 /// Reads what somebody wrote; nothing if it is not such a record. Untrusted: bounded, and each
 /// field is checked.
 [[nodiscard]] std::optional<identity> read_record(std::string_view data);

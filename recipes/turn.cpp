@@ -55,6 +55,9 @@ void turn::list() {
                           retry_list(r.code);
                       }
                   }));
+    if (verdict_.ahead <= 1) {
+        owner_->on_listing();
+    }
 }
 
 void turn::judge(const std::vector<std::string>& names) {
@@ -64,7 +67,12 @@ void turn::judge(const std::vector<std::string>& names) {
     verdict_ = decide(names, name_of(own_), as_->markers, rule_, ignored_);
     switch (verdict_.what) {
         case acquired:
-            if (owner_->on_placed(verdict_)) {
+            if (!owner_->on_placed(verdict_)) {
+                break;
+            }
+            if (as_->leads) {
+                owner_->on_turn();
+            } else {
                 confirm();
             }
             break;
@@ -118,7 +126,7 @@ void turn::on_znode_deleted() {
         confirm();
         return;
     }
-    if (core_->connected() && !core_->believable()) {
+    if (core_->connected() && !core_->believable() && !as_->leads) {
         // Probably our turn. The proof that a grant needs travels with the list instead of after
         // it.
         core_->submit(request::multi({request::check(own_)}), [](const reply&) {});

@@ -25,7 +25,8 @@ namespace latchkey {
 ///
 /// Contended it takes one round trip to set both watches, on the predecessor and on the own znode,
 /// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
-/// grant: no list.
+/// grant: no list. Not for leaders, whose turn comes by a list, and is proven by what they write
+/// then.
 class turn final : public std::enable_shared_from_this<turn>, znode_watch::observer {
 public:
     /// Whose turn it is to be; outlives the turn, and may destroy it in any of these. The last
@@ -38,6 +39,9 @@ public:
 
         /// The own znode's, made when first asked for.
         virtual znode_watch& own_watch() = 0;
+        /// A list was asked for that may tell that it is our turn: answers to what is asked now
+        /// come after it.
+        virtual void on_listing() = 0;
         virtual void on_listed(const std::vector<std::string>& names) = 0;
         /// Who is ahead; false ends the wait.
         virtual bool on_placed(const queue_verdict& v) = 0;

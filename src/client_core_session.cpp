@@ -104,6 +104,9 @@ void client_core::on_suspended() {
     if (state() != connection_state::lost) {
         set_state(connection_state::suspended);
     }
+    for (const auto& user : users()) {
+        user->session_suspended();
+    }
 }
 
 /// Everything that lived with the session is gone; the session object itself may have a successor

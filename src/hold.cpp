@@ -37,6 +37,10 @@ const char* to_string(loss why) noexcept {
             return "the client was closed";
         case loss::forked:
             return "the hold belongs to the parent process";
+        case loss::suspended:
+            return "the connection was lost, and the leader steps down then";
+        case loss::resigned:
+            return "the leadership was given up";
     }
     return "unknown";
 }
@@ -231,6 +235,23 @@ failure hold_state::failure_of_transaction(const reply& r,
     return f;
 }
 
+std::vector<std::string> hold_state::transact_and_wait(std::vector<operation> operations) {
+    core_->check_may_block();
+    const auto outcome = std::make_shared<awaited<transact_outcome>>();
+    transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
+    auto [why, created] = outcome->get();
+    why.raise();
+    return created;
+}
+
+void hold_state::transact_and_tell(std::vector<operation> operations,
+                                   hold::transact_handler handler) {
+    transact(std::move(operations),
+             [core = core_, handler = std::move(handler)](transact_outcome o) {
+                 core->call([handler, o = std::move(o)] { handler(o.first.code, o.second); });
+             });
+}
+
 // ---- hold ----
 
 hold::hold(std::shared_ptr<hold_state> state) noexcept : state_(std::move(state)) {}
@@ -287,12 +308,7 @@ std::vector<std::string> hold::transact(std::vector<operation> operations) {
     if (!state_) {
         throw error(errc::hold_lost, "this hold is empty");
     }
-    state_->core()->check_may_block();
-    const auto outcome = std::make_shared<awaited<hold_state::transact_outcome>>();
-    state_->transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
-    auto [why, created] = outcome->get();
-    why.raise();
-    return created;
+    return state_->transact_and_wait(std::move(operations));
 }
 
 std::vector<std::string> hold::transact(std::vector<operation> operations, std::error_code& ec) {
@@ -309,11 +325,7 @@ void hold::async_transact(std::vector<operation> operations, transact_handler ha
     if (!state_ || state_->core()->forked()) {
         throw error(state_ ? errc::forked : errc::hold_lost, "this hold cannot be used");
     }
-    state_->transact(
-        std::move(operations),
-        [core = state_->core(), handler = std::move(handler)](hold_state::transact_outcome o) {
-            core->call([handler, o = std::move(o)] { handler(o.first.code, o.second); });
-        });
+    state_->transact_and_tell(std::move(operations), std::move(handler));
 }
 
 void hold::release() noexcept {

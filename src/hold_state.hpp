@@ -109,6 +109,12 @@ public:
 
     void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
 
+    /// Throws what it fails with.
+    std::vector<std::string> transact_and_wait(std::vector<operation> operations);
+
+    /// `handler` runs on the callback thread.
+    void transact_and_tell(std::vector<operation> operations, hold::transact_handler handler);
+
 private:
     void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);

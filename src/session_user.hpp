@@ -21,6 +21,9 @@ public:
     /// out of date.
     virtual void session_connected() = 0;
 
+    /// The connection is gone, and the session perhaps alive.
+    virtual void session_suspended() {}
+
     /// The session is over, and its ephemeral znodes with it. Another one may follow.
     virtual void session_ended(loss why) = 0;
 

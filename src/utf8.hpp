@@ -44,4 +44,16 @@ struct code_point {
     return {value, length, true};
 }
 
+/// Whether all of it is.
+[[nodiscard]] inline bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const code_point next = decode_utf8(text);
+        if (!next.valid) {
+            return false;
+        }
+        text.remove_prefix(next.length);
+    }
+    return true;
+}
+
 }  // namespace latchkey

@@ -28,6 +28,8 @@ enum class loss : std::uint8_t {
     znode_deleted,     ///< somebody else deleted the participant's znode
     client_closed,     ///< the client was closed under the hold
     forked,            ///< this is the child of a fork; the parent has the hold
+    suspended,         ///< the connection is gone, and the leader is one that steps down then
+    resigned,          ///< the leader has given the leadership up
 };
 
 /// A sentence for people: "the participant's znode was deleted by somebody else".

@@ -1,13 +1,31 @@
 #include "contender.hpp"
+#include "leader_admission.hpp"
 #include "path.hpp"
+#include "permit_admission.hpp"
 
-// What the first in a semaphore's queue does instead of holding.
+#include <utility>
+
+// What the first in a semaphore's queue, or in that of an election, does before it holds.
 
 namespace latchkey {
 
+std::shared_ptr<admission> contender::make_admission() {
+    admission::owner& self = *this;
+    if (settings_.as->permits) {
+        return std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
+    }
+    if (settings_.as->leads) {
+        return std::make_shared<leader_admission>(core_, settings_.as, self);
+    }
+    return nullptr;
+}
+
 void contender::admit() {
     enter(state::admitting);
-    admission_->begin(znodes_.front()->path(), first_since_joining_, !settings_.only_if_first);
+    admission_->begin({.path = znodes_.front()->path(),
+                       .zxid = zxid_,
+                       .first_since = first_since_joining_,
+                       .wait = !settings_.only_if_first});
 }
 
 /// Next to be granted: it has to be believed then, and its znode has to be there.
@@ -16,8 +34,12 @@ void contender::on_waiting() {
     znodes_.front()->watch();
 }
 
-void contender::on_admitted(const std::vector<std::string>& paths) {
-    set_znodes(paths);
+void contender::on_admitted(admission::grant g) {
+    if (g.paths != paths()) {
+        set_znodes(g.paths);
+    }
+    zxid_ = g.zxid != 0 ? g.zxid : zxid_;
+    record_ = g.record;
     admission_.reset();
     core_->heartbeat().withdraw(this);
     confirm();

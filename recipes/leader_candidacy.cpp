@@ -1,0 +1,300 @@
+#include "leader_candidacy.hpp"
+
+#include "path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+leader_candidacy::leader_candidacy(std::shared_ptr<client_core> core, participation as)
+    : core_(std::move(core)),
+      as_(std::make_shared<const participation>(std::move(as))),
+      listeners_(core_),
+      pause_(core_->loop()),
+      drain_(core_->loop()) {
+    if (as_->leads->preference) {
+        leader_succession::owner& self = *this;
+        succession_ = std::make_shared<leader_succession>(core_, as_, self);
+    }
+}
+
+// ---- any thread ----
+
+std::shared_ptr<leader_term> leader_candidacy::term() const {
+    const monitor_lock lock(guard_);
+    return term_;
+}
+
+failure leader_candidacy::closed_why() const {
+    const monitor_lock lock(guard_);
+    return closed_ ? failure{errc::closed, "the candidacy was closed"} : failure{};
+}
+
+void leader_candidacy::start() {
+    closed_why().raise();
+    core_->post([self = shared_from_this()] {
+        if (!std::exchange(self->started_, true)) {
+            self->enter();
+        }
+    });
+}
+
+subscription leader_candidacy::subscribe(leader_latch::listener l) {
+    auto added = listeners_.make(std::move(l));
+    core_->post([self = shared_from_this(), added] {
+        const auto present = self->losing_ ? nullptr : self->term();
+        self->listeners_.add(added, leader_term::handle(present));
+    });
+    return leader_listeners::handle(std::move(added));
+}
+
+void leader_candidacy::resign() {
+    if (const auto present = term()) {
+        present->state().lose(loss::resigned);
+        core_->post([self = shared_from_this(), present] {
+            if (present == self->term() && present->state().why_lost() == loss::resigned) {
+                self->on_lost();
+            }
+        });
+    }
+}
+
+void leader_candidacy::close(leader_latch::closing how) {
+    std::shared_ptr<leader_term> present;
+    {
+        const monitor_lock lock(guard_);
+        if (std::exchange(closed_, true)) {
+            return;
+        }
+        present = term_;
+    }
+    if (how == leader_latch::closing::silent) {
+        listeners_.silence();
+    }
+    if (present) {
+        present->state().lose(loss::resigned);
+    }
+    core_->post([self = shared_from_this()] { self->on_closed(); });
+}
+
+// ---- on the loop ----
+
+void leader_candidacy::enter() {
+    if (closed_why()) {
+        return;
+    }
+    const auto weak = weak_from_this();
+    contender_ = std::make_shared<contender>(
+        core_,
+        contender::settings{.as = as_,
+                            .directory_known = directory_known_,
+                            .only_if_first = false,
+                            .reserved =
+                                [weak](const place& p) {
+                                    const auto self = weak.lock();
+                                    if (self && self->succession_) {
+                                        self->succession_->queue(p.path, p.position > 0);
+                                    }
+                                },
+                            .released =
+                                [weak] {
+                                    if (const auto self = weak.lock()) {
+                                        self->on_released();
+                                    }
+                                },
+                            .lost =
+                                [weak] {
+                                    if (const auto self = weak.lock()) {
+                                        self->on_lost();
+                                    }
+                                }},
+        [self = shared_from_this()](contender::outcome o) { self->on_contended(std::move(o)); });
+    const auto keep = contender_;
+    keep->start();
+}
+
+void leader_candidacy::on_contended(contender::outcome o) {
+    contender_.reset();
+    if (o.granted) {
+        directory_known_ = true;
+        lead(std::move(o.granted), o.record);
+    } else if (o.why) {
+        refuse(o.why);
+    }
+}
+
+void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> record) {
+    const leader_terms& terms = *as_->leads;
+    const auto present =
+        std::make_shared<leader_term>(std::move(granted), terms.id, terms.data, record);
+    if (!succession_) {
+        begin_term(present);
+        return;
+    }
+    coming_ = present;
+    succession_->begin(present->state().path(), [this](bool better) {
+        if (better || coming_->state().why_lost() != loss::none) {
+            drop_coming();
+        } else {
+            begin_term(std::exchange(coming_, nullptr));
+        }
+    });
+}
+
+/// It has not been told to anybody.
+void leader_candidacy::drop_coming() {
+    if (const auto dropped = std::exchange(coming_, nullptr)) {
+        succession_->end_term();
+        succession_->leave();
+        dropped->state().lose(loss::resigned);
+        dropped->leave();
+    }
+}
+
+void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
+    {
+        const monitor_lock lock(guard_);
+        term_ = closed_ ? nullptr : present;
+    }
+    if (!term()) {
+        present->leave();
+        return;
+    }
+    backoff_.reset();
+    losing_ = false;
+    present->publish();
+    listeners_.tell_elected(leader_term::handle(present));
+    if (succession_) {
+        succession_->lead(present->state().path());
+    }
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle({}, present);
+        }
+    }
+}
+
+void leader_candidacy::refuse(const failure& why) {
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(why, nullptr);
+        }
+    }
+    if (core_->closed_why() || closed_why()) {
+        return;
+    }
+    core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
+               "; trying again");
+    listeners_.tell_refused(why);
+    pause_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->enter();
+        }
+    });
+}
+
+/// Somebody else can be elected when those who are told of it have returned.
+void leader_candidacy::on_lost() {
+    const auto present = term();
+    if (!present || std::exchange(losing_, true)) {
+        return;
+    }
+    drain_.cancel();
+    if (succession_) {
+        succession_->end_term();
+        succession_->leave();
+    }
+    present->close();
+    listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
+    core_->call([self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
+}
+
+void leader_candidacy::leave() {
+    std::shared_ptr<leader_term> over;
+    {
+        const monitor_lock lock(guard_);
+        over.swap(term_);
+    }
+    over->leave();
+}
+
+void leader_candidacy::on_released() {
+    losing_ = false;
+    enter();
+}
+
+void leader_candidacy::on_closed() {
+    pause_.cancel();
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(closed_why(), nullptr);
+        }
+    }
+    if (succession_) {
+        succession_->leave();
+    }
+    if (contender_) {
+        contender_->cancel();
+    }
+    drop_coming();
+    on_lost();
+}
+
+// ---- handing over ----
+
+void leader_candidacy::transfer(const std::string& id,
+                                std::chrono::nanoseconds limit,
+                                leader_succession::transferred done) {
+    core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
+        self->succession_->transfer(id, limit, done);
+    });
+}
+
+void leader_candidacy::move_behind(const std::string& leader,
+                                   request invitation,
+                                   std::function<void(const std::string&)> done) {
+    if (contender_) {
+        contender_->move_behind(leader, std::move(invitation), std::move(done));
+    } else {
+        done({});
+    }
+}
+
+/// Asked to finish; and made to, if that takes too long.
+void leader_candidacy::hand_over() {
+    if (const auto present = term()) {
+        present->state().ask_back();
+        drain_.start(as_->leads->preference->drain,
+                     [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+    }
+}
+
+// ---- who waits ----
+
+void leader_candidacy::await(const std::shared_ptr<leadership_wait>& w) {
+    const auto present = term();
+    if (const failure why = closed_why()) {
+        w->settle(why, nullptr);
+    } else if (present && present->state().valid()) {
+        w->settle({}, present);
+    } else {
+        std::erase_if(waiting_, [](const auto& weak) { return weak.expired(); });
+        waiting_.push_back(w);
+    }
+}
+
+void leadership_wait::begin() {
+    candidacy_->await(std::static_pointer_cast<leadership_wait>(shared_from_this()));
+    if (only_looks() && !finished()) {
+        finish({});
+    }
+}
+
+void leadership_wait::settle(failure why, std::shared_ptr<leader_term> term) {
+    if (!finished()) {
+        term_ = std::move(term);
+        finish({std::move(why), term_ != nullptr});
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <latchkey/leader_latch.hpp>
+
+#include "leader_record.hpp"
+#include "leader_story.hpp"
+#include "stepped_test.hpp"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey::test {
+
+/// Candidates on a stepped ensemble, each with a session of its own. After each event it is looked
+/// at what must never be: two leaders, a token that does not grow, a term that was not told.
+class election : public SteppedTest {
+protected:
+    struct candidate {
+        explicit candidate(client c) : session(std::move(c)) {}
+
+        client session;
+        leader_story story;
+        std::unique_ptr<leader_latch> latch;
+        subscription told;
+
+        [[nodiscard]] std::int64_t id() const { return session.session_id(); }
+    };
+
+    using SteppedTest::SteppedTest;
+
+    /// A candidate that has not started.
+    candidate& add(leader_options o = {}) {
+        candidate& added = candidates_.emplace_back(connected());
+        added.latch = std::make_unique<leader_latch>(added.session, path, std::move(o));
+        added.told = added.latch->subscribe(added.story.teller());
+        return added;
+    }
+
+    /// One that leads.
+    candidate& leading(leader_options o = {}) {
+        candidate& c = add(std::move(o));
+        c.latch->start();
+        EXPECT_TRUE(leads(c));
+        return c;
+    }
+
+    /// One that waits behind those that are there.
+    candidate& following(leader_options o = {}) {
+        candidate& c = add(std::move(o));
+        c.latch->start();
+        run_for(100ms);
+        EXPECT_FALSE(c.latch->is_leader());
+        return c;
+    }
+
+    bool run_until(const std::function<bool()>& done, ensemble::duration limit) {
+        return ensemble_.run_until(
+            [&] {
+                look();
+                return done();
+            },
+            limit);
+    }
+
+    void run_for(ensemble::duration d) {
+        run_until([] { return false; }, d);
+    }
+
+    bool leads(const candidate& c, ensemble::duration limit = 120s) {
+        return run_until([&] { return c.latch->is_leader(); }, limit);
+    }
+
+    bool somebody_leads(ensemble::duration limit = 120s) {
+        return run_until([&] { return leader() != nullptr; }, limit);
+    }
+
+    const candidate* leader() const {
+        for (const candidate& c : candidates_) {
+            if (c.latch && c.latch->is_leader()) {
+                return &c;
+            }
+        }
+        return nullptr;
+    }
+
+    /// Somebody ends sessions, or deletes znodes, as ZooKeeper does not by itself. Who leads knows
+    /// of it a moment later; meanwhile only the tokens tell him from his successor.
+    void by_force(const std::function<void()>& act) {
+        act();
+        believed_until_ = ensemble_.now() + 1s;
+    }
+
+    /// As the servers have it.
+    std::optional<leader_record> record() {
+        const auto znode = ensemble_.get(path);
+        return znode ? read_leader_record(znode->data) : std::nullopt;
+    }
+
+    /// One znode, and a record that tells of its term.
+    void expect_in_order(const candidate& c) {
+        run_for(5s);  // what nobody waits for is done
+        const leadership term = c.latch->leadership();
+        EXPECT_TRUE(term.valid());
+        EXPECT_EQ(std::count_if(candidates_.begin(),
+                                candidates_.end(),
+                                [](const candidate& one) { return one.latch != nullptr; }),
+                  std::ptrdiff_t(ensemble_.children(path).size()));
+        const auto znode = ensemble_.get(path);
+        ASSERT_TRUE(znode);
+        const auto r = read_leader_record(znode->data);
+        ASSERT_TRUE(r) << znode->data;
+        EXPECT_EQ(std::string(path) + "/" + r->znode, term.path());
+        EXPECT_EQ(r->is, leader_record::state::leading);
+        EXPECT_EQ(token_of(*r, znode->mzxid), term.fencing_token());
+        EXPECT_EQ(ensemble_.get(term.path())->version, 0) << "a candidate's znode is never written";
+    }
+
+    /// Each term was told, and each end of one.
+    void expect_pairs(const candidate& c) {
+        run_for(100ms);
+        bool leads = false;
+        for (const std::string& line : c.story.told()) {
+            const bool elected = line == "elected";
+            EXPECT_NE(line, "lost, and valid");
+            if (elected || line.starts_with("lost")) {
+                EXPECT_NE(elected, leads) << line;
+                leads = elected;
+            }
+        }
+        if (c.latch) {  // else it was closed without a word
+            EXPECT_EQ(leads, c.latch->is_leader());
+        }
+    }
+
+    static constexpr const char* path = "/leader";
+    std::list<candidate> candidates_;
+
+private:
+    void look() {
+        int leaders = 0;
+        for (const candidate& c : candidates_) {
+            if (!c.latch || !c.latch->is_leader()) {
+                continue;
+            }
+            ++leaders;
+            const leadership term = c.latch->leadership();
+            if (ensemble_.now() < believed_until_ && term.fencing_token() < last_token_) {
+                continue;
+            }
+            if (term.path() != last_path_) {
+                EXPECT_GT(term.fencing_token(), last_token_) << term.path();
+                last_path_ = term.path();
+                last_token_ = term.fencing_token();
+            }
+            EXPECT_EQ(term.fencing_token(), last_token_);
+        }
+        EXPECT_LE(leaders, ensemble_.now() < believed_until_ ? 2 : 1);
+    }
+
+    std::string last_path_;
+    fencing_token last_token_;
+    ensemble::duration believed_until_{};
+};
+
+}  // namespace latchkey::test

@@ -1,0 +1,429 @@
+#include <latchkey/leader_observer.hpp>
+#include <latchkey/leader_selector.hpp>
+
+#include "recipe_test.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using state = leader_selector::state;
+
+/// What a selector does under a test: each term waits until it may end, or is asked to.
+class stage {
+public:
+    struct term {
+        std::string who;
+        std::int64_t token = 0;
+        bool operator==(const term&) const = default;
+    };
+
+    [[nodiscard]] leader_selector::work until_stopped() {
+        return [this](const leadership& l, const std::stop_token& stop) {
+            enter(l);
+            std::mutex m;
+            std::unique_lock lock(m);
+            std::condition_variable_any asked;
+            asked.wait(lock, stop, [] { return false; });
+            leave();
+        };
+    }
+
+    [[nodiscard]] leader_selector::work until_opened() {
+        return [this](const leadership& l, const std::stop_token&) {
+            enter(l);
+            std::unique_lock lock(mutex_);
+            opened_.wait(lock, [this] { return open_; });
+            lock.unlock();
+            leave();
+        };
+    }
+
+    [[nodiscard]] leader_selector::work at_once() {
+        return [this](const leadership& l, const std::stop_token&) {
+            enter(l);
+            leave();
+        };
+    }
+
+    void open() {
+        const std::lock_guard lock(mutex_);
+        open_ = true;
+        opened_.notify_all();
+    }
+
+    [[nodiscard]] std::vector<term> terms() const {
+        const std::lock_guard lock(mutex_);
+        return terms_;
+    }
+
+    [[nodiscard]] bool eventually_terms(std::size_t count) const {
+        return eventually([&] { return terms().size() >= count; });
+    }
+
+    [[nodiscard]] int most_at_once() const {
+        const std::lock_guard lock(mutex_);
+        return most_;
+    }
+
+    void enter(const leadership& l) {
+        const std::lock_guard lock(mutex_);
+        terms_.push_back({l.id(), l.fencing_token().zxid});
+        most_ = std::max(most_, ++inside_);
+    }
+
+    void leave() {
+        const std::lock_guard lock(mutex_);
+        --inside_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable opened_;
+    std::vector<term> terms_;
+    bool open_ = false;
+    int inside_ = 0;
+    int most_ = 0;
+};
+
+class LeaderSelector : public RecipeTest {
+protected:
+    [[nodiscard]] bool eventually_is(const leader_selector& s, state wanted) {
+        return eventually([&] { return s.present() == wanted; });
+    }
+
+    /// Notes what failed, as words.
+    class reports {
+    public:
+        [[nodiscard]] leader_selector::behaviour noted(bool requeue = true) {
+            return {.requeue = requeue, .failed = [this](const std::exception_ptr& what) {
+                        const std::lock_guard lock(mutex_);
+                        try {
+                            std::rethrow_exception(what);
+                        } catch (const error& e) {
+                            words_.push_back(e.code().message());
+                        } catch (const std::exception& e) {
+                            words_.emplace_back(e.what());
+                        } catch (...) {
+                            words_.emplace_back("?");
+                        }
+                    }};
+        }
+
+        [[nodiscard]] std::vector<std::string> words() {
+            const std::lock_guard lock(mutex_);
+            return words_;
+        }
+
+    private:
+        std::mutex mutex_;
+        std::vector<std::string> words_;
+    };
+};
+
+TEST_P(LeaderSelector, LeadsUntilItsFunctionHasReturnedAndNotAMomentLess) {
+    client a = connect();
+    client b = connect();
+    stage played;
+    leader_selector first(a, path_, {.id = "first"}, played.until_opened(), {.requeue = false});
+    leader_selector second(b, path_, {.id = "second"}, played.until_stopped());
+    EXPECT_EQ(first.present(), state::idle);
+    first.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    EXPECT_TRUE(first.is_leader());
+    EXPECT_EQ(first.leadership().id(), "first");
+    EXPECT_EQ(world_->get(first.leadership().path()), "first") << "as Curator's LeaderSelector";
+    second.start();
+    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
+    first.interrupt();
+    first.interrupt();
+    EXPECT_TRUE(first.is_leader()) << "it is asked, and has not returned";
+    EXPECT_EQ(world_->children(path_).size(), 2U);
+    EXPECT_EQ(second.present(), state::waiting);
+    EXPECT_FALSE(second.leadership());
+    played.open();
+    ASSERT_TRUE(played.eventually_terms(2));
+    EXPECT_TRUE(eventually_is(first, state::idle));
+    EXPECT_FALSE(first.is_leader());
+    EXPECT_EQ(played.most_at_once(), 1);
+    EXPECT_GT(played.terms()[1].token, played.terms()[0].token);
+}
+
+TEST_P(LeaderSelector, TakesTurnsWithTheOthers) {
+    client a = connect();
+    client b = connect();
+    stage played;
+    leader_selector first(a, path_, {.id = "first"}, played.at_once());
+    leader_selector second(b, path_, {.id = "second"}, played.at_once());
+    first.start();
+    second.start();
+    second.start();
+    ASSERT_TRUE(eventually([&] {
+        int seconds = 0;
+        for (const auto& t : played.terms()) {
+            seconds += t.who == "second" ? 1 : 0;
+        }
+        return seconds >= 3;
+    }));
+    first.close();
+    second.close();
+    const auto terms = played.terms();
+    EXPECT_EQ(played.most_at_once(), 1);
+    EXPECT_GE(terms.size(), 6U);
+    for (std::size_t i = 1; i < terms.size(); ++i) {
+        EXPECT_GT(terms[i].token, terms[i - 1].token);
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(LeaderSelector, WithoutRequeueIsIdleUntilTheNextStart) {
+    client a = connect();
+    stage played;
+    leader_selector s(a, path_, {.id = "s"}, played.at_once(), {.requeue = false});
+    s.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    ASSERT_TRUE(eventually_is(s, state::idle));
+    EXPECT_TRUE(empties(path_));
+    EXPECT_EQ(played.terms().size(), 1U);
+    s.start();
+    EXPECT_TRUE(played.eventually_terms(2));
+}
+
+TEST_P(LeaderSelector, SurvivesWhatItsFunctionThrows) {
+    client a = connect();
+    client b = connect();
+    reports told;
+    stage played;
+    std::atomic<int> calls = 0;
+    leader_selector s(
+        a,
+        path_,
+        {.id = "s"},
+        [&](const leadership& l, const std::stop_token&) {
+            played.enter(l);
+            played.leave();
+            switch (calls++) {
+                case 0:
+                    throw std::runtime_error("first");
+                case 1:
+                    throw 2;
+                case 2:
+                    static_cast<void>(mutex(a, "relative"));
+                    break;
+                default:
+                    break;
+            }
+        },
+        told.noted(false));
+    leader_selector other(b, path_, {.id = "other"}, played.until_stopped());
+    s.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    other.start();
+    ASSERT_TRUE(eventually([&] { return other.is_leader() || calls == 4; }));
+    other.close();
+    EXPECT_TRUE(eventually([&] { return calls == 4; }));
+    EXPECT_TRUE(eventually_is(s, state::idle));
+    EXPECT_THAT(
+        told.words(),
+        ::testing::ElementsAre("first", "?", make_error_code(errc::invalid_argument).message()));
+    EXPECT_EQ(played.most_at_once(), 1);
+}
+
+TEST_P(LeaderSelector, StopsWhenTheTermIsLostAndLeadsAgain) {
+    client a = connect();
+    stage played;
+    leader_selector s(a, path_, {.id = "s"}, played.until_stopped());
+    s.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    const auto lost = s.leadership();
+    world_->remove(lost.path());
+    ASSERT_TRUE(played.eventually_terms(2));
+    EXPECT_EQ(lost.why_lost(), loss::znode_deleted);
+    const auto again = s.leadership();
+    world_->expire(a.session_id());
+    ASSERT_TRUE(played.eventually_terms(3));
+    EXPECT_FALSE(again.valid());
+    EXPECT_TRUE(s.is_leader());
+    EXPECT_EQ(played.most_at_once(), 1);
+    const auto terms = played.terms();
+    EXPECT_LT(terms[0].token, terms[1].token);
+    EXPECT_LT(terms[1].token, terms[2].token);
+}
+
+TEST_P(LeaderSelector, GivesWayToWhomAsks) {
+    client a = connect();
+    client b = connect();
+    stage played;
+    leader_selector first(a, path_, {.id = "first"}, played.until_stopped());
+    first.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    leader_selector second(b, path_, {.id = "second"}, played.until_stopped());
+    second.start();
+    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
+    mutex view(b, path_);
+    const auto asked = first.leadership().hand_over_requested();
+    ASSERT_TRUE(view.revoke(view.holder().value()));
+    ASSERT_TRUE(played.eventually_terms(2));
+    EXPECT_EQ(played.terms()[1].who, "second");
+    EXPECT_TRUE(asked.stop_requested());
+    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }))
+        << "it is a candidate again";
+}
+
+TEST_P(LeaderSelector, PublishesItsDataAndWhatItProclaims) {
+    client a = connect();
+    client b = connect();
+    stage played;
+    leader_selector s(a, path_, {.id = "s", .data = "10.0.0.1"}, played.until_stopped());
+    const leader_observer seen(b, path_);
+    s.start();
+    ASSERT_TRUE(eventually([&] { return seen.current() && seen.current()->data == "10.0.0.1"; }));
+    EXPECT_EQ(seen.current()->id, "s");
+    EXPECT_EQ(seen.current()->token.zxid, s.leadership().fencing_token().zxid);
+    s.leadership().proclaim("10.0.0.2");
+    EXPECT_TRUE(eventually([&] { return seen.current()->data == "10.0.0.2"; }));
+    s.close();
+    EXPECT_TRUE(eventually([&] { return !seen.current(); }));
+}
+
+TEST_P(LeaderSelector, IsNotStoppedByWhatKeepsItFromLeading) {
+    client a = connect();
+    const auto wrong = world_->create(path_ + "/_c_x-lock-123", "");
+    reports told;
+    stage played;
+    leader_selector s(a, path_, {.id = "s"}, played.until_stopped(), told.noted());
+    s.start();
+    ASSERT_TRUE(eventually([&] { return !told.words().empty(); }));
+    EXPECT_EQ(told.words()[0], make_error_code(errc::malformed_participant).message());
+    EXPECT_TRUE(eventually_is(s, state::pausing));
+    world_->remove(wrong);
+    EXPECT_TRUE(played.eventually_terms(1));
+}
+
+TEST_P(LeaderSelector, ClosesInEveryState) {
+    client a = connect();
+    stage played;
+    {
+        leader_selector idle(a, path_, {}, played.at_once());
+        idle.close();
+        EXPECT_EQ(idle.present(), state::closed);
+        EXPECT_THROW(idle.start(), error);
+    }
+    mutex m(a, path_);
+    {
+        const hold ahead = m.acquire();
+        leader_selector waiting(a, path_, {}, played.at_once());
+        waiting.start();
+        ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
+        waiting.close();
+        EXPECT_EQ(waiting.present(), state::closed);
+        EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    }
+    {
+        reports told;
+        leader_selector pausing(
+            a,
+            path_,
+            {},
+            [](const auto&, const auto&) { throw std::runtime_error("always"); },
+            told.noted());
+        pausing.start();
+        ASSERT_TRUE(eventually([&] { return told.words().size() >= 3; }));
+        pausing.close();
+        const auto words = told.words().size();
+        EXPECT_EQ(pausing.present(), state::closed);
+        EXPECT_EQ(told.words().size(), words);
+    }
+    EXPECT_TRUE(played.terms().empty());
+    leader_selector leading(a, path_, {}, played.until_stopped());
+    leading.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    leading.close();
+    leading.close();
+    EXPECT_EQ(leading.present(), state::closed);
+    EXPECT_FALSE(leading.is_leader());
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(LeaderSelector, WaitsForItsFunctionWhenItIsClosed) {
+    client a = connect();
+    stage played;
+    leader_selector s(a, path_, {}, played.until_opened());
+    s.start();
+    ASSERT_TRUE(played.eventually_terms(1));
+    auto closed = std::async(std::launch::async, [&] { s.close(); });
+    auto closed_too = std::async(std::launch::async, [&] { s.close(); });
+    EXPECT_EQ(closed.wait_for(50ms), std::future_status::timeout);
+    EXPECT_TRUE(s.is_leader());
+    played.open();
+    closed.get();
+    closed_too.get();
+    EXPECT_EQ(s.present(), state::closed);
+}
+
+TEST_P(LeaderSelector, MayBeClosedAndDestroyedByItsFunction) {
+    client a = connect();
+    std::unique_ptr<leader_selector> s;
+    std::promise<void> made;
+    std::promise<void> gone;
+    s = std::make_unique<leader_selector>(
+        a, path_, leader_options{}, [&](const leadership& l, const std::stop_token& stop) {
+            made.get_future().wait();
+            s->close();
+            EXPECT_TRUE(stop.stop_requested());
+            EXPECT_TRUE(l.valid());
+            s.reset();
+            EXPECT_TRUE(l.valid()) << "until it has returned";
+            gone.set_value();
+        });
+    s->start();
+    made.set_value();
+    gone.get_future().wait();
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(LeaderSelector, TellsThatItsClientWasClosed) {
+    for (const bool leading : {true, false}) {
+        client a = connect();
+        reports told;
+        stage played;
+        leader_selector s(a, path_, {}, played.until_stopped(), told.noted(leading));
+        s.start();
+        ASSERT_TRUE(played.eventually_terms(1));
+        if (!leading) {
+            s.interrupt();
+            ASSERT_TRUE(eventually_is(s, state::idle));
+        }
+        a.close();
+        EXPECT_TRUE(eventually_is(s, state::closed));
+        EXPECT_THAT(told.words(), ::testing::ElementsAre(make_error_code(errc::closed).message()));
+        EXPECT_THROW(s.start(), error);
+    }
+}
+
+TEST_P(LeaderSelector, RefusesWhatCannotWork) {
+    client a = connect();
+    stage played;
+    EXPECT_THROW(leader_selector(a, "relative", {}, played.at_once()), error);
+    EXPECT_THROW(leader_selector(a, path_, {.id = std::string(513, 'x')}, played.at_once()), error);
+    EXPECT_THROW(leader_selector(a, path_, {.data = "\xff"}, played.at_once()), error);
+    EXPECT_THROW(leader_selector(a, path_, {}, nullptr), error);
+    const leader_selector s(a, path_, {}, played.at_once());
+    EXPECT_NE(s.id(), "");
+    EXPECT_EQ(s.path(), path_);
+}
+
+LATCHKEY_IN_THIS_WORLD(LeaderSelector);
+
+}  // namespace
+}  // namespace latchkey::test
