@@ -186,7 +186,7 @@ public final class CuratorPeer {
         client.blockUntilConnected();
     }
 
-    private static synchronized void say(String line) {
+    static synchronized void say(String line) {
         System.out.println(line);
         System.out.flush();
     }
@@ -214,6 +214,10 @@ public final class CuratorPeer {
                 return new CuratorRendezvous.Barrier(client, path);
             case "double_barrier":
                 return new CuratorRendezvous.DoubleBarrier(client, path, limit);
+            case "latch":
+                return new CuratorElection.Latch(client, path, name);
+            case "selector":
+                return new CuratorElection.Selector(client, path, name);
             case "group":
                 return new CuratorRendezvous.Group(client, path, name);
             default:
