@@ -3,6 +3,7 @@
 #include "leader_letter.hpp"
 #include "loop.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,12 +35,14 @@ public:
     void note_offer(const mailbox_name& to, time_point now);
 
     /// The best of those with a higher priority than `own` that have been there for the hysteresis
-    /// time; of the same priority, who has been there longest.
+    /// time; of the same priority, who has been there longest. If a better one is there for less,
+    /// it is waited for, for another hysteresis time at most: two changes are worse than a late
+    /// one.
     [[nodiscard]] choice choose(int own, time_point now) const;
 
-    /// The best of those with a higher priority, for one that has not started to lead: nobody loses
-    /// anything by it, however short they have been there.
-    [[nodiscard]] std::optional<mailbox_name> choose_at_once(int own, time_point now) const;
+    /// The best of those with a higher priority, which may be several of one, for one that has not
+    /// started to lead: nobody loses anything by it, however short they have been there.
+    [[nodiscard]] std::vector<mailbox_name> choose_at_once(int own, time_point now) const;
 
 private:
     struct seen {
@@ -49,6 +52,11 @@ private:
 
         [[nodiscard]] bool offered_within(duration d, time_point now) const noexcept {
             return offered && now - *offered < d;
+        }
+
+        /// When it may be offered the leadership.
+        [[nodiscard]] time_point ripe(duration hysteresis) const noexcept {
+            return std::max(*since, offered.value_or(*since)) + hysteresis;
         }
     };
 

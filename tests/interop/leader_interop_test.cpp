@@ -152,6 +152,30 @@ TEST_F(LatchInterop, TokensIncreaseAcrossTermsOfCurators) {
     }
 }
 
+// The successor comes right behind the leader, with its number: Curator's follower is woken by the
+// leader's end, and finds that somebody else is first now.
+TEST_F(LatchInterop, CuratorsFollowerStaysOneWhenWeHandOverToSomebodyBehindIt) {
+    java().open("theirs", "latch", path_);
+    client another = connect();
+    const leader_options first{.id = "first", .preference = leader_preference{}};
+    leader_latch leading(client_, path_, first);
+    leader_latch successor(another, path_, {.id = "second", .preference = leader_preference{}});
+    const leadership term = leading.wait();
+    auto theirs = java().acquire("theirs");
+    ASSERT_TRUE(queue_has(2));
+    successor.start();
+    ASSERT_TRUE(queue_has(3));
+    ASSERT_EQ(leading.transfer_to("second", 30s), leader_latch::transfer::accepted);
+    EXPECT_TRUE(eventually([&] { return term.hand_over_requested().stop_requested(); }));
+    leading.resign();
+    EXPECT_TRUE(successor.wait_for(30s).valid());
+    EXPECT_FALSE(is_ready(theirs, 100ms));
+    EXPECT_FALSE(term.valid());
+    leading.close();
+    successor.close();
+    answer_of(std::move(theirs));
+}
+
 // ---- LeaderSelector ----
 
 TEST_F(LatchInterop, SelectorsTakeTurnsWithCurators) {
