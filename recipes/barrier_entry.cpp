@@ -163,7 +163,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
     } else if (is_on) {
         on_round(directory.stat.version, ready, std::move(members));
     } else if (enough && opens_ && (fresh_ || nearest_before(at_->own, members).empty())) {
-        open_round(directory.stat.version, std::move(members));
+        open_round(directory, std::move(members));
     } else {
         opens_ = opens_ && enough;
         wait(members, false);

@@ -28,7 +28,7 @@ private:
     void look();
     void on_changed();
     void judge(const reply& directory, const reply& ready, const reply& list);
-    void open_round(std::int32_t version, std::vector<std::string> members);
+    void open_round(const reply& directory, std::vector<std::string> members);
     void on_round(std::int32_t version, const reply& ready, std::vector<std::string> members);
     void on_curators_round(std::int32_t version,
                            std::int64_t begun,

@@ -48,7 +48,7 @@ void barrier_exit::give_up() {
 /// The directory's version counts those who leave: see barrier_round.
 void barrier_exit::remove_own() {
     core()->submit(request::multi({request::remove(join_path(at_->as.directory, at_->own)),
-                                   request::set(at_->as.directory, {})}),
+                                   request::set(at_->as.directory, at_->round.note())}),
                    here([this](const reply& r) { on_removed(r); }));
 }
 
@@ -117,7 +117,7 @@ void barrier_exit::judge(std::int32_t before,
     if (std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
         clear_away(before);
     }
-    if (at_->round.all_have_left(after.stat.version)) {
+    if (at_->round.all_have_left(after.stat.version, after.data)) {
         end({{}, true});
     } else {
         end({{errc::participant_lost,

@@ -9,11 +9,12 @@ namespace latchkey {
 
 /// If everybody is still there, and nothing has happened since the look. The write makes the
 /// version one that no earlier round has seen.
-void barrier_entry::open_round(std::int32_t version, std::vector<std::string> members) {
+void barrier_entry::open_round(const reply& directory, std::vector<std::string> members) {
     busy_ = true;
-    barrier_round round{std::move(members), version + 1};
+    const std::int32_t version = directory.stat.version;
+    auto round = barrier_round::after(version, directory.data, std::move(members));
     std::vector<request> all{
-        request::set(at_->as.directory, {}, version),
+        request::set(at_->as.directory, round.note(), version),
         request::create(
             path_of(barrier_round::ready), round.write(), create_mode::persistent, at_->as.access)};
     for (const std::string& name : round.members) {

@@ -10,6 +10,50 @@
 
 namespace latchkey {
 
+namespace {
+
+/// What the directory's data tells.
+struct round_note {
+    std::int32_t version = 0;
+    std::int64_t counting = 0;
+    std::vector<std::int32_t> broken = {};
+};
+
+/// Numbers that anybody may have written.
+std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
+    std::vector<std::int32_t> broken;
+    const auto found = object.find("broken");
+    if (found != object.end() && found->is_array()) {
+        for (const auto& each : *found) {
+            if (each.is_number_integer() && broken.size() < barrier_round::memory) {
+                broken.push_back(static_cast<std::int32_t>(each.get<std::int64_t>()));
+            }
+        }
+    }
+    return broken;
+}
+
+/// Nothing of data that is not ours.
+std::optional<round_note> read_note(const std::string& data) {
+    const auto object = nlohmann::json::parse(data, nullptr, false);
+    if (!object.is_object() || !object.contains("version") || !object.contains("counting") ||
+        !object["version"].is_number_integer() || !object["counting"].is_number_integer()) {
+        return std::nullopt;
+    }
+    return round_note{static_cast<std::int32_t>(object["version"].get<std::int64_t>()),
+                      object["counting"].get<std::int64_t>(),
+                      broken_in(object)};
+}
+
+/// How many of them write in the directory when they leave.
+std::int64_t counting(const std::vector<std::string>& members) {
+    return std::count_if(members.begin(), members.end(), [](const auto& name) {
+        return name.starts_with(barrier_round::prefix);
+    });
+}
+
+}  // namespace
+
 bool barrier_round::has(std::string_view name) const noexcept {
     return std::find(members.begin(), members.end(), name) != members.end();
 }
@@ -24,17 +68,48 @@ std::vector<std::string> barrier_round::left_of(const std::vector<std::string>& 
     return left;
 }
 
-bool barrier_round::all_have_left(std::int32_t now) const noexcept {
+barrier_round barrier_round::after(std::int32_t now,
+                                   const std::string& data,
+                                   std::vector<std::string> members) {
+    barrier_round next{std::move(members), now + 1};
+    if (auto before = read_note(data)) {
+        next.broken = std::move(before->broken);
+        if (std::int64_t(now) - before->version < before->counting) {
+            next.broken.push_back(before->version);
+        }
+        if (next.broken.size() > memory) {
+            next.broken.erase(next.broken.begin());
+        }
+    }
+    return next;
+}
+
+bool barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
     if (!version) {
         return true;  // nobody knows better
     }
-    const auto counting = std::count_if(
-        members.begin(), members.end(), [](const auto& name) { return name.starts_with(prefix); });
-    return std::int64_t(now) - *version >= counting;
+    const auto noted = read_note(data);
+    if (!noted || noted->version <= *version) {
+        return std::int64_t(now) - *version >= counting(members);
+    }
+    const auto& broken_since = noted->broken;
+    const bool forgotten = broken_since.size() >= memory && broken_since.front() > *version;
+    return !forgotten &&
+           std::find(broken_since.begin(), broken_since.end(), *version) == broken_since.end();
+}
+
+std::string barrier_round::note() const {
+    return version ? nlohmann::json{{"version", *version},
+                                    {"counting", counting(members)},
+                                    {"broken", broken}}
+                         .dump()
+                   : std::string();
 }
 
 std::string barrier_round::write() const {
-    return nlohmann::json{{"version", version.value_or(0)}, {"members", members}}.dump();
+    return nlohmann::json{
+        {"version", version.value_or(0)}, {"members", members}, {"broken", broken}}
+        .dump();
 }
 
 std::optional<barrier_round> barrier_round::read(const std::string& data) {
@@ -51,6 +126,7 @@ std::optional<barrier_round> barrier_round::read(const std::string& data) {
         }
         round.members.push_back(name.get<std::string>());
     }
+    round.broken = broken_in(object);
     return round;
 }
 

@@ -19,21 +19,37 @@ namespace latchkey {
 /// and writes the directory in one transaction. So `version`, as it is when the round
 /// begins, tells in the end whether all have left or some were lost. Curator's participants do not
 /// count there.
+///
+/// Later rounds change the version too, and somebody may hear only then that its own is over. So
+/// the directory's data tells of the round that is on, and of the last ones that lost somebody:
+/// whoever begins one has seen how the one before has ended, and those who leave write the same
+/// again.
 struct barrier_round {
     static constexpr std::string_view ready = "ready";
+    /// How many rounds that lost somebody are remembered.
+    static constexpr std::size_t memory = 16;
     /// What the names of Latchkey's participants begin with; Curator's are bare UUIDs.
     static constexpr std::string_view prefix = "member-";
 
     std::vector<std::string> members;
-    std::optional<std::int32_t> version;  ///< none: Curator opened it, and wrote down nothing
+    std::optional<std::int32_t> version;    ///< none: Curator opened it, and wrote down nothing
+    std::vector<std::int32_t> broken = {};  ///< the versions of earlier ones that lost somebody
 
     [[nodiscard]] bool has(std::string_view name) const noexcept;
 
     /// Those of `names` that are of this round.
     [[nodiscard]] std::vector<std::string> left_of(const std::vector<std::string>& names) const;
 
-    /// Whether all of those who count have left, the directory being at `now`.
-    [[nodiscard]] bool all_have_left(std::int32_t now) const noexcept;
+    /// The next one, begun in a directory that is at `now` and has this data.
+    [[nodiscard]] static barrier_round after(std::int32_t now,
+                                             const std::string& data,
+                                             std::vector<std::string> members);
+
+    /// Whether all of those who count have left, the directory being at `now` and having this data.
+    [[nodiscard]] bool all_have_left(std::int32_t now, const std::string& data) const;
+
+    /// The directory's data while it is on.
+    [[nodiscard]] std::string note() const;
 
     /// The data of `ready`, and back; nothing of data that is not ours.
     [[nodiscard]] std::string write() const;

@@ -113,7 +113,7 @@ private:
         return {.what = r,
                 .servers = {},
                 .directory = directory_ + '/' + to_string(r),
-                .locks = options_.locks,
+                .locks = locks_for(r),
                 // Those of one process would be one to the servers.
                 .threads = r == recipe::double_barrier ? 1 : options_.threads,
                 .session_timeout = options_.session_timeout,
@@ -121,11 +121,22 @@ private:
                 .log = {}};
     }
 
+    /// A round needs its participants.
+    [[nodiscard]] std::size_t processes_for(recipe r) const {
+        const auto asked = static_cast<std::size_t>(options_.processes);
+        return r == recipe::double_barrier ? std::max<std::size_t>(asked, round_size + 1) : asked;
+    }
+
+    [[nodiscard]] int locks_for(recipe r) const {
+        const int rounds = static_cast<int>(processes_for(r) / round_size);
+        return r == recipe::double_barrier ? std::min(options_.locks, rounds) : options_.locks;
+    }
+
     /// One for each place. Semaphores are there with their first limit when they are given out.
     [[nodiscard]] std::vector<chaos_order> prepared_orders() const {
         std::vector<chaos_order> orders;
         for (const recipe r : options_.recipes) {
-            orders.insert(orders.end(), static_cast<std::size_t>(options_.processes), order_for(r));
+            orders.insert(orders.end(), processes_for(r), order_for(r));
             if (r == recipe::semaphore) {
                 client zk = client::connect(servers_.connect_string());
                 for (const std::string& path : lock_paths(r)) {
@@ -138,7 +149,7 @@ private:
 
     [[nodiscard]] std::vector<std::string> lock_paths(recipe r) const {
         std::vector<std::string> paths;
-        for (int lock = 0; lock < options_.locks; ++lock) {
+        for (int lock = 0; lock < locks_for(r); ++lock) {
             paths.push_back(order_for(r).path(lock));
         }
         return paths;

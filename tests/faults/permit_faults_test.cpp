@@ -118,6 +118,25 @@ TYPED_TEST(LostPermits, AreCountedAfterThePlaceInTheQueueWasCreatedAtLast) {
     }
 }
 
+TYPED_TEST(LostPermits, AreCountedAfterTheListThatTellsThatNobodyIsAheadAnyMore) {
+    // Of what is asked together the list is not answered, and what is free is, with one ahead.
+    constexpr int unknown = -2;
+    this->taken().release();
+    ASSERT_TRUE(this->all_gone());
+    client other = this->connected();
+    typename TypeParam::type theirs(other, "/slots", 3);
+    const auto before = this->take(theirs);
+    this->ensemble_.run_for(this->one_way);
+    this->ensemble_.refuse_next(op::children, unknown, this->client_.session_id());
+    const auto a = this->take();
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return before->done; }, 60s));
+    this->ensemble_.run_for(10s);
+    EXPECT_FALSE(a->done) << "six of three permits";
+    before->granted.release();
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_TRUE(a->granted.valid());
+}
+
 TYPED_TEST(LostPermits, AreTakenWhenTheListsAreLost) {
     for (const when w : {when::before, when::after}) {
         this->taken().release();
@@ -155,6 +174,20 @@ TYPED_TEST(LostPermits, OfOneWhoGivesUpWhileTheyAreTakenGo) {
     }
 }
 
+TYPED_TEST(LostPermits, OfOneWhoIsRefusedAfterAnAnswerWasLostGo) {
+    constexpr int no_auth = -102;
+    this->taken().release();
+    ASSERT_TRUE(this->all_gone());
+    this->ensemble_.fail_next(op::multi, when::after, this->client_.session_id());
+    const auto a = this->take();
+    ASSERT_TRUE(this->ensemble_.run_until(
+        [&] { return !this->ensemble_.children(TypeParam::permits).empty(); }, 30s));
+    this->ensemble_.refuse_next(op::multi, no_auth, this->client_.session_id());
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 30s));
+    EXPECT_EQ(a->ec, errc::not_authorized) << a->ec.message();
+    EXPECT_TRUE(this->all_gone());
+}
+
 TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
     this->taken().release();
     this->settle();
@@ -165,6 +198,23 @@ TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_TRUE(a->granted.valid());
     this->expect_three_permits_and_nobody_in_the_queue();
+}
+
+class LostSemaphore : public SteppedTest {};
+
+TEST_F(LostSemaphore, IsToldToBeMissingThoughTheFirstAnswersWereLost) {
+    client c = connected();
+    for (const when w : {when::before, when::after}) {
+        semaphore s(c, "/none");
+        ensemble_.fail_next(op::create, w, c.session_id());
+        auto a = std::make_shared<attempt>();
+        s.async_acquire(1, std::chrono::nanoseconds::max(), {}, [a](std::error_code ec, hold) {
+            a->done = true;
+            a->ec = ec;
+        });
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_EQ(a->ec, errc::no_such_znode) << a->ec.message();
+    }
 }
 
 }  // namespace

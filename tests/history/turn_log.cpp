@@ -56,10 +56,19 @@ turn part_of(const turn& whole, const std::string& lock) {
     return part;
 }
 
+/// It is told by another thread than the grant, and perhaps a moment after that.
+void add_place(turn& t, std::string znode) {
+    if (!t.granted) {
+        t.znodes.push_back(std::move(znode));
+    } else if (std::find(t.znodes.begin(), t.znodes.end(), znode) == t.znodes.end()) {
+        t.znodes.insert(t.znodes.begin(), std::move(znode));
+    }
+}
+
 void add_to(turn& t, const json& all) {
     const auto what = all.at("what").get<std::string>();
     if (what == "reserved") {
-        t.znodes.push_back(all.at("znode").get<std::string>());
+        add_place(t, all.at("znode").get<std::string>());
     } else if (what == "granted") {
         for (auto& znode : all.at("znodes").get<std::vector<std::string>>()) {
             if (std::find(t.znodes.begin(), t.znodes.end(), znode) == t.znodes.end()) {

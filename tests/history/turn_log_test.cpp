@@ -76,6 +76,17 @@ TEST_F(TurnLog, GivesBackWhatWasAskedFor) {
     EXPECT_TRUE(t.asked.silent);
 }
 
+TEST_F(TurnLog, PutsAPlaceThatIsToldLateBeforeTheGrant) {
+    {
+        turn_log log(file_);
+        log.invoked(1, nanoseconds(10), {.locks = {"/s"}});
+        log.granted(1, 42, {"/s/permits/p"}, -77, {nanoseconds(20), true, nanoseconds(90)});
+        log.reserved(1, "/s/queue/q");
+        log.reserved(1, "/s/permits/p");
+    }
+    EXPECT_EQ(read().turns.at(0).znodes, (std::vector<std::string>{"/s/queue/q", "/s/permits/p"}));
+}
+
 TEST_F(TurnLog, GivesBackHowARoundWasLeft) {
     {
         turn_log log(file_);

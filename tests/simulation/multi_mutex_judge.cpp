@@ -37,11 +37,16 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
     }
 }
 
-/// What was gone in one directory never was the first everywhere after that.
+/// What was gone in one directory never was the first everywhere after that, and that is known, if
+/// nothing has kept it from being watched.
 void multi_mutex_judge::check_first(const call& c, const participants& places) {
+    const bool undisturbed = c.troubles_before == 0 &&
+                             stage_.disturbances == c.disturbances_before &&
+                             c.by->connections == c.connections_before;
     const participant* first_gone = nullptr;
     for (const auto& place : places) {
-        if (!place->there() && (first_gone == nullptr || place->gone < first_gone->gone)) {
+        if (undisturbed && !place->there() &&
+            (first_gone == nullptr || place->gone < first_gone->gone)) {
             first_gone = place.get();
         }
     }
@@ -81,7 +86,8 @@ void multi_mutex_judge::released(const held& h) {
     f.pauses = h.by->pauses;
     const bool whole =
         std::all_of(f.places.begin(), f.places.end(), [](const auto& p) { return p->there(); });
-    if (f.places.size() > 1 && whole && undisturbed(f)) {
+    const bool refused = stage_.what.uses(fault::access_taken);
+    if (f.places.size() > 1 && whole && !refused && undisturbed(f)) {
         farewells_.push_back(std::move(f));
     }
 }

@@ -33,7 +33,8 @@ permit_judge::permit_judge(stage& s) : judge(s), leases_(!s.recipe.names().weigh
                     return other.path == path;
                 });
             if (known == semaphores_.end()) {
-                semaphores_.push_back({path, o.directory, o.more_directories.front(), {}, {}, {}});
+                semaphores_.push_back(
+                    {path, o.directory, o.more_directories.front(), {}, {}, {}, {}});
             }
         }
     }
@@ -73,6 +74,7 @@ void permit_judge::note_limit(semaphore& s, const model::change& c) {
         resizes_ += c.what == set_data ? 1U : 0U;
         s.limit = limit_in(c.data);
         s.limits.insert(s.limit.value_or(0));
+        s.made = c.what == create ? stage_.now() : s.made;
         stage_.tell("    the limit of ", s.path, " is ", c.data);
     }
 }
@@ -191,8 +193,8 @@ bool permit_judge::may_watch(const std::string& path, std::int64_t session) cons
 }
 
 std::optional<testing::counters> permit_judge::budget(const call& c, const hold& h) const {
-    if (resizes_ > 0) {
-        return std::nullopt;  // whoever is the first looks again
+    if (resizes_ > 0 || (!c.stated && of(c).made > c.begun)) {
+        return std::nullopt;  // whoever is the first looks again, and who needs others to make it
     }
     const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;
     testing::counters most;

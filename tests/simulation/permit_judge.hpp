@@ -59,6 +59,7 @@ private:
         std::string permits;
         std::optional<std::uint32_t> limit;           ///< now; none: there is no semaphore
         std::set<std::uint32_t> limits;               ///< all that ever were
+        duration made{};                              ///< when there was one at last
         std::map<std::string, admission> admissions;  ///< by attempt
     };
 
