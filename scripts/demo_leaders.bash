@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Part of scripts/demo: three candidates for the leadership; the leader is killed, paused, and asked to hand over.
 # Uses its words: headline, tell, problem, now, seconds; $latchkey, $state, pid_of, begin_time, session_timeout.
-# shellcheck disable=SC2154
+# shellcheck disable=SC2034,SC2154
 
 # What a leader does: an effect every moment, "<id> <token> <time>", as long as it may.
 # shellcheck disable=SC2016
