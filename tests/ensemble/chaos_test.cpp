@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 TEST(Chaos, NobodyIsFooledAndNothingIsLostUnderRandomFaults) {
     chaos_options o;
     o.seed = std::random_device()();
-    o.duration = 10s;
-    o.storm = 10s;
+    o.duration = 8s;
+    o.storm = 8s;
     o.session_timeout = 2000ms;
     o.recipes.assign(all_recipes.begin(), all_recipes.end());
     o.processes = 2;

@@ -41,8 +41,6 @@ void judge::begins(const std::shared_ptr<call>& c) {
     ++stage_.counts.calls;
     c->begun = stage_.now();
     c->pauses_before = by.pauses;
-    c->troubles_before = stage_.troubles;
-    c->disturbances_before = stage_.disturbances;
     c->connections_before = by.connections;
     c->calls_before = ++by.calls;
     c->wake_ups_before = by.wake_ups;

@@ -62,8 +62,6 @@ struct call {
     std::optional<duration> stopped;  ///< when cancellation was asked for
     int told = 0;
     std::uint64_t pauses_before = 0;
-    int troubles_before = 0;
-    std::uint64_t disturbances_before = 0;
     // To count its requests by, if nothing disturbs it.
     bool undisturbed = false;
     std::uint64_t connections_before = 0;

@@ -28,7 +28,9 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
     for (const auto& mine : places) {
         const auto& history = truth_.history_of(mine->directory);
         const auto next = std::find_if(history.begin(), history.end(), [&](const auto& entry) {
-            return entry.first > mine->czxid && !entry.second->foreign();
+            const participant& other = *entry.second;
+            const bool left = !other.there() && other.gone <= token;
+            return other.czxid > mine->czxid && !other.foreign() && !left;
         });
         if (next != history.end() && next->first <= token) {
             return stage_.broken("I3",
@@ -40,9 +42,7 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
 /// What was gone in one directory never was the first everywhere after that, and that is known, if
 /// nothing has kept it from being watched.
 void multi_mutex_judge::check_first(const call& c, const participants& places) {
-    const bool undisturbed = c.troubles_before == 0 &&
-                             stage_.disturbances == c.disturbances_before &&
-                             c.by->connections == c.connections_before;
+    const bool undisturbed = stage_.disturbances == 0 && c.by->connections == c.connections_before;
     const participant* first_gone = nullptr;
     for (const auto& place : places) {
         if (undisturbed && !place->there() &&

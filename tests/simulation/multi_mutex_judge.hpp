@@ -15,7 +15,7 @@ namespace latchkey::simulation {
 ///        release, and given up at once, if nothing makes that impossible. In each directory one
 ///        holds, of whatever kind.
 ///   I3   One token for all places: not below any of their czxids, and below that of any later
-///        participant of each directory.
+///        participant of each directory that was still there then.
 ///   I4   The first everywhere, and nobody who never was that.
 ///   I6   A waiter watches one znode of others in each directory.
 class multi_mutex_judge final : public judge {
