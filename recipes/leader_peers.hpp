@@ -4,6 +4,7 @@
 #include "loop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ class leader_peers {
 public:
     using time_point = loop::clock::time_point;
     using duration = loop::clock::duration;
+
+    /// At least; also without a hysteresis.
+    static constexpr std::chrono::seconds between_offers{1};
 
     struct choice {
         std::optional<mailbox_name> best;  ///< to be offered the leadership now
@@ -51,12 +55,14 @@ private:
         std::optional<time_point> offered;  ///< the last time
 
         [[nodiscard]] bool offered_within(duration d, time_point now) const noexcept {
-            return offered && now - *offered < d;
+            return offered && now - *offered < std::max<duration>(d, between_offers);
         }
 
         /// When it may be offered the leadership.
         [[nodiscard]] time_point ripe(duration hysteresis) const noexcept {
-            return std::max(*since, offered.value_or(*since)) + hysteresis;
+            const auto again = offered ? *offered + std::max<duration>(hysteresis, between_offers)
+                                       : time_point::min();
+            return std::max(*since + hysteresis, again);
         }
     };
 

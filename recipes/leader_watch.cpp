@@ -233,16 +233,13 @@ void leader_watch::on_head(const reply& r) {
 }
 
 void leader_watch::on_directory(const reply& r) {
-    const bool passing =
-        !r.ok() && r.code != result_code::no_node && r.code != result_code::no_auth;
-    if (!r.ok()) {
+    const result_code code = r.code;
+    if (code != result_code::ok) {
         published_.end();  // begins again with the next list
     }
-    if (passing) {
+    if (code != result_code::ok && code != result_code::no_node && code != result_code::no_auth) {
         look_later();
-        return;
-    }
-    if (head_.last()) {
+    } else if (head_.last()) {
         tell_leader();
     }
 }

@@ -127,6 +127,16 @@ TEST_F(Peers, AreOfferedTheLeadershipOnceInAHysteresisTime) {
     EXPECT_EQ(chosen_at_once(0, 22s), 'a');
 }
 
+TEST_F(Peers, AreOfferedTheLeadershipOnceInASecondWithoutAHysteresis) {
+    leader_peers hasty{0s};
+    hasty.note({mailbox(5, 'a')}, at(0s));
+    EXPECT_EQ(who(hasty.choose(0, at(0s)).best), 'a');
+    hasty.note_offer({5, guid_of('a')}, at(0s));
+    EXPECT_EQ(who(hasty.choose(0, at(0s)).best), '-');
+    EXPECT_EQ(hasty.choose(0, at(0s)).again, at(1s));
+    EXPECT_EQ(who(hasty.choose(0, at(1s)).best), 'a');
+}
+
 TEST_F(Peers, AreCountedAnewInEachTermButForTheOffersMade) {
     peers_.note({mailbox(5, 'a'), mailbox(4, 'b')}, at(0s));
     peers_.note_offer({5, guid_of('a')}, at(30s));
