@@ -145,16 +145,18 @@ std::optional<participant> acquirer::first(const participation& as) const {
 }
 
 bool acquirer::revoke(const participation& as, const participant& whom) const {
-    const bool has_permits = whom.permits > 0 && as.permits && permits_of(whom.name);
+    // Of Curator's leases every name counts.
+    const bool has_permits =
+        whom.permits > 0 && as.permits && (as.permits->leases || permits_of(whom.name));
     const bool is_queued =
         place_of(whom.name, as.markers).what == queue_place::standing::participant;
-    if (!(has_permits || is_queued) || whom.name.find('/') != std::string::npos) {
+    const std::string path =
+        join_path(has_permits ? as.permits->directory : as.directory, whom.name);
+    if (!(has_permits || is_queued) || name_of(path) != whom.name || !path_problem(path).empty()) {
         throw error(
             errc::invalid_argument,
             '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(as.directory) + '"');
     }
-    const std::string path =
-        join_path(has_permits ? as.permits->directory : as.directory, whom.name);
     const reply r = ask(*core(), request::set(path, std::string(revocation_request)));
     failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
     return r.ok();

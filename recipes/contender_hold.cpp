@@ -13,6 +13,10 @@ namespace {
 /// unnoticed for long.
 constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 
+bool is_unwatched(const std::unique_ptr<queued_znode>& z) {
+    return !z->waits() && !z->watched();
+}
+
 }  // namespace
 
 void contender::publish() {
@@ -33,15 +37,16 @@ void contender::publish() {
 
 /// Those that have not been watched while they waited.
 void contender::watch_soon() {
-    const auto unwatched = [](const auto& z) { return !z->waits() && !z->watched(); };
-    if (std::any_of(znodes_.begin(), znodes_.end(), unwatched)) {
-        timer_.start(own_watch_delay, [this, unwatched] {
-            for (const auto& z : znodes_) {
-                if (unwatched(z)) {
-                    z->watch();
-                }
-            }
-        });
+    if (std::any_of(znodes_.begin(), znodes_.end(), is_unwatched)) {
+        timer_.start(own_watch_delay, [this] { watch(); });
+    }
+}
+
+void contender::watch() {
+    for (const auto& z : znodes_) {
+        if (is_unwatched(z)) {
+            z->watch();
+        }
     }
 }
 

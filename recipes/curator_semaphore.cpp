@@ -155,6 +155,10 @@ std::vector<participant> curator_semaphore::participants() {
     return found;
 }
 
+bool curator_semaphore::revoke(const participant& whom) {
+    return impl_->acquire.revoke(impl_->as(), whom);
+}
+
 const std::string& curator_semaphore::path() const noexcept {
     return impl_->as().permits->semaphore;
 }

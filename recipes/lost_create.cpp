@@ -51,13 +51,21 @@ void lost_create::on_listed(const std::string& directory, const reply& r) {
     }
     for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
         std::string path = join_path(directory, name);
-        if (std::find(kept_->begin(), kept_->end(), path) == kept_->end()) {
+        if (!is_kept(path)) {
             core_->deletes().add(std::move(path), nullptr);
         }
     }
     if (core_->loop().now() > since_ + patience * core_->session_timeout()) {
         core_->detach(this);
     }
+}
+
+/// Also as the reader that the writer has become: a directory gives each number once.
+bool lost_create::is_kept(const std::string& path) const {
+    const auto number = [this](const std::string& p) { return place_of(p, as_->markers).sequence; };
+    return std::any_of(kept_->begin(), kept_->end(), [&](const std::string& kept) {
+        return parent_of(kept) == parent_of(path) && number(kept) == number(path);
+    });
 }
 
 }  // namespace latchkey

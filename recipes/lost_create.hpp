@@ -45,6 +45,7 @@ private:
     void client_closed(const failure&) override { core_->detach(this); }
 
     void on_listed(const std::string& directory, const reply& r);
+    [[nodiscard]] bool is_kept(const std::string& path) const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;

@@ -100,6 +100,18 @@ hold& recursive_mutex::held() {
     return impl_->held;
 }
 
+std::vector<participant> recursive_mutex::participants() {
+    return impl_->acquire.participants(*impl_->as);
+}
+
+std::optional<participant> recursive_mutex::holder() {
+    return impl_->acquire.first(*impl_->as);
+}
+
+bool recursive_mutex::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as, whom);
+}
+
 const std::string& recursive_mutex::path() const noexcept {
     return impl_->as->directory;
 }

@@ -81,13 +81,26 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         std::make_shared<conversion>(state, std::move(done))->start(to, limit, options.stop);
         return;
     }
+    if (!state->valid()) {
+        done({errc::hold_lost, to_string(state->why_lost())}, false);
+        return;
+    }
+    acquire.core()->post([state] {
+        if (const auto& owner = state->owner()) {
+            owner->watch();  // what is granted below continues it only if it was there until then
+        }
+    });
     // Two readers that waited to become writers would wait for each other: the second is told no.
     const auto end = time_after(acquire.core()->loop(), limit);
     acquire.enter(as(lock_mode::upgrade),
                   at_once,
                   {.stop = options.stop, .reserved = nullptr},
-                  [self = shared_from_this(), h, to, end, options, done = std::move(done)](
+                  [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
                       local_queue::acquired a) {
+                      if (!state->valid()) {
+                          done({errc::hold_lost, to_string(state->why_lost())}, false);
+                          return;
+                      }
                       if (!a.granted || to == lock_mode::upgrade) {
                           const bool granted = static_cast<bool>(a.granted);
                           if (granted) {

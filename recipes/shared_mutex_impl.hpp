@@ -36,6 +36,7 @@ public:
     // lock() and its like keep their holds here.
     boost::mutex guard;
     hold alone LATCHKEY_GUARDED_BY(guard);  ///< exclusive or upgrade
+    std::thread::id alone_by LATCHKEY_GUARDED_BY(guard);
     std::multimap<std::thread::id, hold> together LATCHKEY_GUARDED_BY(guard);
 
     /// Takes out a shared hold, this thread's if it has one: guards may move between threads.
@@ -54,12 +55,20 @@ public:
             together.emplace(std::this_thread::get_id(), std::move(h));
         } else {
             alone = std::move(h);
+            alone_by = std::this_thread::get_id();
         }
     }
 
     hold take_alone() {
         const monitor_lock lock(guard);
+        alone_by = {};
         return std::move(alone);
+    }
+
+    /// Whatever this thread asks for besides, it would wait for itself.
+    [[nodiscard]] bool is_alone_by_this_thread() {
+        const monitor_lock lock(guard);
+        return alone && alone_by == std::this_thread::get_id();
     }
 
     void convert(const std::shared_ptr<hold>& h,

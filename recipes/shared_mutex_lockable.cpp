@@ -13,6 +13,14 @@ constexpr auto at_once = std::chrono::nanoseconds::zero();
 }  // namespace
 
 bool shared_mutex::lock_within(lock_mode m, std::chrono::nanoseconds limit) {
+    if (impl_->is_alone_by_this_thread()) {
+        if (limit == local_queue::for_ever) {
+            throw error(errc::would_deadlock,
+                        "this thread holds \"" + escaped(path()) +
+                            "\" already: a shared_mutex is not recursive");
+        }
+        return false;
+    }
     hold granted = acquire_within(m, limit, {});
     if (!granted) {
         return false;

@@ -84,6 +84,10 @@ public:
     /// participant, 2 round trips.
     [[nodiscard]] std::vector<participant> participants();
 
+    /// As mutex::revoke(): asks a hold of several permits through any of them. Curator's do not
+    /// listen.
+    bool revoke(const participant& whom);
+
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:

@@ -36,6 +36,8 @@ namespace latchkey {
 ///   first already. Take few paths, and hold them shortly.
 /// - Loss: as for one znode. When somebody deletes one of them, all are lost; they go with the
 ///   release. A waiter that loses one joins anew at all tails.
+/// - Who is there, and revoke(): of each path, through a mutex on it. To be asked for one path is
+///   to be asked for all (hold::revocation_requested()), because none is given up alone.
 /// - Threads, Lockable, lifetime: as mutex.
 ///
 ///     latchkey::multi_mutex both(zk, {"/accounts/4711", "/accounts/42"});

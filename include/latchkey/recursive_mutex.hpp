@@ -5,11 +5,14 @@
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/mutex_options.hpp>
+#include <latchkey/participant.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
@@ -66,6 +69,11 @@ public:
     /// This thread's hold: its token, validity and transactions. Errors: errc::hold_lost if it has
     /// none. The reference ends with the last unlock().
     [[nodiscard]] hold& held();
+
+    /// As mutex's.
+    [[nodiscard]] std::vector<participant> participants();
+    [[nodiscard]] std::optional<participant> holder();
+    bool revoke(const participant& whom);
 
     [[nodiscard]] const std::string& path() const noexcept;
 

@@ -114,7 +114,9 @@ public:
                        acquire_options options,
                        acquire_handler handler);
 
-    // Lockable: exclusive. lock_*() throw what acquire() throws; the holds are kept inside.
+    // Lockable: exclusive. lock_*() throw what acquire() throws, and errc::would_deadlock in the
+    // thread that has it exclusive or to upgrade (try_lock_*() are false there); one that has it
+    // shared and locks it exclusive waits for itself. The holds are kept inside.
     void lock();
     [[nodiscard]] bool try_lock();
     void unlock() noexcept;

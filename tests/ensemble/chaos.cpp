@@ -2,13 +2,17 @@
 
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/client.hpp>
-#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
 
+#include "ask.hpp"
 #include "chaos_faults.hpp"
 #include "chaos_workers.hpp"
+#include "client_core.hpp"
 #include "eventually.hpp"
 #include "fenced_register.hpp"
+#include "participants.hpp"
 #include "real_ensemble.hpp"
+#include "request.hpp"
 #include "transaction_log.hpp"
 
 #include <algorithm>
@@ -79,10 +83,9 @@ public:
           progress_(progress),
           register_(o.folder / "register"),
           servers_(servers_for(o)),
-          workers_(servers_, common_order(), o.folder, o.processes, o.seed),
+          workers_(servers_, prepared_orders(), o.folder, o.seed),
           server_faults_(servers_, diary_, o.session_timeout, o.seed + 1),
-          worker_faults_(workers_, register_, lock_paths(), diary_, o.session_timeout, o.seed + 2) {
-    }
+          worker_faults_(workers_, register_, numbers(), diary_, o.session_timeout, o.seed + 2) {}
 
     chaos_outcome run() {
         chaos_outcome result;
@@ -98,7 +101,7 @@ public:
         }
         workers_.drain();
         wait_until_empty();
-        history_.end = now();
+        end_ = now();
         result.trouble += workers_.end();
         result.duration = std::chrono::duration_cast<milliseconds>(now() - begin);
         judge(offset, result);
@@ -106,9 +109,10 @@ public:
     }
 
 private:
-    [[nodiscard]] chaos_order common_order() const {
-        return {.servers = {},
-                .directory = directory_,
+    [[nodiscard]] chaos_order order_for(recipe r) const {
+        return {.what = r,
+                .servers = {},
+                .directory = directory_ + '/' + to_string(r),
                 .locks = options_.locks,
                 .threads = options_.threads,
                 .session_timeout = options_.session_timeout,
@@ -116,12 +120,44 @@ private:
                 .log = {}};
     }
 
-    [[nodiscard]] std::vector<std::string> lock_paths() const {
+    /// One for each place. Semaphores are there with their first limit when they are given out.
+    [[nodiscard]] std::vector<chaos_order> prepared_orders() const {
+        std::vector<chaos_order> orders;
+        for (const recipe r : options_.recipes) {
+            orders.insert(orders.end(), static_cast<std::size_t>(options_.processes), order_for(r));
+            if (r == recipe::semaphore) {
+                client zk = client::connect(servers_.connect_string());
+                for (const std::string& path : lock_paths(r)) {
+                    static_cast<void>(semaphore(zk, path, permits_at_first).acquire());
+                }
+            }
+        }
+        return orders;
+    }
+
+    [[nodiscard]] std::vector<std::string> lock_paths(recipe r) const {
         std::vector<std::string> paths;
         for (int lock = 0; lock < options_.locks; ++lock) {
-            paths.push_back(common_order().path(lock));
+            paths.push_back(order_for(r).path(lock));
         }
         return paths;
+    }
+
+    /// Where holders show themselves.
+    [[nodiscard]] std::vector<std::string> numbers() const {
+        std::vector<std::string> all;
+        for (const recipe r : options_.recipes) {
+            const bool has_permits = !history::permit_directory(layout_of(r), {}).empty();
+            for (const std::string& path : lock_paths(r)) {
+                if (!has_permits) {
+                    all.push_back(path);
+                }
+                if (has_permits || r == recipe::shared_mutex) {
+                    all.push_back(chaos_order::beside(path));
+                }
+            }
+        }
+        return all;
     }
 
     /// Servers and workers are broken independently of each other. What went wrong with that, else
@@ -157,14 +193,23 @@ private:
     /// Nobody takes turns any more: what is left in the queues now should be going.
     void wait_until_empty() {
         client zk = client::connect(servers_.connect_string());
-        for (const std::string& path : lock_paths()) {
-            mutex lock(zk, path);
-            static_cast<void>(eventually([&] { return lock.participants().empty(); }, patience()));
+        const auto empty = [&](const std::string& directory) {
+            const reply r = ask(*client_core::of(zk), request::children(directory));
+            return r.code == result_code::no_node || (r.ok() && r.names.empty());
+        };
+        for (const recipe r : options_.recipes) {
+            for (const std::string& path : lock_paths(r)) {
+                const auto queue = history::queue_directory(layout_of(r), path);
+                const auto permits = history::permit_directory(layout_of(r), path);
+                static_cast<void>(
+                    eventually([&] { return empty(queue) && (permits.empty() || empty(permits)); },
+                               patience()));
+            }
         }
     }
 
     /// For whoever wants to know more: what the servers wrote, and what was broken when.
-    void keep_files() const {
+    void keep_files(const history::history& told) const {
         for (int server = 1; server <= servers_.size(); ++server) {
             const auto data = data_of(servers_, server);
             const auto copy = options_.folder / ("server." + std::to_string(server));
@@ -172,47 +217,61 @@ private:
             std::filesystem::copy(data.parent_path().parent_path() / "server.log", copy);
         }
         std::ofstream faults(options_.folder / "faults");
-        for (const auto& d : history_.disturbances) {
+        for (const auto& d : told.disturbances) {
             faults << d.begin.count() << ' ' << d.end.count() << ' ' << d.worker.value_or(0) << ' '
                    << d.kind << '\n';
         }
         std::ofstream accesses(options_.folder / "accesses");
-        for (const auto& a : history_.accesses) {
+        for (const auto& a : told.accesses) {
             accesses << a.at.count() << ' ' << a.lock << ' ' << a.worker << ' ' << a.token << ' '
                      << a.written.value_or(0) << (a.accepted ? " accepted\n" : " refused\n");
         }
     }
 
     void judge(nanoseconds offset, chaos_outcome& result) {
-        workers_.collect(history_);
-        history_.accesses = register_.accesses();
-        history_.disturbances = diary_.all();
-        keep_files();
-        history_.transactions = logged(servers_);
+        history::history common;
+        common.accesses = register_.accesses();
+        common.disturbances = diary_.all();
+        common.end = end_;
+        keep_files(common);
+        common.transactions = logged(servers_);
         // The wall clock may have been set a little meanwhile.
         const nanoseconds drift = wall_offset() - offset;
-        history_.wall_offset = offset + drift / 2;
+        common.wall_offset = offset + drift / 2;
         history::bounds expected{.session_timeout = options_.session_timeout,
                                  .tick = options_.tick,
                                  .settling = settling(),
                                  .patience = patience()};
         expected.precision += std::chrono::ceil<milliseconds>(std::chrono::abs(drift));
-        result.judged = history::check(history_, expected);
-        for (const auto& d : history_.disturbances) {
+        for (const recipe r : options_.recipes) {
+            result.judged.emplace_back(r, history::check(of(r, common), expected));
+        }
+        for (const auto& d : common.disturbances) {
             ++result.faults[d.kind];
         }
-        result.workers = static_cast<std::size_t>(workers_.number(0));
         for (std::size_t i = 0; i < workers_.size(); ++i) {
             result.workers = std::max(result.workers, static_cast<std::size_t>(workers_.number(i)));
         }
-        result.transactions = history_.transactions.size();
+        result.transactions = common.transactions.size();
+    }
+
+    /// What concerns one recipe.
+    [[nodiscard]] history::history of(recipe r, const history::history& common) const {
+        history::history h = common;
+        h.laid_out = layout_of(r);
+        h.limit = permits_at_first;
+        std::erase_if(h.accesses, [directory = order_for(r).directory](const history::access& a) {
+            return !a.lock.starts_with(directory + '/');
+        });
+        workers_.collect(r, h);
+        return h;
     }
 
     const chaos_options& options_;
     std::ostream& progress_;
     std::string directory_ = real_ensemble::fresh_path();
     fault_diary diary_;
-    history::history history_;
+    nanoseconds end_{};  ///< when everything had become quiet
     fenced_register register_;
     real_ensemble servers_;
     chaos_workers workers_;

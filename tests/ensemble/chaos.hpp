@@ -1,5 +1,6 @@
 #pragma once
 
+#include "chaos_recipe.hpp"
 #include "history.hpp"
 
 #include <chrono>
@@ -8,6 +9,8 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace latchkey::test {
 
@@ -16,9 +19,10 @@ struct chaos_options {
     std::chrono::milliseconds duration{std::chrono::minutes(1)};
     std::chrono::milliseconds session_timeout{3000};
     std::chrono::milliseconds tick{200};
-    int processes = 6;
-    int threads = 2;  ///< of each process
-    int locks = 3;
+    std::vector<recipe> recipes{recipe::mutex};  ///< side by side
+    int processes = 6;                           ///< for each of them
+    int threads = 2;                             ///< of each process
+    int locks = 3;                               ///< for each recipe
     /// How long things are broken in a row, before a time in which nothing is, and whoever was not
     /// woken would be noticed.
     std::chrono::milliseconds storm{std::chrono::seconds(25)};
@@ -27,21 +31,23 @@ struct chaos_options {
 };
 
 struct chaos_outcome {
-    history::verdict judged;
+    std::vector<std::pair<recipe, history::verdict>> judged;
     std::string trouble;  ///< what kept it from being judged, or ended without being told to
     std::map<std::string, std::size_t> faults;
     std::chrono::milliseconds duration{};
     std::size_t workers = 0;
     std::size_t transactions = 0;
 
-    [[nodiscard]] bool fine() const { return trouble.empty() && judged.violations.empty(); }
+    [[nodiscard]] bool fine() const;
+    [[nodiscard]] std::size_t grants() const;
 };
 
 /// Starts servers and workers, breaks them at random, lets everything become quiet, and judges what
 /// happened. `progress` is told a line now and then.
 [[nodiscard]] chaos_outcome run_chaos(const chaos_options& options, std::ostream& progress);
 
-/// For people.
+/// For people: all of it, or a line for each recipe.
 void print(std::ostream& out, const chaos_options& options, const chaos_outcome& outcome);
+void print_table(std::ostream& out, const std::vector<chaos_outcome>& outcomes);
 
 }  // namespace latchkey::test

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "chaos_recipe.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -10,6 +12,7 @@ namespace latchkey::test {
 /// What a worker process of the chaos run is to do: some threads take turns on some locks, tell of
 /// it, and add to the register while they hold one.
 struct chaos_order {
+    recipe what = recipe::mutex;
     std::string servers;
     std::string directory;  ///< the locks are "<directory>/0", "<directory>/1", ...
     int locks = 3;
@@ -23,6 +26,9 @@ struct chaos_order {
     [[nodiscard]] std::string path(int lock) const {
         return directory + '/' + std::to_string(lock);
     }
+
+    /// The register of those who hold a lock beside others.
+    [[nodiscard]] static std::string beside(const std::string& lock) { return lock + "-beside"; }
 };
 
 /// The command line that makes this program a worker. SIGTERM: no more turns, but stay connected;

@@ -10,13 +10,13 @@
 namespace latchkey::test {
 
 chaos_workers::chaos_workers(const real_ensemble& servers,
-                             chaos_order order,
+                             const std::vector<chaos_order>& orders,
                              std::filesystem::path folder,
-                             int places,
                              std::uint64_t seed)
-    : order_(std::move(order)), folder_(std::move(folder)), random_(seed) {
-    for (int i = 0; i < places; ++i) {
+    : folder_(std::move(folder)), random_(seed) {
+    for (const chaos_order& order : orders) {
         slot p;
+        p.order = order;
         for (int server = 1; server <= servers.size(); ++server) {
             p.proxies.push_back(std::make_unique<tcp_proxy>(servers.address(server)));
         }
@@ -30,8 +30,9 @@ std::string chaos_workers::log_of(int number) const {
 }
 
 void chaos_workers::start(slot& p) {
-    p.number = ++last_number_;
-    chaos_order o = order_;
+    recipes_.push_back(p.order.what);
+    p.number = static_cast<int>(recipes_.size());
+    chaos_order o = p.order;
     for (const auto& proxy : p.proxies) {
         o.servers += (o.servers.empty() ? "" : ",") + proxy->address();
     }
@@ -104,10 +105,11 @@ std::string chaos_workers::end() {
     return trouble_;
 }
 
-void chaos_workers::collect(history::history& to) const {
-    for (int number = 1; number <= last_number_; ++number) {
+void chaos_workers::collect(recipe of, history::history& to) const {
+    for (std::size_t i = 0; i < recipes_.size(); ++i) {
+        const int number = static_cast<int>(i) + 1;
         // One that was killed very early has not even begun a file.
-        if (std::filesystem::exists(log_of(number))) {
+        if (recipes_[i] == of && std::filesystem::exists(log_of(number))) {
             history::read_turns(log_of(number), number, to);
         }
     }

@@ -19,11 +19,10 @@ namespace latchkey::test {
 /// the process that is there now; one that was killed is followed by another with a new number.
 class chaos_workers {
 public:
-    /// `order` says what all have in common. Histories go into `folder`.
+    /// One place for each of the orders. Histories go into `folder`.
     chaos_workers(const real_ensemble& servers,
-                  chaos_order order,
+                  const std::vector<chaos_order>& orders,
                   std::filesystem::path folder,
-                  int places,
                   std::uint64_t seed);
 
     [[nodiscard]] std::size_t size() const { return places_.size(); }
@@ -49,11 +48,12 @@ public:
     /// Ends them. What went wrong with any of them so far, else empty.
     [[nodiscard]] std::string end();
 
-    /// Everything that all of them, also those that were killed, have told.
-    void collect(history::history& to) const;
+    /// Everything that those of the recipe, also those that were killed, have told.
+    void collect(recipe of, history::history& to) const;
 
 private:
     struct slot {
+        chaos_order order;
         std::vector<std::unique_ptr<tcp_proxy>> proxies;
         int number = 0;
         std::unique_ptr<child_process> process;
@@ -62,11 +62,10 @@ private:
     [[nodiscard]] std::string log_of(int number) const;
     void start(slot& p);
 
-    chaos_order order_;
     std::filesystem::path folder_;
     std::mt19937_64 random_;
-    int last_number_ = 0;
-    std::string trouble_;  ///< a process that ended without being told to
+    std::vector<recipe> recipes_;  ///< of all workers so far: the first one is number 1
+    std::string trouble_;          ///< a process that ended without being told to
     std::vector<slot> places_;
 };
 

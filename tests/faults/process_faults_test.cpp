@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -105,12 +104,6 @@ TEST_F(ProcessFaults, SecondInterruptDoesNotBreakTheCleanUpOfTheFirst) {
         EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 1; }));
     }
     EXPECT_TRUE(h.valid());
-}
-
-TEST_F(ProcessFaults, LockedTwiceThroughGuardsOfOneThreadIsAnErrorAndNotADeadlock) {
-    const std::unique_lock first(m_);
-    EXPECT_THROW(const std::unique_lock second(m_), error);
-    EXPECT_TRUE(m_.held().valid());
 }
 
 // ---- a machine that was suspended ----

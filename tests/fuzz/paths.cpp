@@ -1,4 +1,5 @@
 #include <latchkey/error.hpp>
+#include <latchkey/file_lock_path.hpp>
 
 #include "chroot.hpp"
 #include "input.hpp"
@@ -38,10 +39,25 @@ void check_accepted(const std::string& path) {
     require(answer.path == path, "and off again");
 }
 
+/// Any file's name makes a path, each another one; what is too long for a name is told apart by a
+/// checksum.
+void check_key(const std::string& key) {
+    if (key.empty()) {
+        return;
+    }
+    const std::string path = key_lock_path(key, "/files");
+    require(path.starts_with("/files/") && path_problem(path).empty(), "a key makes a path");
+    require(path.find('/', 7) == std::string::npos, "a key makes a single name");
+    require(key_lock_path(key, "/files") == path, "and always the same");
+    require(key_lock_path(key + "0", "/files") != path, "another key makes another path");
+    require(key_lock_path("/" + key, "/files") != path, "another key makes another path");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string path(fuzz::text_of(bytes, size));
+    check_key(path);
     const std::string problem = path_problem(path);
     require(escaped(problem) == problem || path.find('\\') != std::string::npos,
             "a problem can be shown");

@@ -30,11 +30,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         }
     }
 
-    // What we write ourselves can be read, whatever is in it.
-    const std::string written = record_writer(text).write();
+    // What we write ourselves can be read, whatever the program is called.
+    std::string program(text.substr(0, text.find('\0')));
+    program_invocation_short_name = program.data();
+    const std::string written = record_writer().write("exclusive");
     require(written.size() <= longest_record, "a record that is written is short");
     const auto again = read_record(written);
     require(again.has_value(), "what is written can be read");
+    require(again->mode == "exclusive", "the mode comes back");
     require(again->since.time_since_epoch().count() > 0, "the time comes back");
     return 0;
 }

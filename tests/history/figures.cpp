@@ -27,12 +27,13 @@ bool undisturbed(const evidence& e, const turn& killed, nanoseconds at, const tu
 }
 
 void measure_hand_over(const evidence& e, const turn& t, verdict& v) {
-    const participant* own = e.granted_znode(t);
-    if (own == nullptr || !own->first || *own->first <= own->born || !believed(t)) {
+    const participant* own = e.waiting_znode(t);
+    const auto ready = own == nullptr ? std::nullopt : e.ready_since(*own, &t);
+    if (!ready || *ready <= std::max(own->born, t.invoked) || !believed(t)) {
         return;
     }
-    if (e.quiet().undisturbed(*own->first, *t.granted)) {
-        v.hand_over.values.push_back(std::max(nanoseconds(0), *t.granted - *own->first));
+    if (e.quiet().undisturbed(*ready, *t.granted)) {
+        v.hand_over.values.push_back(std::max(nanoseconds(0), *t.granted - *ready));
     }
 }
 
@@ -42,7 +43,8 @@ void measure_takeover(const evidence& e,
                       const std::vector<const turn*>& turns,
                       verdict& v) {
     const auto held = std::find_if(turns.begin(), turns.end(), [&](const turn* t) {
-        return t->worker == *kill.worker && believed(*t) && *t->granted <= kill.begin && !t->ended;
+        return t->worker == *kill.worker && believed(*t) && *t->granted <= kill.begin &&
+               !t->ended && t->asked.mode == lock_mode::exclusive;
     });
     if (held == turns.end()) {
         return;
@@ -78,7 +80,7 @@ void measure(const evidence& e, verdict& v) {
         }
     }
     for (const disturbance& d : e.all().disturbances) {
-        if (d.worker && d.killed) {
+        if (d.worker && d.killed && permit_directory(e.all().laid_out, "").empty()) {
             for (const auto& [lock, turns] : e.grants()) {
                 measure_takeover(e, d, turns, v);
             }

@@ -33,6 +33,10 @@ const char* to_string(violation::rule r) noexcept {
             return "lost wake-up";
         case violation::rule::failure:
             return "failure";
+        case violation::rule::limit:
+            return "limit";
+        case violation::rule::torn:
+            return "torn";
     }
     return "?";
 }
@@ -52,6 +56,7 @@ evidence::evidence(const history& h, const bounds& b)
     start_ = nanoseconds::max();
     for (const turn& t : h.turns) {
         start_ = std::min(start_, t.invoked);
+        attempts_[{t.worker, t.attempt}] = &t;
         if (t.granted) {
             grants_[t.lock].push_back(&t);
         }
@@ -93,6 +98,38 @@ std::optional<int> evidence::worker_of(const participant& p) const {
     return found == history_.sessions.end() ? std::nullopt : std::optional(found->second);
 }
 
+const participant* evidence::waiting_znode(const turn& t) const {
+    const std::string directory = queue_directory(history_.laid_out, t.lock);
+    const auto last = std::find_if(t.znodes.rbegin(), t.znodes.rend(), [&](const std::string& z) {
+        return directory_of(z) == directory;
+    });
+    return last == t.znodes.rend() ? nullptr : find(*last);
+}
+
+std::vector<const participant*> evidence::granted_znodes(const turn& t) const {
+    std::vector<const participant*> all;
+    const participant* last = granted_znode(t);
+    for (const std::string& znode : t.znodes) {
+        const participant* p = find(znode);
+        if (p != nullptr && last != nullptr && p->born_zxid == last->born_zxid) {
+            all.push_back(p);
+        }
+    }
+    return all;
+}
+
+std::optional<nanoseconds> evidence::ready_since(const participant& p, const turn* t) const {
+    const bool beside_readers = t == nullptr ? p.reader : t->asked.mode != lock_mode::exclusive;
+    const auto since = beside_readers ? p.first_but_readers : p.first;
+    return since && t != nullptr ? std::max(*since, t->invoked) : since;
+}
+
+const turn* evidence::converted(const turn& t) const {
+    const auto found =
+        t.asked.converts ? attempts_.find({t.worker, *t.asked.converts}) : attempts_.end();
+    return found == attempts_.end() ? nullptr : found->second;
+}
+
 const disturbance* evidence::death_of(int worker) const {
     const auto found = deaths_.find(worker);
     return found == deaths_.end() ? nullptr : found->second;
@@ -117,10 +154,23 @@ verdict check(const history& h, const bounds& b) {
     const evidence e(h, b);
     verdict v;
     v.turns = h.turns.size();
-    check_tokens(e, v);
-    check_order(e, v);
+    switch (h.laid_out) {
+        case layout::one_at_a_time:
+            check_tokens(e, v);
+            check_order(e, v);
+            check_overlaps(e, v);
+            check_together(e, v);
+            break;
+        case layout::readers_writer:
+            check_modes(e, v);
+            break;
+        case layout::semaphore:
+        case layout::curator_semaphore:
+            check_order(e, v);
+            check_permits(e, v);
+            break;
+    }
     check_belief(e, v);
-    check_overlaps(e, v);
     check_register(e, v);
     check_waiting(e, v);
     check_orphans(e, v);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/lock_mode.hpp>
+
 #include "transaction_log.hpp"
 
 #include <chrono>
@@ -30,11 +32,23 @@ struct effect {
     bool applied = false;  ///< as the register answered; it may have been applied without an answer
 };
 
-/// From the call of acquire() to the end of what came of it.
+/// What an acquire is to bring.
+struct wish {
+    std::vector<std::string> locks;  ///< their paths: all at once
+    lock_mode mode = lock_mode::exclusive;
+    std::uint32_t permits = 1;
+    /// The attempt whose hold is to have another mode; it has ended with that.
+    std::optional<std::int64_t> converts = {};
+    bool silent = false;  ///< its place is told with the grant, not before
+};
+
+/// From the call of acquire() to the end of what came of it. An attempt for several locks has a
+/// turn for each of them.
 struct turn {
     int worker = 0;  ///< a process
     std::int64_t attempt = 0;
     std::string lock;
+    wish asked;
     nanoseconds invoked{};
 
     /// As told when the place was reserved, and by the hold: more than one after a loss of the
@@ -70,7 +84,17 @@ struct disturbance {
     bool killed = false;        ///< the worker, which is gone for good; or a server
 };
 
+/// How the locks' participants lie on the servers, and who may hold beside whom.
+enum class layout : std::uint8_t {
+    one_at_a_time,      ///< in the lock's directory
+    readers_writer,     ///< likewise; the names tell who reads
+    semaphore,          ///< `queue/` and `permits/`; the limit is the lock's data
+    curator_semaphore,  ///< `locks/` and `leases/`; the limit is nowhere
+};
+
 struct history {
+    layout laid_out = layout::one_at_a_time;
+    std::uint32_t limit = 0;  ///< of a curator_semaphore
     std::vector<transaction> transactions;
     nanoseconds wall_offset{};  ///< add it to a transaction's time
     std::vector<turn> turns;
@@ -86,7 +110,7 @@ struct bounds {
     std::chrono::milliseconds tick{};
     /// How long after the end of a disturbance its consequences may last.
     std::chrono::milliseconds settling{};
-    /// How long a turn that nothing disturbs may wait at the head of the queue, and a znode that
+    /// How long a turn that nothing disturbs may wait with nobody in its way, and a znode that
     /// nobody needs any more may stay.
     std::chrono::milliseconds patience{};
     /// How far a transaction's time, in whole milliseconds, may be off.
@@ -113,6 +137,8 @@ struct violation {
         orphan,       ///< a znode that nobody needs stayed
         lost_wakeup,  ///< nobody was told that it is first
         failure,      ///< acquire() failed
+        limit,        ///< more permits than there are
+        torn,         ///< something that is to be done at once was done in parts
     };
 
     rule which;

@@ -15,19 +15,37 @@ std::string seconds(nanoseconds time) {
 }
 
 /// When this znode was no longer waiting, whatever the reason.
-nanoseconds waited_until(const evidence& e, const participant& p) {
-    nanoseconds end = p.gone.value_or(e.all().end);
-    if (const turn* t = e.turn_of(p)) {
-        if (t->granted && t->znodes.back() == p.znode) {
-            end = std::min(end, *t->granted);
-        }
+nanoseconds waited_until(const evidence& e, const participant& p, const turn* t) {
+    const bool granted = t != nullptr && t->granted && e.waiting_znode(*t) == &p;
+    // The first of a semaphore's leaves the queue when its permits are there, and is granted then.
+    nanoseconds end =
+        granted && e.granted_znode(*t) != &p ? *t->granted : p.gone.value_or(e.all().end);
+    if (t != nullptr) {
+        end = granted ? std::min(end, *t->granted) : end;
         end = std::min(end, t->ended.value_or(end));
     }
     return end;
 }
 
+void check_wait(const evidence& e, const participant& p, const turn* t, verdict& v) {
+    const auto since = e.ready_since(p, t);
+    if (!since) {
+        return;
+    }
+    const nanoseconds waited = e.quiet().time(*since, waited_until(e, p, t), e.worker_of(p));
+    if (waited > e.expected().patience) {
+        v.violations.push_back({rule::lost_wakeup,
+                                p.znode + " had nobody in its way since " + e.when(*since) +
+                                    " and was not granted for " + seconds(waited) +
+                                    ", undisturbed" + (t == nullptr ? "" : "; " + e.name(*t))});
+    }
+}
+
 /// A turn waits in the queue, or is about to.
 void check_place(const evidence& e, const turn& t, verdict& v) {
+    if (t.asked.silent) {
+        return;
+    }
     nanoseconds without_since = t.invoked;
     const auto check_until = [&](nanoseconds until) {
         const nanoseconds idle = e.quiet().time(without_since, until, t.worker);
@@ -80,20 +98,17 @@ void check_stay(const evidence& e, const participant& p, verdict& v) {
 }  // namespace
 
 void check_waiting(const evidence& e, verdict& v) {
-    for (const auto& [lock, all] : e.queues()) {
+    for (const auto& [directory, all] : e.queues()) {
         for (const participant& p : all) {
-            if (!p.first) {
-                continue;
+            if (e.turn_of(p) == nullptr && p.permits == 0) {
+                check_wait(e, p, nullptr, v);
             }
-            const nanoseconds end = waited_until(e, p);
-            const nanoseconds waited = e.quiet().time(*p.first, end, e.worker_of(p));
-            if (waited > e.expected().patience) {
-                const turn* t = e.turn_of(p);
-                v.violations.push_back({rule::lost_wakeup,
-                                        p.znode + " was first since " + e.when(*p.first) +
-                                            " and not granted for " + seconds(waited) +
-                                            ", undisturbed" +
-                                            (t == nullptr ? "" : "; " + e.name(*t))});
+        }
+    }
+    for (const turn& t : e.all().turns) {
+        for (const std::string& znode : t.znodes) {
+            if (const participant* p = e.find(znode); p != nullptr && p->permits == 0) {
+                check_wait(e, *p, &t, v);
             }
         }
     }

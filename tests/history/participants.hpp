@@ -7,28 +7,47 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey::history {
 
-/// A znode in a lock's queue, as the transaction log has it.
+/// A znode in a lock's queue, or one that stands for permits, as the transaction log has it.
 struct participant {
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
     std::string znode;
+    /// Orders the queue: the number at the end of its name, which begins anew in a new directory.
+    std::uint64_t place = 0;
     std::int64_t session = 0;
     std::int64_t born_zxid = 0;
     nanoseconds born{};
     std::int64_t gone_zxid = never;
     std::optional<nanoseconds> gone = {};
-    /// Since when it was the first of its queue, if it ever was.
+    /// Since when it was the first of its queue, if it ever was: of every queue, if several
+    /// were created at once; and what it wants was free, if it wants permits.
     std::optional<nanoseconds> first = {};
+    /// Since when nobody but readers was ahead of it.
+    std::optional<nanoseconds> first_but_readers = {};
+    bool reader = false;
+    std::uint32_t permits = 0;  ///< that it stands for
+    std::uint32_t taken = 0;    ///< with these, of all of the lock
+    std::uint32_t limit = 0;    ///< when it was created
 };
 
 /// In the order of their creation.
 using queue = std::vector<participant>;
 
-/// The queues of the locks that somebody took turns on, by path.
+/// By directory: where the participants of the locks that somebody took turns on wait, and the
+/// permits.
 [[nodiscard]] std::map<std::string, queue> queues_of(const history& h);
+
+[[nodiscard]] std::string queue_directory(layout l, const std::string& lock);
+/// Empty for what has no permits.
+[[nodiscard]] std::string permit_directory(layout l, const std::string& lock);
+
+[[nodiscard]] inline std::string directory_of(std::string_view znode) {
+    return std::string(znode.substr(0, znode.rfind('/')));
+}
 
 }  // namespace latchkey::history

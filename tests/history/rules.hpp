@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// The rules of the checker, each for itself.
@@ -32,7 +33,15 @@ public:
     }
 
     [[nodiscard]] const participant* find(const std::string& znode) const;
+    /// Where it waited last, as far as it was told.
+    [[nodiscard]] const participant* waiting_znode(const turn& t) const;
+    /// The last of those that stand for the hold, and all of them.
     [[nodiscard]] const participant* granted_znode(const turn& t) const;
+    [[nodiscard]] std::vector<const participant*> granted_znodes(const turn& t) const;
+    /// Since when nobody was in the way of what `t`, if it is told whose znode this is, wants.
+    [[nodiscard]] std::optional<nanoseconds> ready_since(const participant& p, const turn* t) const;
+    /// The turn whose hold it has in another mode.
+    [[nodiscard]] const turn* converted(const turn& t) const;
     [[nodiscard]] const turn* turn_of(const participant& p) const;
     [[nodiscard]] std::optional<int> worker_of(const participant& p) const;
     [[nodiscard]] const disturbance* death_of(int worker) const;
@@ -54,16 +63,27 @@ private:
     std::map<std::string, std::vector<const turn*>> grants_;
     std::map<std::string_view, const participant*> by_znode_;
     std::map<std::string_view, const turn*> turns_;
+    std::map<std::pair<int, std::int64_t>, const turn*> attempts_;
     std::map<int, const disturbance*> deaths_;
 };
 
 /// Whether it was valid when acquire() had returned, as its holder saw it.
 [[nodiscard]] bool believed(const turn& granted);
+/// When its holder saw it valid for the last time.
+[[nodiscard]] nanoseconds last_belief(const turn& granted);
+/// The last sign of work under the hold.
+[[nodiscard]] nanoseconds last_activity(const turn& granted);
 
 void check_tokens(const evidence& e, verdict& v);
 void check_order(const evidence& e, verdict& v);
 void check_belief(const evidence& e, verdict& v);
 void check_overlaps(const evidence& e, verdict& v);
+/// What several locks at once are about.
+void check_together(const evidence& e, verdict& v);
+/// Tokens, order and overlaps of readers, upgraders and writers.
+void check_modes(const evidence& e, verdict& v);
+/// Permits and limits.
+void check_permits(const evidence& e, verdict& v);
 void check_register(const evidence& e, verdict& v);
 void check_waiting(const evidence& e, verdict& v);
 void check_orphans(const evidence& e, verdict& v);

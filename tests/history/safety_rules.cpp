@@ -13,28 +13,11 @@ void add(verdict& v, rule which, std::string text) {
     v.violations.push_back({which, std::move(text)});
 }
 
-nanoseconds last_belief(const turn& t) {
-    nanoseconds last = nanoseconds::min();
-    for (const observation& o : t.observations) {
-        last = o.valid ? std::max(last, o.at) : last;
-    }
-    return last;
-}
-
-/// The last sign of work under the hold.
-nanoseconds last_activity(const turn& t) {
-    nanoseconds last = t.ended ? *t.ended : *t.granted;
-    for (const observation& o : t.observations) {
-        last = std::max(last, o.at);
-    }
-    for (const effect& f : t.effects) {
-        last = std::max(last, f.at);
-    }
-    return last;
-}
-
 void check_belief_of(const evidence& e, const turn& t, verdict& v) {
-    const participant* own = e.granted_znode(t);
+    const participant* own = nullptr;  // the first that went
+    for (const participant* p : e.granted_znodes(t)) {
+        own = own == nullptr || p->gone_zxid < own->gone_zxid ? p : own;
+    }
     bool was_lost = false;
     for (const observation& o : t.observations) {
         if (o.valid && was_lost) {
@@ -69,7 +52,41 @@ void check_order_of(
     }
 }
 
+/// The token of several locks at once is a moment between their creation and that of whoever comes
+/// next.
+bool token_fits(const evidence& e, const turn& t, const participant& own) {
+    if (t.asked.locks.size() < 2) {
+        return t.token == own.born_zxid;
+    }
+    const queue& all = e.queues().at(t.lock);
+    const auto next = std::upper_bound(
+        all.begin(), all.end(), own.born_zxid, [](std::int64_t zxid, const participant& p) {
+            return zxid < p.born_zxid;
+        });
+    return t.token >= own.born_zxid && (next == all.end() || t.token < next->born_zxid);
+}
+
 }  // namespace
+
+nanoseconds last_belief(const turn& t) {
+    nanoseconds last = nanoseconds::min();
+    for (const observation& o : t.observations) {
+        last = o.valid ? std::max(last, o.at) : last;
+    }
+    return last;
+}
+
+/// The last sign of work under the hold.
+nanoseconds last_activity(const turn& t) {
+    nanoseconds last = t.ended ? *t.ended : *t.granted;
+    for (const observation& o : t.observations) {
+        last = std::max(last, o.at);
+    }
+    for (const effect& f : t.effects) {
+        last = std::max(last, f.at);
+    }
+    return last;
+}
 
 void check_tokens(const evidence& e, verdict& v) {
     for (const auto& [lock, turns] : e.grants()) {
@@ -83,7 +100,7 @@ void check_tokens(const evidence& e, verdict& v) {
             const participant* own = e.granted_znode(*t);
             if (own == nullptr) {
                 add(v, rule::token, e.name(*t) + " holds a znode that nobody created");
-            } else if (own->born_zxid != t->token) {
+            } else if (!token_fits(e, *t, *own)) {
                 add(v,
                     rule::token,
                     e.name(*t) + " has a znode created as " + std::to_string(own->born_zxid));
@@ -106,7 +123,7 @@ void check_order(const evidence& e, verdict& v) {
         const participant* last = nullptr;
         for (const participant& own : all) {
             const turn* t = e.turn_of(own);
-            if (last != nullptr && t != nullptr && e.granted_znode(*t) == &own) {
+            if (last != nullptr && t != nullptr && t->granted && e.waiting_znode(*t) == &own) {
                 check_order_of(e, *t, own, *last, v);
             }
             last = last == nullptr || own.gone_zxid > last->gone_zxid ? &own : last;

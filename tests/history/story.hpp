@@ -16,20 +16,32 @@ public:
 
     /// A worker that has queued at `at`; its znode and token are numbered with `zxid`.
     turn& queued(int worker, std::int64_t zxid, double at) {
+        turn& t = asked(worker, zxid, at, {.locks = {lock}});
+        created(t, zxid, at, znode(zxid));
+        return t;
+    }
+
+    /// A worker that has not yet a place.
+    turn& asked(int worker, std::int64_t attempt, double at, wish w) {
         turn t;
         t.worker = worker;
-        t.attempt = zxid;
-        t.lock = lock;
+        t.attempt = attempt;
+        t.lock = w.locks.front();
+        t.asked = std::move(w);
         t.invoked = time(at);
-        t.znodes = {znode(zxid)};
         t.session = 100 + worker;
         told_.sessions[100 + worker] = worker;
-        log(zxid,
-            100 + worker,
-            at,
-            {.what = znode_change::kind::created, .path = znode(zxid), .ephemeral = true});
         told_.turns.push_back(std::move(t));
         return told_.turns.back();
+    }
+
+    /// The worker creates a znode and is told so.
+    void created(turn& t, std::int64_t zxid, double at, const std::string& path) {
+        t.znodes.push_back(path);
+        log(zxid,
+            t.session,
+            at,
+            {.what = znode_change::kind::created, .path = path, .ephemeral = true});
     }
 
     /// The turns must not move: reserve before you keep references.
@@ -48,8 +60,18 @@ public:
     static void ended(turn& t, double at) { t.ended = time(at); }
 
     /// The servers delete the turn's znode, in the transaction `zxid`.
-    void gone(const turn& t, std::int64_t zxid, double at) {
-        log(zxid, t.session, at, {.what = znode_change::kind::removed, .path = t.znodes.back()});
+    void gone(const turn& t, std::int64_t zxid, double at) { gone(t, zxid, at, t.znodes.back()); }
+
+    void gone(const turn& t, std::int64_t zxid, double at, const std::string& path) {
+        log(zxid, t.session, at, {.what = znode_change::kind::removed, .path = path});
+    }
+
+    /// Somebody writes a number there.
+    void wrote(const std::string& path, std::int64_t zxid, double at, std::uint32_t number) {
+        log(zxid,
+            0,
+            at,
+            {.what = znode_change::kind::changed, .path = path, .data = std::to_string(number)});
     }
 
     void expired(const turn& t, std::int64_t zxid, double at) {
@@ -99,7 +121,12 @@ public:
     }
 
 private:
+    /// What has the zxid of the transaction before is part of that.
     void log(std::int64_t zxid, std::int64_t session, double at, znode_change change) {
+        if (!told_.transactions.empty() && told_.transactions.back().zxid == zxid) {
+            told_.transactions.back().changes.push_back(std::move(change));
+            return;
+        }
         told_.transactions.push_back({.zxid = zxid,
                                       .session = session,
                                       .wall_ms = static_cast<std::int64_t>(at * 1000),

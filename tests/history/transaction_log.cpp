@@ -13,6 +13,7 @@ namespace {
 
 /// ZooKeeper's record types, with its numbers; the others change no znode.
 enum class record_type : std::int32_t {
+    refused = -1,
     create = 1,
     remove = 2,
     set_data = 5,
@@ -61,6 +62,11 @@ public:
         return length < 0 ? std::string_view() : take(static_cast<std::size_t>(length));
     }
 
+    std::string short_text() {
+        const std::string_view bytes = buffer();
+        return bytes.size() > 20 ? std::string() : std::string(bytes);
+    }
+
     std::string text() { return std::string(buffer()); }
 
     void skip_access() {
@@ -79,7 +85,7 @@ void add_change(record_type type, reader record, transaction& to);
 
 void add_create(record_type type, reader& record, transaction& to) {
     znode_change change{.what = znode_change::kind::created, .path = record.text()};
-    record.buffer();
+    change.data = record.short_text();
     record.skip_access();
     if (type == record_type::create || type == record_type::create2) {
         change.ephemeral = record.boolean();
@@ -87,10 +93,17 @@ void add_create(record_type type, reader& record, transaction& to) {
     to.changes.push_back(std::move(change));
 }
 
+/// All of them, or none: of those that were refused, some steps may look as if they had not been.
 void add_operations(reader& record, transaction& to) {
+    const std::size_t before = to.changes.size();
+    bool refused = false;
     for (std::int32_t left = record.number(); left > 0; --left) {
         const auto type = static_cast<record_type>(record.number());
+        refused = refused || type == record_type::refused;
         add_change(type, reader(record.buffer()), to);
+    }
+    if (refused) {
+        to.changes.resize(before);
     }
 }
 
@@ -108,9 +121,12 @@ void add_change(record_type type, reader record, transaction& to) {
             break;
         case record_type::set_data:
             to.changes.push_back({.what = znode_change::kind::changed, .path = record.text()});
+            to.changes.back().data = record.short_text();
             break;
         case record_type::multi:
             add_operations(record, to);
+            break;
+        case record_type::refused:
             break;
         case record_type::create_session:
             to.opens_session = true;

@@ -16,6 +16,7 @@ struct znode_change {
     kind what = kind::created;
     std::string path;
     bool ephemeral = false;  ///< created
+    std::string data = {};   ///< it has now; left out if it is longer than a number
 
     bool operator==(const znode_change&) const = default;
 };

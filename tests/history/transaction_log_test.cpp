@@ -65,8 +65,8 @@ TEST(TransactionLog, TellsCreatesDeletesAndSessions) {
     EXPECT_EQ(log[2].zxid, 3);
     EXPECT_EQ(log[2].wall_ms, 1'000'000);
     EXPECT_THAT(log[1].changes, ElementsAre(znode_change{kind::created, "/lock", false}));
-    EXPECT_THAT(log[2].changes, ElementsAre(znode_change{kind::created, "/lock/a", true}));
-    EXPECT_THAT(log[3].changes, ElementsAre(znode_change{kind::created, "/b", false}));
+    EXPECT_THAT(log[2].changes, ElementsAre(znode_change{kind::created, "/lock/a", true, "data"}));
+    EXPECT_THAT(log[3].changes, ElementsAre(znode_change{kind::created, "/b", false, "data"}));
     EXPECT_THAT(log[4].changes, ElementsAre(znode_change{kind::removed, "/lock/a", false}));
     EXPECT_TRUE(log[5].closes_session);
     EXPECT_THAT(log[6].changes, ElementsAre(znode_change{kind::removed, "/lock", false}));
@@ -84,9 +84,24 @@ TEST(TransactionLog, TellsTheStepsOfATransaction) {
     const auto log = parse_log(header + entry(1, 5, 14, steps));
     ASSERT_EQ(log.size(), 1U);
     EXPECT_THAT(log[0].changes,
-                ElementsAre(znode_change{kind::created, "/lock/b", true},
-                            znode_change{kind::changed, "/c", false},
+                ElementsAre(znode_change{kind::created, "/lock/b", true, "data"},
+                            znode_change{kind::changed, "/c", false, "x"},
                             znode_change{kind::removed, "/d", false}));
+}
+
+TEST(TransactionLog, KnowsThatARefusedTransactionHasNoSteps) {
+    const auto step = [](int type, const std::string& record) {
+        return big_endian(static_cast<std::uint32_t>(type), 4) + text(record);
+    };
+    const std::string steps = big_endian(2, 4) + step(1, create_record("/lock/b", true)) +
+                              step(-1, big_endian(static_cast<std::uint32_t>(-103), 4));
+    EXPECT_THAT(parse_log(header + entry(1, 5, 14, steps)).at(0).changes, IsEmpty());
+}
+
+TEST(TransactionLog, LeavesOutDataThatIsNoNumber) {
+    const std::string change = text("/c") + text("longer than any number is") + big_endian(1, 4);
+    const auto log = parse_log(header + entry(1, 5, 5, change));
+    EXPECT_THAT(log.at(0).changes, ElementsAre(znode_change{kind::changed, "/c", false, ""}));
 }
 
 TEST(TransactionLog, EndsAtThePaddingAndAtWhatWasNeverFinished) {

@@ -1,5 +1,6 @@
 #include "turn_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <map>
@@ -35,14 +36,35 @@ observation observed(const json& all) {
     return {time_of(all), all.at("valid").get<bool>(), time_of(all, "until")};
 }
 
+wish asked_for(const json& all) {
+    wish w{.locks = all.at("locks").get<std::vector<std::string>>(),
+           .mode = all.at("mode").get<lock_mode>(),
+           .permits = all.at("permits").get<std::uint32_t>(),
+           .silent = all.at("silent").get<bool>()};
+    if (const auto converts = all.find("converts"); converts != all.end()) {
+        w.converts = converts->get<std::int64_t>();
+    }
+    return w;
+}
+
+/// What of an attempt for several locks concerns one of them.
+turn part_of(const turn& whole, const std::string& lock) {
+    turn part = whole;
+    part.lock = lock;
+    std::erase_if(part.znodes,
+                  [&](const std::string& znode) { return !znode.starts_with(lock + '/'); });
+    return part;
+}
+
 void add_to(turn& t, const json& all) {
     const auto what = all.at("what").get<std::string>();
     if (what == "reserved") {
         t.znodes.push_back(all.at("znode").get<std::string>());
     } else if (what == "granted") {
-        const auto znode = all.at("znode").get<std::string>();
-        if (t.znodes.empty() || t.znodes.back() != znode) {
-            t.znodes.push_back(znode);
+        for (auto& znode : all.at("znodes").get<std::vector<std::string>>()) {
+            if (std::find(t.znodes.begin(), t.znodes.end(), znode) == t.znodes.end()) {
+                t.znodes.push_back(std::move(znode));
+            }
         }
         t.granted = time_of(all);
         t.token = all.at("token").get<std::int64_t>();
@@ -86,9 +108,15 @@ void turn_log::session(std::int64_t id) {
     write(json{{"what", "session"}, {"session", id}}.dump());
 }
 
-void turn_log::invoked(std::int64_t attempt, nanoseconds at, const std::string& lock) {
+void turn_log::invoked(std::int64_t attempt, nanoseconds at, const wish& asked) {
     json all = line(attempt, "invoked", at);
-    all["lock"] = lock;
+    all["locks"] = asked.locks;
+    all["mode"] = asked.mode;
+    all["permits"] = asked.permits;
+    all["silent"] = asked.silent;
+    if (asked.converts) {
+        all["converts"] = *asked.converts;
+    }
     write(all.dump());
 }
 
@@ -98,12 +126,12 @@ void turn_log::reserved(std::int64_t attempt, const std::string& znode) {
 
 void turn_log::granted(std::int64_t attempt,
                        std::int64_t token,
-                       const std::string& znode,
+                       const std::vector<std::string>& znodes,
                        std::int64_t session,
                        const observation& first) {
     json all = with(line(attempt, "granted", first.at), first);
     all["token"] = token;
-    all["znode"] = znode;
+    all["znodes"] = znodes;
     all["session"] = session;
     write(all.dump());
 }
@@ -143,7 +171,7 @@ void read_turns(const std::filesystem::path& file, int worker, history& to) {
             turn& t = turns[attempt];
             t.worker = worker;
             t.attempt = attempt;
-            t.lock = all.at("lock").get<std::string>();
+            t.asked = asked_for(all);
             t.invoked = time_of(all);
         } else if (const auto found = turns.find(attempt); found != turns.end()) {
             add_to(found->second, all);
@@ -151,8 +179,10 @@ void read_turns(const std::filesystem::path& file, int worker, history& to) {
             throw std::runtime_error(file.string() + ": a turn that was never begun");
         }
     }
-    for (auto& [attempt, t] : turns) {
-        to.turns.push_back(std::move(t));
+    for (const auto& [attempt, t] : turns) {
+        for (const std::string& lock : t.asked.locks) {
+            to.turns.push_back(part_of(t, lock));
+        }
     }
 }
 

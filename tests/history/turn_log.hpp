@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace latchkey::history {
 
@@ -19,11 +20,11 @@ public:
 
     void session(std::int64_t id);
     /// `attempt` numbers the process's turns; it comes first of what is told of it.
-    void invoked(std::int64_t attempt, nanoseconds at, const std::string& lock);
+    void invoked(std::int64_t attempt, nanoseconds at, const wish& asked);
     void reserved(std::int64_t attempt, const std::string& znode);
     void granted(std::int64_t attempt,
                  std::int64_t token,
-                 const std::string& znode,
+                 const std::vector<std::string>& znodes,
                  std::int64_t session,
                  const observation& first);
     void saw(std::int64_t attempt, const observation& o);

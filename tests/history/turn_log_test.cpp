@@ -29,11 +29,11 @@ TEST_F(TurnLog, GivesBackWhatWasTold) {
     {
         turn_log log(file_);
         log.session(-77);
-        log.invoked(1, nanoseconds(10), "/lock");
-        log.invoked(2, nanoseconds(11), "/other");
+        log.invoked(1, nanoseconds(10), {.locks = {"/lock"}});
+        log.invoked(2, nanoseconds(11), {.locks = {"/other"}});
         log.reserved(1, "/lock/a");
         log.reserved(1, "/lock/b");
-        log.granted(1, 42, "/lock/b", -77, {nanoseconds(20), true, nanoseconds(90)});
+        log.granted(1, 42, {"/lock/b"}, -77, {nanoseconds(20), true, nanoseconds(90)});
         log.failed(2, nanoseconds(21), "no");
         log.wrote(1, {nanoseconds(30), true});
         log.saw(1, {nanoseconds(95), false, nanoseconds(90)});
@@ -60,8 +60,41 @@ TEST_F(TurnLog, GivesBackWhatWasTold) {
     EXPECT_EQ(h.turns[1].failure, "no");
 }
 
+TEST_F(TurnLog, GivesBackWhatWasAskedFor) {
+    turn_log(file_).invoked(7,
+                            nanoseconds(10),
+                            {.locks = {"/lock"},
+                             .mode = lock_mode::upgrade,
+                             .permits = 3,
+                             .converts = 6,
+                             .silent = true});
+    const turn t = read().turns.at(0);
+    EXPECT_EQ(t.asked.locks, std::vector<std::string>{"/lock"});
+    EXPECT_EQ(t.asked.mode, lock_mode::upgrade);
+    EXPECT_EQ(t.asked.permits, 3U);
+    EXPECT_EQ(t.asked.converts, 6);
+    EXPECT_TRUE(t.asked.silent);
+}
+
+TEST_F(TurnLog, MakesATurnOfEachLockOfAnAttemptForSeveral) {
+    {
+        turn_log log(file_);
+        log.invoked(1, nanoseconds(10), {.locks = {"/a", "/ab"}});
+        log.reserved(1, "/a/x");
+        log.reserved(1, "/ab/y");
+        log.granted(1, 42, {"/a/x", "/ab/y"}, -77, {nanoseconds(20), true, nanoseconds(90)});
+    }
+    const history h = read();
+    ASSERT_EQ(h.turns.size(), 2U);
+    EXPECT_EQ(h.turns[0].lock, "/a");
+    EXPECT_EQ(h.turns[0].znodes, std::vector<std::string>{"/a/x"});
+    EXPECT_EQ(h.turns[1].lock, "/ab");
+    EXPECT_EQ(h.turns[1].znodes, std::vector<std::string>{"/ab/y"});
+    EXPECT_EQ(h.turns[1].token, 42);
+}
+
 TEST_F(TurnLog, LeavesOutTheLineThatAKilledProcessDidNotFinish) {
-    turn_log(file_).invoked(1, nanoseconds(10), "/lock");
+    turn_log(file_).invoked(1, nanoseconds(10), {.locks = {"/lock"}});
     std::ofstream(file_, std::ios::app) << R"({"attempt":1,"what":"ended","at":5})";
     const history h = read();
     ASSERT_EQ(h.turns.size(), 1U);
@@ -71,9 +104,11 @@ TEST_F(TurnLog, LeavesOutTheLineThatAKilledProcessDidNotFinish) {
 TEST_F(TurnLog, RefusesLinesItDoesNotKnow) {
     std::ofstream(file_) << R"({"attempt":1,"what":"ended","at":5})" << '\n';
     EXPECT_THROW(read(), std::runtime_error);
-    turn_log(file_).invoked(1, nanoseconds(10), "/lock");
-    std::ofstream(file_) << R"({"attempt":1,"what":"invoked","at":5,"lock":"/l"})" << '\n'
-                         << R"({"attempt":1,"what":"danced","at":5})" << '\n';
+    turn_log(file_).invoked(1, nanoseconds(10), {.locks = {"/lock"}});
+    std::ofstream(file_)
+        << R"({"attempt":1,"what":"invoked","at":5,"locks":["/l"],"mode":2,"permits":1,"silent":false})"
+        << '\n'
+        << R"({"attempt":1,"what":"danced","at":5})" << '\n';
     EXPECT_THROW(read(), std::runtime_error);
 }
 

@@ -102,18 +102,6 @@ TEST_P(Hold, StaysLostInTheNextSession) {
     EXPECT_EQ(world_->children(path_).size(), 1U);
 }
 
-TEST_P(Hold, UnlockOfALostLockIsANoOp) {
-    client c = connect();
-    mutex m(c, path_);
-    {
-        const std::unique_lock lock(m);
-        world_->expire(c.session_id());
-        EXPECT_TRUE(eventually([&] { return !m.held().valid(); }));
-    }
-    const std::unique_lock again(m);
-    EXPECT_TRUE(m.held().valid());
-}
-
 TEST_P(Hold, LostIsToldWhenAskedForAfterwards) {
     client c = connect();
     mutex m(c, path_);

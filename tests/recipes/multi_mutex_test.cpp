@@ -11,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include <boost/thread/lock_types.hpp>
-
 namespace latchkey::test {
 namespace {
 
@@ -335,26 +333,6 @@ TEST_P(MultiMutex, MorePathsThanFitARequestAreRefusedAndTheMostThatFitAreGranted
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(h.paths().size(), 500U);
     EXPECT_TRUE(h.release_and_wait());
-}
-
-TEST_P(MultiMutex, IsLockableForTheGuardsOfStdAndBoost) {
-    client a = connect();
-    client b = connect();
-    multi_mutex m(a, three_);
-    multi_mutex other(b, {three_[0], path_ + "-z"});
-    {
-        const std::unique_lock lock(m, 10s);
-        ASSERT_TRUE(lock.owns_lock());
-        EXPECT_EQ(m.held().paths().size(), 3U);
-        EXPECT_FALSE(other.try_lock());
-        EXPECT_FALSE(other.try_lock_for(20ms));
-        EXPECT_FALSE(m.try_lock());
-        EXPECT_THROW(m.lock(), error);
-    }
-    EXPECT_THROW(static_cast<void>(m.held()), error);
-    const boost::unique_lock<multi_mutex> lock(other);
-    EXPECT_TRUE(lock.owns_lock());
-    EXPECT_FALSE(m.try_lock_until(std::chrono::steady_clock::now() + 20ms));
 }
 
 LATCHKEY_IN_THIS_WORLD(MultiMutex);

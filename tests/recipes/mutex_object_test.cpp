@@ -1,14 +1,9 @@
 #include "recipe_test.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <regex>
-#include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
-
-#define BOOST_THREAD_PROVIDES_FUTURE
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -39,56 +34,6 @@ TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipant) {
     EXPECT_EQ(done, 8);
 }
 
-TEST_P(MutexObject, LockTwiceByOneThreadIsReported) {
-    client c = connect();
-    mutex m(c, path_);
-    m.lock();
-    try {
-        m.lock();
-        ADD_FAILURE() << "locked twice";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::would_deadlock);
-        EXPECT_NE(std::string(e.what()).find(path_), std::string::npos);
-    }
-    EXPECT_FALSE(m.try_lock());
-    EXPECT_FALSE(m.try_lock_for(1h));
-    m.unlock();
-    EXPECT_TRUE(m.try_lock());
-    m.unlock();
-}
-
-TEST_P(MutexObject, HeldIsTheHoldOfTheGuard) {
-    client c = connect();
-    mutex m(c, path_);
-    EXPECT_THROW(static_cast<void>(m.held()), error);
-    {
-        const std::unique_lock lock(m);
-        EXPECT_TRUE(m.held().valid());
-        EXPECT_TRUE(m.held().path().starts_with(path_));
-    }
-    EXPECT_THROW(static_cast<void>(m.held()), error);
-}
-
-TEST_P(MutexObject, ScopedLockTakesSeveral) {
-    client a = connect();
-    client b = connect();
-    mutex a1(a, path_ + "1");
-    mutex a2(a, path_ + "2");
-    mutex b1(b, path_ + "1");
-    mutex b2(b, path_ + "2");
-    std::atomic<int> inside{0};
-    const auto work = [&inside](mutex& x, mutex& y) {
-        for (int i = 0; i < 5; ++i) {
-            const std::scoped_lock lock(x, y);
-            EXPECT_EQ(++inside, 1);
-            --inside;
-        }
-    };
-    std::thread other([&] { work(b2, b1); });
-    work(a1, a2);
-    other.join();
-}
-
 TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     client c = connect();
     mutex m(c, path_);
@@ -108,18 +53,6 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     EXPECT_TRUE(second.get());
 }
 
-TEST_P(MutexObject, BlockingCallInACallbackIsRefused) {
-    client c = connect();
-    mutex m(c, path_);
-    awaited<std::error_code> refused;
-    m.async_acquire({}, [&](std::error_code, const hold&) {
-        std::error_code ec;
-        const hold never = m.acquire({}, ec);
-        refused.set(ec);
-    });
-    EXPECT_EQ(refused.get(), errc::would_deadlock);
-}
-
 TEST_P(MutexObject, HoldOutlivesTheMutex) {
     client c = connect();
     hold h;
@@ -130,15 +63,6 @@ TEST_P(MutexObject, HoldOutlivesTheMutex) {
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(world_->children(path_).size(), 1U);
     h.release();
-    EXPECT_TRUE(empties(path_));
-}
-
-TEST_P(MutexObject, DestroyedWhileLockedItUnlocks) {
-    client c = connect();
-    {
-        mutex m(c, path_);
-        m.lock();
-    }
     EXPECT_TRUE(empties(path_));
 }
 

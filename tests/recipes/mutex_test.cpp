@@ -1,14 +1,10 @@
 #include "recipe_test.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <regex>
 #include <stop_token>
 #include <thread>
 #include <vector>
-
-#define BOOST_THREAD_PROVIDES_FUTURE
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -68,33 +64,6 @@ TEST_P(Mutex, SecondParticipantWaitsForTheFirst) {
     EXPECT_TRUE(empties(path_));
 }
 
-TEST_P(Mutex, GrantsInOrderOfArrival) {
-    constexpr int count = 6;
-    client c = connect();
-    std::vector<std::unique_ptr<mutex>> participants;
-    std::vector<int> order;
-    boost::mutex guard;
-    mutex first(c, path_);
-    hold h = first.acquire();
-    std::vector<std::thread> threads;
-    for (int i = 0; i < count; ++i) {
-        participants.push_back(std::make_unique<mutex>(c, path_));
-        std::atomic<bool> queued{false};
-        threads.emplace_back([&, i] {
-            const hold mine = participants[static_cast<std::size_t>(i)]->acquire(
-                {.stop = {}, .reserved = [&queued](const place&) { queued = true; }});
-            const boost::lock_guard<boost::mutex> lock(guard);
-            order.push_back(i);
-        });
-        ASSERT_TRUE(eventually([&] { return queued.load(); }));
-    }
-    h.release();
-    for (auto& t : threads) {
-        t.join();
-    }
-    EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
-}
-
 TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
     client c = connect();
     mutex first(c, path_);
@@ -122,50 +91,6 @@ TEST_P(Mutex, TimedAcquireEndsEmptyAndLeavesNoZnode) {
     EXPECT_FALSE(second.try_acquire_for(50ms));
     EXPECT_FALSE(second.try_acquire_until(std::chrono::steady_clock::now() + 50ms));
     EXPECT_EQ(world_->children(path_).size(), 1U);
-}
-
-TEST_P(Mutex, StopTokenEndsTheWaitAndLeavesNoZnode) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    const hold h = first.acquire();
-    std::jthread waiter(
-        [&](std::stop_token stop) { EXPECT_FALSE(second.acquire({.stop = stop})); });
-    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
-    waiter.request_stop();
-    waiter.join();
-    EXPECT_EQ(world_->children(path_).size(), 1U);
-}
-
-TEST_P(Mutex, StopThatWasRequestedBeforeEndsAtOnce) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    const hold h = first.acquire();
-    std::stop_source stop;
-    stop.request_stop();
-    EXPECT_FALSE(second.acquire({.stop = stop.get_token()}));
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
-}
-
-TEST_P(Mutex, InterruptedThreadLeavesTheQueue) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    const hold h = first.acquire();
-    std::atomic<bool> interrupted{false};
-    boost::thread waiter([&] {
-        try {
-            const hold never = second.acquire();
-        } catch (const boost::thread_interrupted&) {
-            interrupted = true;
-        }
-    });
-    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
-    waiter.interrupt();
-    waiter.join();
-    EXPECT_TRUE(interrupted);
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
 }
 
 TEST_P(Mutex, TryAcquireTakesAFreeLockAndNotAHeldOne) {

@@ -9,10 +9,6 @@
 #include <thread>
 #include <vector>
 
-#define BOOST_THREAD_PROVIDES_FUTURE
-#include <boost/thread/lock_types.hpp>
-#include <boost/thread/thread.hpp>
-
 namespace latchkey::test {
 namespace {
 
@@ -135,35 +131,6 @@ TEST_P(RecursiveMutex, ThreadsExcludeEachOtherThroughOneObject) {
     for (auto& t : threads) {
         t.join();
     }
-    EXPECT_TRUE(empties(path_));
-}
-
-TEST_P(RecursiveMutex, ServesTheGuardsOfStdAndBoost) {
-    std::unique_lock outer(m_, std::defer_lock);
-    ASSERT_TRUE(outer.try_lock_for(10s));
-    const boost::unique_lock<recursive_mutex> inner(m_, boost::try_to_lock);
-    ASSERT_TRUE(inner.owns_lock());
-    const std::unique_lock innermost(m_, std::chrono::system_clock::now() + 1s);
-    ASSERT_TRUE(innermost.owns_lock());
-    EXPECT_EQ(m_.depth(), 3U);
-}
-
-TEST_P(RecursiveMutex, InterruptedWaiterIsNotItsOwner) {
-    m_.lock();
-    std::atomic<bool> interrupted{false};
-    boost::thread waiter([&] {
-        try {
-            m_.lock();
-        } catch (const boost::thread_interrupted&) {
-            EXPECT_EQ(m_.depth(), 0U);
-            interrupted = true;
-        }
-    });
-    waiter.interrupt();
-    waiter.join();
-    EXPECT_TRUE(interrupted);
-    EXPECT_EQ(m_.depth(), 1U);
-    m_.unlock();
     EXPECT_TRUE(empties(path_));
 }
 

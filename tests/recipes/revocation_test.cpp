@@ -1,14 +1,20 @@
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
+#include <latchkey/recursive_mutex.hpp>
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
 #include "recipe_test.hpp"
 
+#include <algorithm>
 #include <future>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -139,6 +145,68 @@ TEST_P(Revocation, ReachesWhoHasPermits) {
     }
     EXPECT_TRUE(asked(two));
     EXPECT_FALSE(one.revocation_requested().stop_requested());
+}
+
+TEST_P(Revocation, ReachesEachOfCuratorsPermitsAndWhoWaitsForThem) {
+    curator_semaphore s(holders_, path_, 3);
+    curator_semaphore other(others_, path_, 3);
+    hold two = s.acquire(2);
+    const hold one = other.acquire();
+    awaited<bool> reserved;
+    auto waiting = std::make_shared<std::promise<hold>>();
+    s.async_acquire(2,
+                    std::chrono::nanoseconds::max(),
+                    {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
+                    [waiting](std::error_code, hold h) { waiting->set_value(std::move(h)); });
+    ASSERT_TRUE(reserved.get_for(30s));
+    const auto found = other.participants();
+    ASSERT_EQ(found.size(), 4U);
+    const auto lease = std::find_if(found.begin(), found.end(), [&](const participant& p) {
+        return path_ + "/leases/" + p.name == two.paths().at(1);
+    });
+    ASSERT_NE(lease, found.end());
+    EXPECT_TRUE(other.revoke(*lease));
+    EXPECT_TRUE(other.revoke(found.back())) << "the one that waits";
+    EXPECT_TRUE(asked(two));
+    EXPECT_FALSE(one.revocation_requested().stop_requested());
+    two.release();
+    const hold next = waiting->get_future().get();
+    EXPECT_TRUE(next.valid());
+    EXPECT_TRUE(asked(next));
+    participant nobody = *lease;
+    EXPECT_FALSE(other.revoke(nobody)) << "it is gone";
+    for (const std::string name : {"", "..", "../locks", "a/b"}) {
+        nobody.name = name;
+        EXPECT_THROW(other.revoke(nobody), error) << name;
+    }
+}
+
+TEST_P(Revocation, ReachesTheThreadThatHasARecursiveMutex) {
+    recursive_mutex m(holders_, path_);
+    recursive_mutex other(others_, path_);
+    m.lock();
+    m.lock();
+    ASSERT_EQ(other.participants().size(), 1U);
+    EXPECT_TRUE(other.revoke(other.holder().value()));
+    EXPECT_TRUE(asked(m.held()));
+    EXPECT_EQ(m.depth(), 2U);
+    m.unlock();
+    m.unlock();
+    EXPECT_TRUE(other.try_lock_for(30s));
+    other.unlock();
+}
+
+TEST_P(Revocation, OfOnePathIsOneOfAllThatAMultiMutexHas) {
+    const std::vector<std::string> paths{path_ + "-1", path_ + "-2", path_ + "-3"};
+    multi_mutex m(holders_, paths);
+    for (const std::string& path : paths) {
+        hold h = m.acquire();
+        mutex on_it(others_, path);
+        EXPECT_TRUE(on_it.revoke(on_it.holder().value()));
+        EXPECT_TRUE(asked(h)) << path;
+        EXPECT_TRUE(h.valid());
+        EXPECT_TRUE(h.release_and_wait());
+    }
 }
 
 LATCHKEY_IN_THIS_WORLD(Revocation);

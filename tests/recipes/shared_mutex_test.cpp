@@ -3,14 +3,8 @@
 #include "recipe_test.hpp"
 
 #include <future>
-#include <optional>
-#include <shared_mutex>
 #include <string>
 #include <utility>
-#include <vector>
-
-#include <boost/thread/lock_types.hpp>
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -223,35 +217,6 @@ TEST_P(SharedMutex, LossOfTheSessionEndsEveryModeAndAnUpgradeThatWaits) {
     EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
     EXPECT_TRUE(r.valid());
     EXPECT_FALSE(others.try_acquire_for(exclusive, 100ms));
-}
-
-TEST_P(SharedMutex, ServesTheGuardsOfBothLibraries) {
-    client c = connect();
-    shared_mutex m(c, path_);
-    {
-        const std::shared_lock<shared_mutex> one(m);
-        const boost::shared_lock<shared_mutex> two(m);
-        EXPECT_TRUE(m.held_shared().valid());
-        EXPECT_FALSE(m.try_lock());
-    }
-    {
-        const std::unique_lock<shared_mutex> one(m);
-        EXPECT_EQ(m.held().mode(), exclusive);
-        EXPECT_FALSE(m.try_lock_shared());
-    }
-    {
-        boost::upgrade_lock<shared_mutex> up(m);
-        EXPECT_EQ(m.held().mode(), upgrade);
-        {
-            const boost::upgrade_to_unique_lock<shared_mutex> writing(up);
-            EXPECT_EQ(m.held().mode(), exclusive);
-        }
-        EXPECT_EQ(m.held().mode(), upgrade);
-        const boost::shared_lock<shared_mutex> down(std::move(up));
-        EXPECT_TRUE(m.held_shared().valid());
-        EXPECT_THROW(static_cast<void>(m.held()), error);
-    }
-    EXPECT_TRUE(empties(path_));
 }
 
 TEST_P(SharedMutex, SpeaksCuratorsNames) {

@@ -200,7 +200,12 @@ int adversary::some_server(bool leading) {
 std::string adversary::some_directory() {
     const auto& clients = stage_.what.clients;
     const auto& objects = clients[stage_.random.below(clients.size())].objects;
-    return objects[stage_.random.below(objects.size())].directory;
+    const plan::object& drawn = objects[stage_.random.below(objects.size())];
+    if (drawn.more_directories.empty()) {
+        return drawn.directory;
+    }
+    const auto all = drawn.directories();
+    return all[stage_.random.below(all.size())];
 }
 
 program* adversary::program_of(std::int64_t session) const {

@@ -56,6 +56,7 @@ private:
     void operator_trouble(fault f, std::int64_t session);
     void delete_directory(const std::string& directory);
     void add_foreign_child(const std::string& directory);
+    void rename(std::string& name);
     void server_trouble(fault f);
     void undo_later(duration after, std::function<void()> undo);
 

@@ -248,10 +248,11 @@ void adversary::add_foreign_child(const std::string& directory) {
         "lock-2147483648",
         "lock--000000005",
     };
-    const std::string name = names[stage_.random.below(names.size())];
+    std::string name = names[stage_.random.below(names.size())];
+    rename(name);
     const std::string path = directory + '/' + name;
     stage_.servers.create(path);
-    if (!truth::looks_like_participant(name)) {
+    if (!judge_.log().looks_like_participant(path)) {
         return;  // nobody minds, however long
     }
     undo_later(lasting(), [&e = stage_.servers, path] {
@@ -260,6 +261,17 @@ void adversary::add_foreign_child(const std::string& directory) {
         } catch (const error&) {  // gone with its directory
         }
     });
+}
+
+/// As the participants of this recipe are called.
+void adversary::rename(std::string& name) {
+    constexpr std::string_view marker = "lock-";
+    const naming n = stage_.recipe.names();
+    const std::size_t at = name.find(marker);
+    if (at != std::string::npos) {
+        const bool shared = !n.shared.empty() && stage_.random.chance(0.5);
+        name.replace(at, marker.size(), shared ? n.shared : n.exclusive);
+    }
 }
 
 // ---- servers ----

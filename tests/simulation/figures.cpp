@@ -85,6 +85,8 @@ figures& figures::operator+=(const figures& other) noexcept {
     requests += other.requests;
     calls += other.calls;
     grants += other.grants;
+    conversions += other.conversions;
+    unconverted += other.unconverted;
     late_grants += other.late_grants;
     losses += other.losses;
     overlaps += other.overlaps;
@@ -113,6 +115,8 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("acquires", f.calls);
     line("grants", f.grants);
     line("  told too late", f.late_grants);
+    line("conversions", f.conversions);
+    line("  not done", f.unconverted);
     line("holds lost", f.losses);
     line("overlaps, znode taken away", f.overlaps);
     line("releases with a waiter", f.releases);

@@ -12,10 +12,11 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
-judge::judge(stage& s) : stage_(s), asks_(s.random.chance(0.5)) {
+judge::judge(stage& s) : stage_(s), truth_(s.recipe.names()), asks_(s.random.chance(0.5)) {
     for (const plan::client& c : s.what.clients) {
         for (const plan::object& o : c.objects) {
-            queues_watched_.insert(o.directory);
+            const auto all = o.directories();
+            queues_watched_.insert(all.begin(), all.end());
         }
     }
 }
@@ -52,6 +53,8 @@ void judge::begins(const std::shared_ptr<call>& c) {
     stage_.tell(c->who,
                 " acquires ",
                 c->directory,
+                c->directories.size() > 1 ? " and others" : "",
+                to_string(c->what),
                 c->limit ? " within " + std::to_string(*c->limit / 1ms) + " ms" : "");
 }
 
@@ -81,51 +84,82 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
 }
 
 void judge::check_grant(const call& c, const hold& h) {
-    const std::string path = c.by->chroot + h.path();
-    const std::shared_ptr<participant> place = truth_.find(path);
-    if (place == nullptr || place->czxid != h.fencing_token().zxid) {
-        return stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + path);
+    const participants places = places_of(*c.by, h);
+    for (const auto& place : places) {
+        if (place == nullptr) {
+            return stage_.broken("I1", c.who + " was granted what nobody created, " + h.path());
+        }
+        if (!c.by->sessions.contains(place->owner)) {
+            return stage_.broken(
+                "I1", c.who + " was granted the place of another session, " + place->path);
+        }
     }
-    if (!c.by->sessions.contains(place->owner)) {
-        return stage_.broken("I1", c.who + " was granted the place of another session, " + path);
-    }
+    check_token(c, h, places);
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
     if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
-    check_was_first(c, *place);
+    check_first(c, places);
     check_callers(c);
-    if (!on_time || place->how == participant::ending::taken) {
+    const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
+        return place->how == participant::ending::taken;
+    });
+    if (!on_time || taken) {
         return;
     }
-    fencing_token& last = granted_[c.directory];
-    if (h.fencing_token() <= last) {
-        return stage_.broken(
-            "I3",
-            c.who + " was granted " + h.fencing_token().to_string() + " after " + last.to_string());
+    for (const auto& place : places) {
+        check_order(c.who, place->directory, c.what, h.fencing_token());
     }
-    last = h.fencing_token();
     check_budget(c, h);
 }
 
+participants judge::places_of(const client_record& by, const hold& h) const {
+    participants all;
+    for (const std::string& path : h.paths()) {
+        all.push_back(truth_.find(by.chroot + path));
+    }
+    return all;
+}
+
+void judge::check_token(const call& c, const hold& h, const participants& places) {
+    if (places.size() != 1 || places.front()->czxid != h.fencing_token().zxid) {
+        stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + h.path());
+    }
+}
+
+void judge::check_order(const std::string& who,
+                        const std::string& directory,
+                        const wish&,
+                        fencing_token token) {
+    fencing_token& last = granted_[directory];
+    if (token <= last) {
+        return stage_.broken(
+            "I3", who + " was granted " + token.to_string() + " after " + last.to_string());
+    }
+    last = token;
+}
+
 void judge::check_refusal(const call& c, std::error_code ec) {
-    const auto& p = stage_.what;
     if (!ec) {
         if (!c.limit && !c.stopped) {
             stage_.broken("I9", c.who + " was told nothing, and did not ask for that");
         }
         return;
     }
-    const bool expected = (ec == errc::closed && c.by->closed) ||
-                          (ec == errc::unreachable && c.limit && *c.limit <= duration{}) ||
-                          (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
-                          (ec == errc::sequence_exhausted &&
-                           (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||
-                          (ec == errc::malformed_participant && p.uses(fault::foreign_child));
-    if (!expected) {
+    if (!is_known_cause(ec, *c.by, c.tries()) && !explains(c, ec)) {
         stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
     }
+}
+
+/// Of an error that a caller was told; `at_once`: it did not want to wait.
+bool judge::is_known_cause(std::error_code ec, const client_record& by, bool at_once) const {
+    const plan& p = stage_.what;
+    return (ec == errc::closed && by.closed) || (ec == errc::unreachable && at_once) ||
+           (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
+           (ec == errc::sequence_exhausted &&
+            (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||
+           (ec == errc::malformed_participant && p.uses(fault::foreign_child));
 }
 
 /// A limit and a cancellation are kept, up to the second that the proof of an end may take.
@@ -151,13 +185,16 @@ void judge::check_punctuality(const call& c) {
 // ---- holding ----
 
 void judge::takes(held& h) {
-    h.place = truth_.find(h.by->chroot + h.what->path());
+    h.others = places_of(*h.by, *h.what);
+    h.place = h.others.front();
+    h.others.erase(h.others.begin());
+    h.state = hold_state::of(*h.what);
     h.token = h.what->fencing_token();
     h.taken_at = stage_.now();
     h.troubles_before = stage_.troubles;
     h.disturbances_before = stage_.disturbances;
     for (const held* const other : holds_) {
-        if (other->by == h.by && other->object == h.object) {
+        if (stage_.recipe.one_at_a_time() && other->by == h.by && other->object == h.object) {
             stage_.broken("I1", h.who + " was granted what " + other->who + " has not released");
         }
     }
@@ -176,10 +213,15 @@ void judge::releases(held& h) {
     --h.by->holds;
     h.by->busy_until = stage_.now();
     std::erase(holds_, &h);
+    released(h);
 }
 
 /// An effect on a resource outside, which refuses old tokens.
 void judge::acts(const held& h) {
+    if (!orders(h)) {
+        ++stage_.counts.effects;
+        return;
+    }
     fencing_token& seen = outside_[h.directory];
     if (h.token >= seen) {
         seen = h.token;
@@ -188,7 +230,9 @@ void judge::acts(const held& h) {
     }
     ++stage_.counts.fenced_off;
     stage_.tell(h.who, " is fenced off with ", h.token.to_string());
-    if (believes(h) && h.place->there()) {
+    const bool whole = std::all_of(
+        h.others.begin(), h.others.end(), [](const auto& other) { return other->there(); });
+    if (believes(h) && h.place->there() && whole) {
         stage_.broken("I3", h.who + " is valid and was fenced off");
     }
 }
@@ -209,11 +253,17 @@ void judge::deal_committed(const model::transaction& t, const std::string& data)
         stage_.broken("I3", d.who + "'s transaction was committed twice");
     } else if (d.refused) {
         stage_.broken("I9", d.who + "'s transaction was committed after it was told as refused");
-    } else if (d.token < last) {
+    } else if (d.ordered && d.token < last) {
         stage_.broken("I3", d.who + "'s transaction was committed after one of a later holder");
     }
+    for (const auto& place : d.places) {
+        if (place != nullptr && !place->there()) {
+            stage_.broken(
+                "I3", d.who + "'s transaction was committed after " + place->path + " was gone");
+        }
+    }
     d.committed = true;
-    last = d.token;
+    last = d.ordered ? d.token : last;
 }
 
 void judge::told(std::uint64_t deal_number, std::error_code ec) {

@@ -3,6 +3,8 @@
 #include <latchkey/hold.hpp>
 
 #include "connection.hpp"
+#include "hold_state.hpp"
+#include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
 
@@ -22,6 +24,7 @@ namespace latchkey::simulation {
 struct client_record {
     int number = 0;
     std::size_t objects = 0;
+    std::size_t places = 0;  ///< that it takes in queues at once, at most
     std::string chroot;
     std::int64_t session = 0;  ///< the newest that it opened
     std::set<std::int64_t> sessions;
@@ -49,8 +52,11 @@ struct call {
     std::shared_ptr<client_record> by;
     std::string who;
     std::string directory;
-    int object = 0;                 ///< which of its client's
-    std::optional<duration> limit;  ///< none: for ever
+    std::vector<std::string> directories;  ///< all that its object is about
+    int object = 0;                        ///< which of its client's
+    wish what;
+    std::optional<std::uint32_t> stated;  ///< what its object was told to be the limit of permits
+    std::optional<duration> limit;        ///< none: for ever
     duration begun{};
     std::optional<duration> stopped;  ///< when cancellation was asked for
     int told = 0;
@@ -61,22 +67,34 @@ struct call {
     std::uint64_t calls_before = 0;
     std::uint64_t wake_ups_before = 0;
     testing::counters asked_before;
+
+    /// Does not want to wait.
+    [[nodiscard]] bool tries() const noexcept { return limit && *limit <= duration{}; }
 };
 
 /// A hold in a program's hands.
 struct held {
     std::shared_ptr<client_record> by;
-    const hold* what = nullptr;
+    const hold* what = nullptr;  ///< empty while it is being changed
+    std::weak_ptr<hold_state> state;
+    wish as;  ///< of two modes, while it is being changed, the one that entitles to less
     std::string who;
     std::string directory;
     int object = 0;  ///< which of its client's
     fencing_token token;
     std::shared_ptr<participant> place;
+    participants others;  ///< places besides, of a hold of several
     bool overlapped = false;
     duration taken_at{};
     int troubles_before = 0;
     std::uint64_t disturbances_before = 0;
     std::optional<duration> lost_at;  ///< when it was first not believed any more
+    // While it is being changed.
+    std::optional<lock_mode> from;
+    lock_mode to = lock_mode::exclusive;
+    bool gave_way = false;  ///< to those who share, or may have: that is not taken back
+    std::optional<duration> change_due;
+    std::uint64_t pauses_before = 0;
 };
 
 /// One guarded transaction.
@@ -85,12 +103,16 @@ struct deal {
     std::string who;
     std::string directory;
     fencing_token token;
+    participants places;
+    bool ordered = true;  ///< none of an earlier holder may follow
     bool committed = false;
     int told = 0;
     bool refused = false;  ///< told that nothing was applied
 };
 
 /// Checks the promises, with the servers' log before it. On the loop only.
+///
+/// These are a mutex's; where another recipe promises something else, its judge says so.
 ///
 ///   I1   One holds: never two whose znodes are there; a place is kept until its hold is released,
 ///        also a lost one, and callers of one object never hold at once.
@@ -114,6 +136,7 @@ public:
 
     judge(const judge&) = delete;
     judge& operator=(const judge&) = delete;
+    virtual ~judge() = default;
 
     [[nodiscard]] truth& log() noexcept { return truth_; }
 
@@ -134,6 +157,14 @@ public:
     void told(std::uint64_t deal_number, std::error_code ec);
     void state(client_record& by, bool is_closed);
 
+    /// Whether nobody may do after this one what an earlier holder meant to do.
+    [[nodiscard]] virtual bool orders(const held&) const { return true; }
+
+    /// A hold is given away, to come back in another mode.
+    virtual void changes(held&, lock_mode, const std::optional<duration>&) {}
+
+    virtual void changed(held&, std::error_code) {}
+
     /// After every event.
     void check();
 
@@ -141,31 +172,95 @@ public:
     [[nodiscard]] bool idle() const;
 
     /// No participant is left.
-    [[nodiscard]] bool empty() const;
+    [[nodiscard]] virtual bool empty() const;
 
     /// All programs are gone.
     void check_end();
 
+    /// The znodes of a hold; null for one that nobody created.
+    [[nodiscard]] participants places_of(const client_record& by, const hold& h) const;
+
     /// Who is where, for the reader of a violation.
     [[nodiscard]] std::string picture() const;
 
-private:
+protected:
+    // What another recipe promises otherwise.
+
+    /// Whether who asks for this has to wait for one that is ahead of it.
+    [[nodiscard]] virtual bool blocks(const participant&, const wish&) const { return true; }
+
+    /// Whether two may believe at once, in one directory.
+    [[nodiscard]] virtual bool may_be_beside(const held&, const held&) const { return false; }
+
+    /// A transaction was committed, and these participants came or went with it.
+    virtual void applied(const model::transaction&, const participants&) {}
+
+    /// Of a grant: the token says who it is.
+    virtual void check_token(const call& c, const hold& h, const participants& places);
+
+    /// Of a grant: it was its turn.
+    virtual void check_first(const call& c, const participants& places);
+
+    /// A hold was given up by its program, and its znodes are to go.
+    virtual void released(const held&) {}
+
+    /// Of an error that another recipe would not tell.
+    [[nodiscard]] virtual bool explains(const call&, std::error_code) const { return false; }
+
+    /// Whether this may be watched besides: no participant, or the children.
+    [[nodiscard]] virtual bool may_watch(const std::string&, std::int64_t) const { return false; }
+
+    /// How its places change while a hold is held: before it is checked.
+    virtual void follow(held&) {}
+
+    /// All that are believed, besides by twos.
+    virtual void check_together() {}
+
+    /// Tokens increase. Of a grant that is valid and whose znode was there.
+    virtual void check_order(const std::string& who,
+                             const std::string& directory,
+                             const wish& w,
+                             fencing_token token);
+    /// What the acquire may have asked for at most, but heartbeats, if nothing disturbed it.
+    [[nodiscard]] virtual std::optional<testing::counters> budget(const call& c,
+                                                                  const hold& h) const;
+    virtual void check_wake_ups();
+    virtual void removed(const participant& p);
+
     [[nodiscard]] bool believes(const held& h) const;
+    /// Of the path of one of its participants, how many znodes there are above it.
+    [[nodiscard]] static std::uint64_t levels_of(const client_record& by, const std::string& path);
+    void check_was_first(const std::string& who,
+                         const std::string& directory,
+                         const participant& place,
+                         const wish& w);
+    [[nodiscard]] bool is_known_cause(std::error_code ec,
+                                      const client_record& by,
+                                      bool at_once) const;
+    [[nodiscard]] client_record* client_of(std::int64_t session) const;
+
+    stage& stage_;
+    truth truth_;
+    std::set<std::string> queues_watched_;
+    std::vector<std::shared_ptr<call>> calls_;  ///< not yet told
+    std::vector<held*> holds_;
+    std::map<std::string, fencing_token> granted_;  ///< the newest that was valid, by directory
+    std::map<std::string, std::set<std::int64_t>> woken_;  ///< by the deletion of a path
+
+private:
     void check_grant(const call& c, const hold& h);
-    void check_was_first(const call& c, const participant& place);
     void check_callers(const call& c);
     void check_refusal(const call& c, std::error_code ec);
     void check_punctuality(const call& c);
     void check_budget(const call& c, const hold& h);
-    void check_wake_ups();
-    void check_taken(const held& h);
+    void check_watches(const model::connection& c, const client_record& by);
+    void check_place(const held& h, const participant& place, bool believed);
+    void check_taken(const held& h, const participant& place);
     void check_lost(held& h);
-    [[nodiscard]] bool undisturbed(const held& h) const;
+    [[nodiscard]] bool undisturbed(const held& h, const participant& place) const;
     [[nodiscard]] duration hops(int count) const;
     void overlap(held& a, held& b);
-    void removed(const participant& p);
     void deal_committed(const model::transaction& t, const std::string& data);
-    [[nodiscard]] client_record* client_of(std::int64_t session) const;
     [[nodiscard]] std::uint64_t faults() const;
 
     struct loss_record {
@@ -175,20 +270,13 @@ private:
         bool was_lost;
     };
 
-    stage& stage_;
-    truth truth_;
     const bool asks_;  ///< valid(), which may itself end the hold; else valid_until()
     std::map<std::int64_t, std::shared_ptr<client_record>> clients_;  ///< by session
-    std::set<std::string> queues_watched_;
     std::uint64_t directories_removed_ = 0;
-    std::vector<std::shared_ptr<call>> calls_;  ///< not yet told
-    std::vector<held*> holds_;
     std::vector<deal> deals_;
     std::vector<loss_record> losses_;
-    std::map<std::string, fencing_token> granted_;    ///< the newest that was valid, by directory
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
     std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
-    std::map<std::string, std::set<std::int64_t>> woken_;  ///< by the deletion of a path
     std::map<std::int64_t, const model::connection*>
         farewells_;  ///< by session: where its end was asked for
 };

@@ -10,9 +10,13 @@ namespace latchkey::simulation {
 using namespace std::chrono_literals;
 
 bool judge::believes(const held& h) const {
+    const auto state = h.state.lock();
+    if (!state) {
+        return false;
+    }
     // Whose process is stopped cannot ask; and asking it ends a hold whose time is over.
-    return asks_ && !h.by->paused ? h.what->valid()
-                                  : stage_.servers.now() < h.what->valid_until().time_since_epoch();
+    return asks_ && !h.by->paused ? state->valid()
+                                  : stage_.servers.now() < state->valid_until().time_since_epoch();
 }
 
 void judge::check() {
@@ -20,46 +24,58 @@ void judge::check() {
         return;  // what was found out says nothing of what else is so
     }
     for (auto h = holds_.begin(); h != holds_.end(); ++h) {
-        using enum participant::ending;
-        const participant& place = *(*h)->place;
-        if (place.how == released && !(*h)->by->closed) {
-            stage_.broken("I1", (*h)->who + " gave way before it was released");
+        follow(**h);
+        const bool believed = believes(**h);
+        check_place(**h, *(*h)->place, believed);
+        for (const auto& other : (*h)->others) {
+            check_place(**h, *other, believed);
         }
-        if (!believes(**h)) {
+        if (!believed) {
             check_lost(**h);
             continue;
         }
         if ((*h)->lost_at) {
             stage_.broken("I2", (*h)->who + " is believed again");
         }
-        if (place.how == taken) {
-            check_taken(**h);
-        } else if (place.how != none) {
-            stage_.broken(place.how == expired ? "I2" : "I1",
-                          (*h)->who + " is valid and its znode is gone");
-        }
         for (auto other = holds_.begin(); other != h; ++other) {
-            if ((*other)->directory == (*h)->directory && believes(**other)) {
+            if (!may_be_beside(**other, **h) && believes(**other)) {
                 overlap(**other, **h);
             }
         }
     }
+    check_together();
+}
+
+void judge::check_place(const held& h, const participant& place, bool believed) {
+    using enum participant::ending;
+    if (place.how == released && !h.by->closed) {
+        stage_.broken("I1", h.who + " gave way before it was released");
+    }
+    if (!believed) {
+        return;
+    }
+    if (place.how == taken) {
+        check_taken(h, place);
+    } else if (place.how != none) {
+        stage_.broken(place.how == expired ? "I2" : "I1",
+                      h.who + " is valid and its znode is gone");
+    }
 }
 
 /// Somebody took its znode away: it may be believed until the client can know.
-void judge::check_taken(const held& h) {
-    const bool session_ended = truth_.was_ended(h.place->owner);
+void judge::check_taken(const held& h, const participant& place) {
+    const bool session_ended = truth_.was_ended(place.owner);
     const duration known = h.by->timeout * (session_ended ? 1 : 2);
-    if (stage_.now() > h.place->ended + known) {
+    if (stage_.now() > place.ended + known) {
         stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
-    } else if (stage_.now() > h.place->ended + hops(4) && !session_ended && undisturbed(h)) {
+    } else if (stage_.now() > place.ended + hops(4) && !session_ended && undisturbed(h, place)) {
         stage_.broken("I2", h.who + " did not hear at once that its znode was taken away");
     }
 }
 
 /// Nothing has kept it from having its znode watched, and from being told.
-bool judge::undisturbed(const held& h) const {
-    const duration settled = h.place->ended - hops(20) - 20ms;
+bool judge::undisturbed(const held& h, const participant& place) const {
+    const duration settled = place.ended - hops(20) - 20ms;
     return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
            !h.by->paused && !h.by->ended && stage_.last_cut < settled && h.taken_at < settled &&
            h.by->connected_at < settled;
@@ -73,57 +89,86 @@ duration judge::hops(int count) const {
 
 /// Who does not believe any more has been told so, if his process runs.
 void judge::check_lost(held& h) {
+    const auto state = h.state.lock();
+    if (!state || (h.from && state->why_lost() == loss::none)) {
+        return;  // replaced by another one, which was not told yet
+    }
     if (!h.lost_at) {
         h.lost_at = stage_.now();
     }
     const client_record& by = *h.by;
     const duration due = std::max(*h.lost_at, by.running_since) + 1ms;
-    if (stage_.now() > due && !by.paused && !by.crashed && !h.what->lost().stop_requested()) {
+    if (stage_.now() > due && !by.paused && !by.crashed && !state->lost().stop_requested()) {
         stage_.broken("I9", h.who + " lost its hold and was not told");
     }
 }
 
 void judge::overlap(held& a, held& b) {
-    if (a.place->there() && b.place->there()) {
-        stage_.broken("I1", a.who + " and " + b.who + " hold at once");
+    bool meet = false;
+    const auto both = [&](const participant& mine, const participant& other) {
+        if (mine.directory == other.directory) {
+            meet = true;
+            if (mine.there() && other.there()) {
+                stage_.broken("I1", a.who + " and " + b.who + " hold at once");
+            }
+        }
+    };
+    const auto all_of_b = [&](const participant& mine) {
+        both(mine, *b.place);
+        for (const auto& other : b.others) {
+            both(mine, *other);
+        }
+    };
+    all_of_b(*a.place);
+    for (const auto& other : a.others) {
+        all_of_b(*other);
     }
     held& earlier = a.token < b.token ? a : b;
-    if (!std::exchange(earlier.overlapped, true)) {
+    if (meet && !std::exchange(earlier.overlapped, true)) {
         ++stage_.counts.overlaps;
     }
 }
 
 // ---- at a grant ----
 
+void judge::check_first(const call& c, const participants& places) {
+    check_was_first(c.who, c.directory, *places.front(), c.what);
+}
+
 /// There has been a moment at which nobody was ahead, and it could be known that nobody was.
-void judge::check_was_first(const call& c, const participant& place) {
-    for (const auto& [czxid, other] : truth_.history_of(c.directory)) {
-        if (czxid >= place.czxid) {
+void judge::check_was_first(const std::string& who,
+                            const std::string& directory,
+                            const participant& place,
+                            const wish& w) {
+    for (const auto& [ahead, other] : truth_.history_of(directory)) {
+        if (ahead >= place.place) {
             break;
         }
-        if (other->foreign() || other->attempt == place.attempt) {
+        if (other->foreign() || other->attempt == place.attempt || !blocks(*other, w)) {
             continue;
         }
         if (other->there()) {
-            return stage_.broken("I4", c.who + " was granted while " + other->path + " is ahead");
+            return stage_.broken("I4", who + " was granted while " + other->path + " is ahead");
         }
         if (!place.there() && place.gone < other->gone) {
             return stage_.broken(
-                "I4", c.who + " was granted, and was gone before " + other->path + ", ahead of it");
+                "I4", who + " was granted, and was gone before " + other->path + ", ahead of it");
         }
     }
-    if (truth::unorderable(place.path)) {
-        return stage_.broken("I4",
-                             c.who + " was granted at the end of the sequence, " + place.path);
+    if (truth_.unorderable(place.path)) {
+        return stage_.broken("I4", who + " was granted at the end of the sequence, " + place.path);
     }
-    const auto& unordered = truth_.unordered_in(c.directory);
-    if (!unordered.empty() && unordered.begin()->first < place.czxid) {
-        stage_.broken("I4", c.who + " was granted beside " + unordered.begin()->second);
+    const auto& unordered = truth_.unordered_in(directory);
+    if (!unordered.empty() && unordered.begin()->first < place.place) {
+        stage_.broken("I4", who + " was granted beside " + unordered.begin()->second);
     }
 }
 
 /// Who came first to an object is served first, unless he has given up.
 void judge::check_callers(const call& c) {
+    if (!stage_.recipe.one_at_a_time()) {
+        return;
+    }
     const auto served = [&](const call& earlier) {
         return earlier.by == c.by && earlier.object == c.object &&
                earlier.calls_before < c.calls_before && !earlier.stopped &&
@@ -143,13 +188,11 @@ void judge::check_budget(const call& c, const hold& h) {
         by.connections != c.connections_before || by.calls != c.calls_before) {
         return;
     }
+    const std::optional<testing::counters> most = budget(c, h);
+    if (!most) {
+        return;
+    }
     ++stage_.counts.budgets;
-    const auto& path = h.path();
-    const auto levels =
-        static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
-                                   std::count(by.chroot.begin(), by.chroot.end(), '/'));
-    const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
-    const bool tries = c.limit && *c.limit <= duration{};
     const auto& now = by.asked;
     const auto& then = c.asked_before;
     const auto within = [&](const char* what, std::uint64_t asked, std::uint64_t allowed) {
@@ -159,13 +202,27 @@ void judge::check_budget(const call& c, const hold& h) {
                               std::to_string(allowed));
         }
     };
-    within("creates", now.creates - then.creates, 1 + levels);
-    within("lists", now.children - then.children, 1 + woken + (tries ? 1 : 0));
-    within("gets", now.gets - then.gets, 2 + woken);
-    within("deletes", now.removes - then.removes, 0);
-    within("transactions", now.multis - then.multis, 0);
-    within("exists", now.exists - then.exists, 0);
-    within("syncs", now.syncs - then.syncs, 0);
+    within("creates", now.creates - then.creates, most->creates);
+    within("lists", now.children - then.children, most->children);
+    within("gets", now.gets - then.gets, most->gets);
+    within("deletes", now.removes - then.removes, most->removes);
+    within("transactions", now.multis - then.multis, most->multis);
+    within("exists", now.exists - then.exists, most->exists);
+    within("syncs", now.syncs - then.syncs, most->syncs);
+}
+
+std::uint64_t judge::levels_of(const client_record& by, const std::string& path) {
+    return static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
+                                      std::count(by.chroot.begin(), by.chroot.end(), '/'));
+}
+
+std::optional<testing::counters> judge::budget(const call& c, const hold& h) const {
+    const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;
+    testing::counters most;
+    most.creates = 1 + levels_of(*c.by, h.path());
+    most.children = 1 + woken + (c.tries() ? 1 : 0);
+    most.gets = 2 + woken;
+    return most;
 }
 
 }  // namespace latchkey::simulation

@@ -82,11 +82,12 @@ std::string judge::picture() const {
         }
     }
     for (const held* const h : holds_) {
-        out << "\n    " << h->who << " holds " << h->token.to_string()
+        out << "\n    " << h->who << " holds " << h->token.to_string() << to_string(h->as)
             << (believes(*h) ? "" : ", lost");
     }
     for (const auto& c : calls_) {
-        out << "\n    " << c->who << " waits since " << c->begun / 1ms << " ms";
+        out << "\n    " << c->who << " waits" << to_string(c->what) << " since " << c->begun / 1ms
+            << " ms";
     }
     return out.str();
 }

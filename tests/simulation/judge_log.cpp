@@ -74,7 +74,7 @@ void judge::opened(const std::shared_ptr<client_record>& by, std::int64_t sessio
     }
     // A session that was replaced without a word leaves its watches to the next one.
     by->abandoned = by->session != 0 && stage_.what.uses(fault::session_replaced)
-                        ? by->abandoned + 2 * by->objects
+                        ? by->abandoned + 2 * by->places
                         : 0;
     by->session = session;
     by->sessions.insert(session);
@@ -116,12 +116,18 @@ void judge::answering(const model::connection& c, const request& r) {
     if (by == nullptr || (r.what != request::kind::get && r.what != request::kind::children)) {
         return;
     }
-    if (!c.child_watches.empty()) {
-        return stage_.broken("I6", "a watch on the children of " + *c.child_watches.begin());
+    check_watches(c, *by);
+}
+
+void judge::check_watches(const model::connection& c, const client_record& by) {
+    for (const std::string& path : c.child_watches) {
+        if (!may_watch(path, c.session)) {
+            return stage_.broken("I6", "a watch on the children of " + path);
+        }
     }
     const auto leaving = static_cast<std::uint64_t>(
         std::count_if(calls_.begin(), calls_.end(), [&](const auto& waiting) {
-            return waiting->by.get() == by &&
+            return waiting->by.get() == &by &&
                    (waiting->stopped ||
                     (waiting->limit && waiting->begun + *waiting->limit <= stage_.now()));
         }));
@@ -129,18 +135,19 @@ void judge::answering(const model::connection& c, const request& r) {
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr || p->owner != c.session;
+            return p == nullptr ? !may_watch(path, c.session) : p->owner != c.session;
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];
-    if (on_others > by->objects + by->abandoned + leaving + put_between) {
+    if (on_others > by.places + by.abandoned + leaving + put_between) {
         stage_.broken("I6",
-                      "client " + std::to_string(by->number) + " watches " +
+                      "client " + std::to_string(by.number) + " watches " +
                           std::to_string(on_others) + " znodes of others");
     }
 }
 
 void judge::committed(const model::transaction& t) {
+    participants changed;
     for (const model::change& c : t.changes) {
         if (c.what == model::change::kind::set_data && c.path == register_path && t.session != 0) {
             deal_committed(t, c.data);
@@ -150,11 +157,13 @@ void judge::committed(const model::transaction& t) {
             directories_removed_ += c.what == model::change::kind::remove ? 1U : 0U;
             continue;
         }
+        changed.push_back(p);
         stage_.tell("    ", p->there() ? "+ " : "- ", p->path, " by ", t.session & 0xffff);
         if (!p->there()) {
             removed(*p);
         }
     }
+    applied(t, changed);
 }
 
 void judge::removed(const participant& p) {
@@ -162,7 +171,7 @@ void judge::removed(const participant& p) {
         stage_.broken("I5", "another session deleted " + p.path);
     }
     const auto& queue = truth_.queue_of(p.path.substr(0, p.path.rfind('/')));
-    stage_.counts.releases += queue.upper_bound(p.czxid) != queue.end() ? 1U : 0U;
+    stage_.counts.releases += queue.upper_bound(p.place) != queue.end() ? 1U : 0U;
     if (client_record* const by = client_of(p.owner)) {
         // Whoever had this place may wait for another one now.
         by->abandoned += p.how == participant::ending::taken ? 1U : 0U;

@@ -1,4 +1,4 @@
-# The library once more, with every mutant of mutants.txt in place behind its switch, for test programs alone: all of the
+# The library once more, with every mutant of mutants*.txt in place behind its switch, for test programs alone: all of the
 # recipes and the client, and what includes them. The adapter to the C client and the ensemble are the library's own.
 if(LATCHKEY_SANITIZE)
     return()  # what they break is no memory, and the library itself runs in the other tests
@@ -22,15 +22,17 @@ file(GLOB _headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
     "${PROJECT_SOURCE_DIR}/src/*.hpp" "${PROJECT_SOURCE_DIR}/recipes/*.hpp")
 list(APPEND _copied ${_headers})
 
+file(GLOB _lists CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/mutants*.txt")  # mutants.txt comes first
+list(JOIN _lists "," _joined)
 set(_originals ${_copied})
 list(TRANSFORM _originals PREPEND "${PROJECT_SOURCE_DIR}/")
 list(TRANSFORM _headers PREPEND "${_copy}/")
 add_custom_command(OUTPUT "${_copy}/made"
     BYPRODUCTS ${_compiled} ${_headers} "${_copy}/mutants.inc"
     COMMAND "${LATCHKEY_PERL}" "${CMAKE_CURRENT_SOURCE_DIR}/mutate"
-        "${CMAKE_CURRENT_SOURCE_DIR}/mutants.txt" "${PROJECT_SOURCE_DIR}" "${_copy}" ${_copied}
+        "${_joined}" "${PROJECT_SOURCE_DIR}" "${_copy}" ${_copied}
     COMMAND "${CMAKE_COMMAND}" -E touch "${_copy}/made"
-    DEPENDS mutate mutants.txt ${_originals}
+    DEPENDS mutate ${_lists} ${_originals}
     COMMENT "Putting the mutants in place" VERBATIM)
 add_custom_target(latchkey_mutated_sources DEPENDS "${_copy}/made")
 

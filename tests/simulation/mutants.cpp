@@ -67,7 +67,8 @@ int print_table(const std::vector<mutant_description>& chosen, int bases, std::u
 
 int tell(const mutant_description& m, std::uint64_t seed) {
     present_mutant = m.which;
-    const verdict v = simulate({.seed = seed, .where = m.where, .tale = &std::cout});
+    const verdict v =
+        simulate({.seed = seed, .recipe = m.recipe, .where = m.where, .tale = &std::cout});
     for (const violation& broken : v.violations) {
         std::cout << broken.invariant << ": " << broken.text << '\n';
     }

@@ -18,9 +18,9 @@ std::optional<killing> kill(const mutant_description& m, std::uint64_t first, in
     mutant_was_reached = false;
     for (int i = 0; i < most; ++i) {
         const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-        const verdict v = simulate_as(m.which, {.seed = seed, .where = m.where});
-        if (!v.violations.empty() &&
-            simulate_as(mutant::none, {.seed = seed, .where = m.where}).violations.empty()) {
+        const options how{.seed = seed, .recipe = m.recipe, .where = m.where};
+        const verdict v = simulate_as(m.which, how);
+        if (!v.violations.empty() && simulate_as(mutant::none, how).violations.empty()) {
             const violation& cause = v.violations.front();
             return killing{cause.invariant, cause.text, seed, i + 1};
         }

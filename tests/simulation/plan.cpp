@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include "recipe.hpp"
 #include "simulation.hpp"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ plan draw_plan(const options& how, random_source& random) {
             std::chrono::ceil<std::chrono::milliseconds>(granted);
     }
     concentrate(p, how.where, random);
+    recipe_of(how.recipe).adapt(p, random);
     return p;
 }
 

@@ -25,6 +25,13 @@ struct plan {
     struct object {
         std::string directory;  ///< absolute, whatever the client's chroot
         int callers = 1;
+        std::vector<std::string> more_directories = {};  ///< that it is about at once
+
+        [[nodiscard]] std::vector<std::string> directories() const {
+            std::vector<std::string> all{directory};
+            all.insert(all.end(), more_directories.begin(), more_directories.end());
+            return all;
+        }
     };
 
     struct client {
@@ -43,6 +50,9 @@ struct plan {
     /// The first leader is stopped then, so that the servers' ticks and what a leader asks its
     /// followers are apart in time; 0: not.
     duration election{};
+
+    std::uint32_t permits = 1;  ///< the limit of semaphores at first
+    double resizes = 0;         ///< probability of another limit before an acquire
 
     by_fault<double> weights{};  ///< 0: never
     bool brief = false;          ///< troubles are shorter than a silence that is noticed

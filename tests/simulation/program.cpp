@@ -24,7 +24,6 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     if (const duration most = s.what.servers.max_session_timeout; most > duration{}) {
         record_->granted = std::min(record_->timeout, most);
     }
-    record_->objects = what.objects.size();
     client_ = client_core::handle(
         client_core::start(env_,
                            parse_connect_string(s.servers.servers() + what.chroot),
@@ -36,11 +35,27 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
                 objects_.size(),
                 "c" + std::to_string(number) + "." + std::to_string(workers_.size())));
         }
-        objects_.push_back({o.directory.substr(what.chroot.size()), o.directory, 0, nullptr});
+        add(o, what.chroot);
     }
 }
 
 program::~program() = default;
+
+void program::add(const plan::object& o, const std::string& chroot) {
+    std::vector<std::string> paths;
+    for (const std::string& directory : o.directories()) {
+        paths.push_back(directory.substr(chroot.size()));
+    }
+    ++record_->objects;
+    record_->places += places_of(o);
+    objects_.push_back({std::move(paths), o, 0, nullptr});
+}
+
+/// How many places in queues the callers of one object take at once.
+std::size_t program::places_of(const plan::object& o) const {
+    return stage_.recipe.queues_of(o) *
+           (stage_.recipe.one_at_a_time() ? 1 : static_cast<std::size_t>(o.callers));
+}
 
 void program::start() {
     listening_ = client_->listen([this](connection_state s) { hear(s); });
@@ -68,8 +83,8 @@ program::object* program::usable(std::size_t index) {
         return nullptr;  // it has understood
     }
     if (!o.used) {
-        o.used = std::make_unique<mutex>(*client_, o.path);
-        o.number = ++mutexes_made_;
+        o.used = stage_.recipe.make(stage_, *client_, o.paths);
+        o.number = ++objects_made_;
     }
     return &o;
 }
@@ -78,6 +93,7 @@ void program::destroy_mutex(std::size_t index) {
     stage_.tell("client ", record_->number, " destroys its mutex ", index);
     // Who waits through it goes on, beside those who use the next one.
     record_->objects += objects_[index].used ? 1U : 0U;
+    record_->places += objects_[index].used ? places_of(objects_[index].what) : 0U;
     objects_[index].used.reset();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <latchkey/client.hpp>
-#include <latchkey/mutex.hpp>
 
 #include "environment.hpp"
 #include "judge.hpp"
@@ -51,10 +50,10 @@ public:
 
     // For its workers.
     struct object {
-        std::string path;       ///< below the chroot
-        std::string directory;  ///< absolute
-        int number = 0;         ///< of the mutex
-        std::unique_ptr<mutex> used;
+        std::vector<std::string> paths;  ///< below the chroot
+        plan::object what;
+        int number = 0;  ///< of what is used now
+        std::unique_ptr<used_object> used;
     };
 
     [[nodiscard]] object* usable(std::size_t index);
@@ -65,6 +64,8 @@ public:
 
 private:
     void hear(connection_state s);
+    void add(const plan::object& o, const std::string& chroot);
+    [[nodiscard]] std::size_t places_of(const plan::object& o) const;
     [[nodiscard]] worker& some_worker();
 
     const std::shared_ptr<client_record> record_;
@@ -72,7 +73,7 @@ private:
     std::optional<client> client_;
     subscription listening_;
     std::vector<object> objects_;
-    int mutexes_made_ = 0;
+    int objects_made_ = 0;
     std::vector<std::shared_ptr<worker>> workers_;
 };
 

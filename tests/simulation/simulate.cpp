@@ -24,12 +24,13 @@ using namespace latchkey::simulation;
 using steady = std::chrono::steady_clock;
 
 constexpr const char* usage =
-    R"(Usage: simulate [--corner C] --seed N [--trace]
-       simulate [--corner C] [--seed FIRST] [--seeds COUNT | --seconds TIME] [--jobs THREADS]
+    R"(Usage: simulate [--recipe R] [--corner C] --seed N [--trace]
+       simulate [--recipe R] [--corner C] [--seed FIRST] [--seeds COUNT | --seconds TIME] [--jobs THREADS]
 
 Runs the recipes against the in-process ensemble on a virtual clock, with faults drawn from a seed, and checks every
 promise after every event. Fails when one is broken, and names its seed.
 
+  --recipe R    what the programs use: mutex (default), shared_mutex, semaphore, curator_semaphore, multi_mutex
   --corner C    concentrates on one: everywhere, cut-off, woken-up, taken-away, crowded, unresolved
   --seed N      one seed again; with --seeds or --seconds the first of many (else drawn from the clock)
   --trace       tells what happens, a line each
@@ -44,6 +45,7 @@ struct request {
     std::optional<std::uint64_t> seeds;
     std::optional<std::uint64_t> seconds;
     std::uint64_t jobs = 1;
+    recipe_kind recipe = recipe_kind::mutex;
     corner where = corner::everywhere;
     bool trace = false;
     bool help = false;
@@ -76,6 +78,13 @@ request read(const std::vector<std::string_view>& arguments) {
                 throw std::invalid_argument("no corner \"" + std::string(name) + '"');
             }
             r.where = *where;
+        } else if (what == "--recipe") {
+            const std::string_view name = text();
+            const auto kind = recipe_kind_of(name);
+            if (!kind) {
+                throw std::invalid_argument("no recipe \"" + std::string(name) + '"');
+            }
+            r.recipe = *kind;
         } else if (what == "--seed") {
             r.seed = value();
         } else if (what == "--seeds") {
@@ -102,8 +111,10 @@ void tell(const violation& v, std::uint64_t seed) {
 
 int one(const request& r) {
     const std::uint64_t seed = r.seed.value_or(1);
-    const verdict v =
-        simulate({.seed = seed, .where = r.where, .tale = r.trace ? &std::cout : nullptr});
+    const verdict v = simulate({.seed = seed,
+                                .recipe = r.recipe,
+                                .where = r.where,
+                                .tale = r.trace ? &std::cout : nullptr});
     for (const violation& broken : v.violations) {
         tell(broken, seed);
     }
@@ -130,7 +141,7 @@ int many(const request& r) {
             if (r.seeds && seed - first >= *r.seeds) {
                 break;
             }
-            const verdict v = simulate({.seed = seed, .where = r.where});
+            const verdict v = simulate({.seed = seed, .recipe = r.recipe, .where = r.where});
             mine += v.counts;
             const std::lock_guard lock(guard);
             for (const violation& violated : v.violations) {

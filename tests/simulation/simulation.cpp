@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 stage::stage(const options& how)
     : random(how.seed),
+      recipe(recipe_of(how.recipe)),
       what(draw_plan(how, random)),
       servers(what.servers),
       cluster(testing::ensemble_access::cluster_of(servers)),
@@ -52,7 +53,10 @@ namespace {
 class run final : public model::observer {
 public:
     explicit run(const options& how)
-        : stage_(how), judge_(stage_), adversary_(stage_, judge_, programs_) {
+        : stage_(how),
+          judge_owned_(stage_.recipe.judge_of(stage_)),
+          judge_(*judge_owned_),
+          adversary_(stage_, judge_, programs_) {
         stage_.cluster.show(this);
     }
 
@@ -179,7 +183,8 @@ private:
     void restore() {
         for (const plan::client& c : stage_.what.clients) {
             for (const plan::object& o : c.objects) {
-                access_restored_.insert(o.directory);
+                const auto all = o.directories();
+                access_restored_.insert(all.begin(), all.end());
             }
         }
         restore_access();
@@ -195,9 +200,11 @@ private:
             } catch (const error&) {  // not there
             }
             for (const std::string& name : stage_.servers.children(directory)) {
-                const auto znode = stage_.servers.get(directory + '/' + name);
-                if (znode && znode->ephemeral_owner == 0 && truth::looks_like_participant(name)) {
-                    stage_.servers.remove(directory + '/' + name);
+                const std::string path = directory + '/' + name;
+                const auto znode = stage_.servers.get(path);
+                if (znode && znode->ephemeral_owner == 0 &&
+                    judge_.log().looks_like_participant(path)) {
+                    stage_.servers.remove(path);
                 }
             }
             return true;
@@ -244,7 +251,8 @@ private:
     }
 
     stage stage_;
-    judge judge_;
+    const std::unique_ptr<judge> judge_owned_;
+    judge& judge_;
     adversary::programs programs_;
     adversary adversary_;
     std::set<std::string> access_restored_;

@@ -29,9 +29,25 @@ enum class corner : std::uint8_t {
 /// None if there is none of this name.
 [[nodiscard]] std::optional<corner> corner_of(std::string_view name) noexcept;
 
+/// What the programs of a run use.
+enum class recipe_kind : std::uint8_t {
+    mutex,
+    shared_mutex,
+    semaphore,
+    curator_semaphore,
+    multi_mutex,  ///< beside mutexes
+};
+
+/// "shared_mutex".
+[[nodiscard]] const char* to_string(recipe_kind k) noexcept;
+
+/// None if there is none of this name.
+[[nodiscard]] std::optional<recipe_kind> recipe_kind_of(std::string_view name) noexcept;
+
 /// What one run is made from. The same values give the same run, event by event.
 struct options {
     std::uint64_t seed = 1;
+    recipe_kind recipe = recipe_kind::mutex;
     /// How much each fault weighs against the others, none: never. Drawn from the seed unless set.
     std::optional<by_fault<double>> faults = {};
     corner where = corner::everywhere;
@@ -54,6 +70,8 @@ struct figures {
     std::uint64_t requests = 0;
     std::uint64_t calls = 0;        ///< of acquire, in all its forms
     std::uint64_t grants = 0;       ///< valid when they were told
+    std::uint64_t conversions = 0;  ///< of holds, to another mode
+    std::uint64_t unconverted = 0;  ///< told no, cancelled or lost meanwhile
     std::uint64_t late_grants = 0;  ///< told too late: not valid any more
     std::uint64_t losses = 0;       ///< holds that were lost before they were released
     std::uint64_t overlaps = 0;  ///< two believed at once: somebody took away the first one's znode

@@ -1,9 +1,10 @@
 #include "simulation.hpp"
 
+#include "seeds.hpp"
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <sstream>
 #include <string>
 
@@ -12,46 +13,10 @@
 namespace latchkey::simulation {
 namespace {
 
-using namespace std::chrono_literals;
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-    const char* const text = std::getenv(variable);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-/// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs another number of them.
-figures run_seeds(std::uint64_t first,
-                  std::uint64_t count,
-                  const std::optional<by_fault<double>>& faults = {},
-                  corner where = corner::everywhere) {
-    const bool one = std::getenv("LATCHKEY_SEED") != nullptr;
-    first = number_from("LATCHKEY_SEED", first);
-    count = one ? 1 : number_from("LATCHKEY_SEEDS", count);
-    figures sum;
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const verdict v = simulate({.seed = seed, .faults = faults, .where = where});
-        sum += v.counts;
-        for (const violation& broken : v.violations) {
-            ADD_FAILURE() << to_string(where) << ", seed " << seed << ": " << broken.invariant
-                          << " at " << broken.at / 1ms << " ms: " << broken.text;
-            return sum;
-        }
-    }
-    return sum;
-}
-
-by_fault<double> only(std::initializer_list<fault> enabled) {
-    by_fault<double> weights{};
-    for (const fault f : enabled) {
-        weights[index_of(f)] = 1;
-    }
-    return weights;
-}
-
 class EverySeed : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(EverySeed, KeepsEveryPromise) {
-    const figures sum = run_seeds(GetParam(), 1000);
+    const figures sum = run_seeds({.seed = GetParam()}, 1000);
     std::ostringstream report;
     report << sum;
     RecordProperty("figures", report.str());
@@ -65,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Simulation,
 class EveryCorner : public ::testing::TestWithParam<corner> {};
 
 TEST_P(EveryCorner, KeepsEveryPromise) {
-    const figures sum = run_seeds(1, 500, {}, GetParam());
+    const figures sum = run_seeds({.where = GetParam()}, 500);
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
@@ -83,31 +48,30 @@ INSTANTIATE_TEST_SUITE_P(Simulation,
                          });
 
 TEST(Simulation, FaultsOfNetworkServersAndClientsNeverLetTwoBelieve) {
-    const figures sum = run_seeds(1,
-                                  500,
-                                  only({fault::request_lost,
-                                        fault::answer_lost,
-                                        fault::connection_cut,
-                                        fault::unreachable,
-                                        fault::paused,
-                                        fault::server_stopped,
-                                        fault::follower_isolated,
-                                        fault::leader_isolated,
-                                        fault::server_late}));
+    const figures sum = run_seeds({.faults = only({fault::request_lost,
+                                                   fault::answer_lost,
+                                                   fault::connection_cut,
+                                                   fault::unreachable,
+                                                   fault::paused,
+                                                   fault::server_stopped,
+                                                   fault::follower_isolated,
+                                                   fault::leader_isolated,
+                                                   fault::server_late})},
+                                  500);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
     EXPECT_GT(sum.grants, sum.runs);
 }
 
 TEST(Simulation, FaultsOfConnectionsAloneLoseNothing) {
-    const figures sum =
-        run_seeds(1, 500, only({fault::request_lost, fault::answer_lost, fault::connection_cut}));
+    const figures sum = run_seeds(
+        {.faults = only({fault::request_lost, fault::answer_lost, fault::connection_cut})}, 500);
     EXPECT_EQ(sum.overlaps, 0U);
     EXPECT_EQ(sum.fenced_off, 0U);
     EXPECT_GT(sum.grants, sum.runs * 5);
 }
 
 TEST(Simulation, WithoutFaultsEveryRequestIsAccountedFor) {
-    const figures sum = run_seeds(1, 200, by_fault<double>{});
+    const figures sum = run_seeds({.faults = by_fault<double>{}}, 200);
 
     EXPECT_EQ(sum.losses, 0U);
     EXPECT_EQ(sum.overlaps, 0U);
@@ -115,7 +79,7 @@ TEST(Simulation, WithoutFaultsEveryRequestIsAccountedFor) {
 }
 
 TEST(Simulation, MeetsEveryFaultAndWhatFollowsFromIt) {
-    const figures sum = run_seeds(1, 300);
+    const figures sum = run_seeds({}, 300);
     if (std::getenv("LATCHKEY_SEED") != nullptr) {
         GTEST_SKIP() << "says nothing about one seed";
     }

@@ -4,6 +4,7 @@
 
 #include "plan.hpp"
 #include "random_source.hpp"
+#include "recipe.hpp"
 #include "simulation.hpp"
 
 #include <chrono>
@@ -57,6 +58,7 @@ struct stage {
     void mark(std::uint64_t what);
 
     model::random_source random;
+    const lock_recipe& recipe;
     const plan what;
     testing::ensemble servers;
     model::cluster& cluster;

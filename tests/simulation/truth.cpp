@@ -1,6 +1,7 @@
 #include "truth.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace latchkey::simulation {
 namespace {
@@ -17,15 +18,16 @@ const typename Map::mapped_type& of(const Map& all, const std::string& directory
     return found == all.end() ? nothing : found->second;
 }
 
-/// Whether a name ends in "lock-" and ten digits.
-bool takes_part(std::string_view name) {
-    constexpr std::string_view marker = "lock-";
+/// More than there can be of permits is no permit at all.
+std::uint32_t weight_of(std::string_view number) {
     constexpr std::size_t digits = 10;
-    if (name.size() < marker.size() + digits) {
-        return false;
-    }
-    const std::string_view number = name.substr(name.size() - digits);
-    return name.substr(0, name.size() - digits).ends_with(marker) && all_digits(number);
+    return number.size() > digits ? 0
+                                  : static_cast<std::uint32_t>(std::stoull(std::string(number)));
+}
+
+bool can_be_ordered(std::string_view number) {
+    constexpr std::size_t digits = 10;
+    return number.size() == digits && all_digits(number);
 }
 
 }  // namespace
@@ -37,35 +39,26 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     if (c.what != create && c.what != remove) {
         return nullptr;
     }
-    const std::size_t slash = c.path.rfind('/');
-    const std::string_view name = std::string_view(c.path).substr(slash + 1);
-    const std::string directory = c.path.substr(0, slash);
-    if (unorderable(name)) {
+    const std::string directory = c.path.substr(0, c.path.rfind('/'));
+    if (unorderable(c.path)) {
         auto& unordered = unordered_[directory];
         std::erase_if(unordered, [&](const auto& entry) { return entry.second == c.path; });
         if (c.what == create) {
             unordered[t.zxid] = c.path;
         }
     }
-    if (!takes_part(name)) {
+    const auto r = read(c.path);
+    if (!r || !takes_part(c.path, r->number)) {
         return nullptr;
     }
     if (c.what == create) {
-        auto p = std::make_shared<participant>();
-        p->path = c.path;
-        p->attempt = name.substr(0, name.find("lock-"));
-        p->czxid = t.zxid;
-        p->owner = c.owner;
-        queues_[directory][t.zxid] = p;
-        histories_[directory][t.zxid] = p;
-        all_[c.path] = p;
-        return p;
+        return add(t, c, *r);
     }
     const std::shared_ptr<participant> p = find(c.path);
     if (p == nullptr || !p->there()) {
         return nullptr;
     }
-    queues_[directory].erase(p->czxid);
+    std::erase_if(queues_[directory], [&](const auto& entry) { return entry.second == p; });
     p->ended = now;
     p->gone = t.zxid;
     if (t.what == model::transaction::kind::close_session) {
@@ -81,6 +74,39 @@ std::shared_ptr<participant> truth::apply(const model::transaction& t,
     return p;
 }
 
+std::shared_ptr<participant> truth::add(const model::transaction& t,
+                                        const model::change& c,
+                                        const reading& r) {
+    const std::string directory = c.path.substr(0, c.path.rfind('/'));
+    auto p = std::make_shared<participant>();
+    p->path = c.path;
+    p->directory = directory;
+    p->attempt = r.attempt;
+    p->number = r.number;
+    p->shared = r.shared;
+    if (is_permit(c.path)) {
+        p->permits = names_.weighted ? weight_of(r.number) : 1;
+    }
+    p->czxid = p->place = t.zxid;
+    p->owner = c.owner;
+    queue& here = queues_[directory];
+    if (p->shared && p->owner != 0) {
+        const auto replaced = std::find_if(here.begin(), here.end(), [&](const auto& entry) {
+            const participant& other = *entry.second;
+            return !other.shared && other.owner == p->owner && other.attempt == p->attempt &&
+                   other.number == p->number;
+        });
+        if (replaced != here.end()) {
+            p->place = replaced->first;
+            replaced->second->successor = p;
+        }
+    }
+    here.emplace(p->place, p);
+    histories_[directory].emplace(p->place, p);
+    all_[c.path] = p;
+    return p;
+}
+
 const truth::queue& truth::queue_of(const std::string& directory) const {
     return of(queues_, directory);
 }
@@ -93,17 +119,47 @@ const std::map<std::int64_t, std::string>& truth::unordered_in(const std::string
     return of(unordered_, directory);
 }
 
-bool truth::looks_like_participant(std::string_view name) {
-    return takes_part(name) || unorderable(name);
+bool truth::is_permit(std::string_view path) const {
+    const std::string_view directory = path.substr(0, path.rfind('/'));
+    return !names_.permits.empty() && directory.substr(directory.rfind('/') + 1) == names_.permits;
 }
 
-bool truth::unorderable(std::string_view name) {
-    constexpr std::string_view marker = "lock-";
-    const std::size_t at = name.rfind(marker);
-    if (at == std::string_view::npos) {
+bool truth::takes_part(std::string_view path, std::string_view number) const {
+    return is_permit(path) ? all_digits(number) : can_be_ordered(number);
+}
+
+std::optional<truth::reading> truth::read(std::string_view path) const {
+    constexpr auto none = std::string_view::npos;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (is_permit(path)) {
+        const std::size_t at = name.rfind(names_.permit);
+        return at == none ? std::nullopt
+                          : std::optional(reading{name.substr(0, at),
+                                                  name.substr(at + names_.permit.size())});
+    }
+    const std::size_t exclusive = name.rfind(names_.exclusive);
+    const std::size_t shared = names_.shared.empty() ? none : name.rfind(names_.shared);
+    if (exclusive == none && shared == none) {
+        return std::nullopt;
+    }
+    const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
+    const std::string_view marker = is_shared ? names_.shared : names_.exclusive;
+    const std::size_t at = is_shared ? shared : exclusive;
+    return reading{name.substr(0, name.find(marker)), name.substr(at + marker.size()), is_shared};
+}
+
+bool truth::looks_like_participant(std::string_view path) const {
+    const auto r = read(path);
+    return unorderable(path) || (r && takes_part(path, r->number)) ||
+           (is_permit(path) && !names_.weighted);
+}
+
+bool truth::unorderable(std::string_view path) const {
+    const auto r = read(path);
+    if (!r || is_permit(path)) {
         return false;
     }
-    const std::string_view number = name.substr(at + marker.size());
+    const std::string_view number = r->number;
     if (number.starts_with('-')) {
         return all_digits(number.substr(1));
     }

@@ -6,12 +6,24 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace latchkey::simulation {
+
+/// What stands before the number in the names of participants.
+struct naming {
+    std::string_view exclusive = "lock-";
+    std::string_view shared = {};  ///< of readers; empty: there are none
+    // Of a semaphore: the name of a directory beside the queue, and before the number of a permit
+    // there; empty: there is none.
+    std::string_view permits = {};
+    std::string_view permit = {};
+    bool weighted = true;  ///< that number says how many it stands for; else one, as any child does
+};
 
 /// One participant's znode, as the servers' log has it.
 struct participant {
@@ -25,9 +37,15 @@ struct participant {
     };
 
     std::string path;
+    std::string directory;
     std::string attempt;  ///< the part of its name that tells one attempt from another
+    std::string number;   ///< the end of its name
+    bool shared = false;
+    std::uint32_t permits = 0;  ///< that it stands for
     std::int64_t czxid = 0;
+    std::int64_t place = 0;  ///< in the order of the queue: czxid, or that of what it replaces
     std::int64_t owner = 0;  ///< 0: not ephemeral
+    std::shared_ptr<participant> successor = nullptr;  ///< a reader that takes a writer's place
     ending how = ending::none;
     std::int64_t gone = 0;  ///< the zxid of its end
     std::chrono::nanoseconds ended{};
@@ -37,11 +55,16 @@ struct participant {
     [[nodiscard]] bool foreign() const noexcept { return owner == 0; }
 };
 
+using participants = std::vector<std::shared_ptr<participant>>;
+
 /// What is so, from the log of committed transactions: who takes part in which queue, in the order
 /// of creation. Reads names by itself, not by the recipes' code.
 class truth {
 public:
-    using queue = std::map<std::int64_t, std::shared_ptr<participant>>;  ///< there, by czxid
+    /// By place. A reader and the writer that it replaces have the same one.
+    using queue = std::multimap<std::int64_t, std::shared_ptr<participant>>;
+
+    explicit truth(const naming& names) : names_(names) {}
 
     /// One change of a committed transaction. Returns the participant that it created or removed,
     /// if any.
@@ -58,6 +81,7 @@ public:
         return forced_.contains(session) || closed_.contains(session);
     }
 
+    /// Who is there.
     [[nodiscard]] const queue& queue_of(const std::string& directory) const;
 
     /// All that ever took part.
@@ -69,10 +93,10 @@ public:
         const std::string& directory) const;
 
     /// Whether a child of this name is ahead of others, or may be.
-    [[nodiscard]] static bool looks_like_participant(std::string_view name);
+    [[nodiscard]] bool looks_like_participant(std::string_view path) const;
 
     /// Whether a name's number is malformed, or at the end of what can be ordered.
-    [[nodiscard]] static bool unorderable(std::string_view name);
+    [[nodiscard]] bool unorderable(std::string_view path) const;
 
     /// Also of one that is gone; none if there never was one.
     [[nodiscard]] std::shared_ptr<participant> find(const std::string& path) const;
@@ -83,6 +107,21 @@ public:
                                                            std::int64_t session) const;
 
 private:
+    /// A name with one of the markers in it.
+    struct reading {
+        std::string_view attempt;
+        std::string_view number;
+        bool shared = false;
+    };
+
+    [[nodiscard]] std::optional<reading> read(std::string_view path) const;
+    [[nodiscard]] bool is_permit(std::string_view path) const;
+    [[nodiscard]] bool takes_part(std::string_view path, std::string_view number) const;
+    std::shared_ptr<participant> add(const model::transaction& t,
+                                     const model::change& c,
+                                     const reading& r);
+
+    const naming names_;
     std::map<std::string, queue> queues_;
     std::map<std::string, queue> histories_;
     std::map<std::string, std::map<std::int64_t, std::string>> unordered_;

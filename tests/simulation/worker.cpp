@@ -1,6 +1,5 @@
 #include "worker.hpp"
 
-#include <latchkey/mutex.hpp>
 #include <latchkey/transaction.hpp>
 
 #include "plan.hpp"
@@ -44,11 +43,15 @@ void worker::begin() {
     if (call_ || held_ || stage_.stopping || o == nullptr) {
         return;
     }
+    stage_.recipe.meanwhile(stage_, o->what);
     const auto c = std::make_shared<call>();
     c->by = of_.record();
     c->who = name_;
-    c->directory = o->directory;
+    c->directories = o->what.directories();
+    c->directory = c->directories.front();
     c->object = o->number;
+    c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
+    c->stated = o->used->stated_limit();
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
@@ -69,11 +72,7 @@ void worker::begin() {
             self->told(*c, ec, std::move(h));
         }
     };
-    if (c->limit) {
-        o->used->async_acquire(*c->limit, std::move(how), std::move(handler));
-    } else {
-        o->used->async_acquire(std::move(how), std::move(handler));
-    }
+    o->used->acquire(c->what, c->limit, std::move(how), std::move(handler));
     if (stage_.random.chance(0.02)) {
         cancel();
     }
@@ -100,6 +99,10 @@ void worker::cancel() {
         stage_.tell(name_, " cancels");
         const auto keep = *stop_;
         std::stop_source(keep).request_stop();
+    } else if (change_) {
+        stage_.tell(name_, " cancels");
+        const auto keep = *change_;
+        std::stop_source(keep).request_stop();
     }
 }
 
@@ -117,12 +120,11 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->who = name_;
         held_->directory = c.directory;
         held_->object = c.object;
+        held_->as = c.what;
         judge_.takes(*held_);
         acts_left_ = static_cast<int>(stage_.random.below(4));
         plan_next();
-        if (stage_.random.chance(0.5)) {
-            on_lost_.emplace(hold_.lost(), [this] { lost(); });
-        }
+        listen();
     }
     if (stage_.calm || stage_.over()) {
         return;
@@ -147,6 +149,12 @@ void worker::told(call& c, std::error_code ec, hold h) {
 
 // ---- holding ----
 
+void worker::listen() {
+    if (stage_.random.chance(0.5)) {
+        on_lost_.emplace(hold_.lost(), [this] { lost(); });
+    }
+}
+
 void worker::plan_next() {
     const duration longest =
         stage_.calm ? std::min(stage_.what.longest_hold, duration(stage_.what.session_timeout) / 10)
@@ -160,6 +168,9 @@ void worker::act() {
     }
     if (acts_left_-- <= 0) {
         return release();
+    }
+    if (const auto to = stage_.recipe.draw_change(stage_.random, held_->as.mode)) {
+        return change(*to);
     }
     // It may have been stopped since it last looked, and does not look again.
     if (stage_.random.chance(0.5)) {
@@ -177,6 +188,8 @@ void worker::transact() {
     d.who = name_;
     d.directory = held_->directory;
     d.token = held_->token;
+    d.ordered = judge_.orders(*held_);
+    d.places = judge_.places_of(*held_->by, hold_);
     const std::uint64_t number = judge_.deals(std::move(d));
     hold_.async_transact(
         {operation::set(register_path + chroot.size(),
@@ -186,9 +199,51 @@ void worker::transact() {
         });
 }
 
+/// To another mode, in all the ways that a conversion may end.
+void worker::change(lock_mode to) {
+    program::object* const o = of_.usable(object_);
+    if (o == nullptr) {
+        return release();
+    }
+    change_.emplace();
+    const std::optional<duration> limit = draw_limit();
+    judge_.changes(*held_, to, limit);
+    o->used->convert(std::move(hold_),
+                     to,
+                     limit,
+                     {.stop = change_->get_token(), .reserved = nullptr},
+                     [weak = weak_from_this()](std::error_code ec, hold h) {
+                         if (const auto self = weak.lock()) {
+                             self->changed(ec, std::move(h));
+                         }
+                     });
+    if (stage_.random.chance(0.1)) {
+        cancel_.start(stage_.up_to(stage_.what.session_timeout / 4), [this] { cancel(); });
+    }
+}
+
+void worker::changed(std::error_code ec, hold h) {
+    hold_ = std::move(h);
+    const fencing_token before = held_->token;
+    judge_.changed(*held_, ec);
+    change_.reset();
+    cancel_.cancel();
+    if (std::exchange(done_with_it_, false)) {
+        return release();
+    }
+    if (hold_.fencing_token() != before) {
+        listen();
+    }
+    plan_next();
+}
+
 void worker::release() {
     if (!held_) {
         return;
+    }
+    if (change_) {
+        done_with_it_ = true;
+        return cancel();
     }
     judge_.releases(*held_);
     held_.reset();

@@ -39,6 +39,9 @@ private:
     void plan_next();
     void act();
     void transact();
+    void change(lock_mode to);
+    void changed(std::error_code ec, hold h);
+    void listen();
     void lost();
 
     program& of_;
@@ -53,6 +56,8 @@ private:
     std::unique_ptr<held> held_;  ///< while it holds
     std::optional<std::stop_callback<std::function<void()>>> on_lost_;
     int acts_left_ = 0;
+    std::optional<std::stop_source> change_;  ///< while the hold is being changed
+    bool done_with_it_ = false;               ///< meanwhile: it is released when it comes back
     timer next_;
     timer cancel_;
 };

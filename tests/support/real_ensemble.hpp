@@ -85,7 +85,7 @@ public:
     [[nodiscard]] std::string four_letter_word(
         int server,
         std::string_view word,
-        std::chrono::milliseconds limit = std::chrono::seconds(1)) const;
+        std::chrono::milliseconds limit = std::chrono::seconds(5)) const;
 
     [[nodiscard]] std::string srvr(int server) const { return four_letter_word(server, "srvr"); }
 

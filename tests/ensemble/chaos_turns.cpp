@@ -1,0 +1,147 @@
+#include "chaos_turns.hpp"
+
+#include <latchkey/boottime_clock.hpp>
+
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace latchkey::test {
+
+using history::nanoseconds;
+using history::observation;
+
+nanoseconds boottime_now() {
+    return boottime_clock::now().time_since_epoch();
+}
+
+observation look(const hold& h) {
+    observation o{.at = boottime_now(), .valid_until = h.valid_until().time_since_epoch()};
+    o.valid = h.valid();
+    return o;
+}
+
+turns::turns(worker_tools& tools, std::uint64_t seed)
+    : tools_(tools), random_(seed), register_(tools.order.register_socket, tools.order.worker) {}
+
+void turns::take_until(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        take_one(stop);
+        std::this_thread::sleep_for(std::chrono::microseconds(below(3000)));
+    }
+}
+
+bool turns::excuses(const error& e, const history::wish& /*asked*/) const {
+    return e.code() == errc::unreachable;
+}
+
+std::int64_t turns::invoke(const history::wish& asked) {
+    const std::int64_t attempt = ++tools_.attempts;
+    log().invoked(attempt, boottime_now(), asked);
+    return attempt;
+}
+
+acquire_options turns::options(std::int64_t attempt, const std::stop_token& stop) {
+    return {.stop = stop,
+            .reserved = [this, attempt](const place& p) { log().reserved(attempt, p.path); }};
+}
+
+void turns::attempt(const history::wish& asked,
+                    const std::function<hold(std::int64_t)>& ask,
+                    const std::function<void(hold&, std::int64_t)>& use) {
+    const std::int64_t number = invoke(asked);
+    hold h;
+    try {
+        h = ask(number);
+    } catch (const error& e) {
+        tell_failure(number, asked, e);
+        return;
+    }
+    if (!h) {
+        log().ended(number, boottime_now());
+        return;
+    }
+    tell_granted(number, h);
+    use(h, number);
+    h.release();
+}
+
+void turns::tell_granted(std::int64_t attempt, const hold& h) {
+    const nanoseconds at = boottime_now();
+    const auto session = zk().session_id();
+    observation first = look(h);
+    first.at = at;
+    log().granted(attempt, h.fencing_token().zxid, h.paths(), session, first);
+}
+
+void turns::tell_ended(std::int64_t attempt, const hold& h) {
+    log().saw(attempt, look(h));
+    log().ended(attempt, boottime_now());
+}
+
+void turns::tell_failure(std::int64_t attempt, const history::wish& asked, const error& e) {
+    if (excuses(e, asked)) {
+        log().ended(attempt, boottime_now());
+    } else {
+        log().failed(attempt, boottime_now(), e.what());
+    }
+}
+
+void turns::work(const hold& h, const std::vector<std::string>& on, std::int64_t attempt) {
+    const std::int64_t token = h.fencing_token().zxid;
+    std::map<std::string, std::int64_t> values;
+    for (const std::string& lock : on) {
+        const auto value = register_.claim(lock, token);
+        if (!value) {
+            return;
+        }
+        values[lock] = *value;
+    }
+    const std::size_t effects = below(4) == 0 ? 60 : 1 + below(4);
+    for (std::size_t i = 0; i < effects; ++i) {
+        const observation o = look(h);
+        log().saw(attempt, o);
+        if (!o.valid) {
+            return;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(below(8000)));
+        auto& [lock, value] = *std::next(values.begin(), static_cast<long>(below(values.size())));
+        history::effect e{.at = boottime_now()};
+        e.applied = register_.write(lock, token, value + 1);
+        log().wrote(attempt, e);
+        if (!e.applied) {
+            return;
+        }
+        ++value;
+    }
+}
+
+void turns::linger(const hold& h, const std::string& where, std::int64_t attempt) {
+    static_cast<void>(register_.claim(where, 0));
+    const std::size_t looks = below(4) == 0 ? 60 : 1 + below(4);
+    for (std::size_t i = 0; i < looks; ++i) {
+        const observation o = look(h);
+        log().saw(attempt, o);
+        if (!o.valid) {
+            return;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(below(8000)));
+    }
+}
+
+std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
+    switch (tools.order.what) {
+        case recipe::recursive_mutex:
+            return make_recursive_turns(tools, seed);
+        case recipe::shared_mutex:
+            return make_shared_turns(tools, seed);
+        case recipe::semaphore:
+        case recipe::curator_semaphore:
+            return make_permit_turns(tools, seed);
+        default:
+            return make_exclusive_turns(tools, seed);
+    }
+}
+
+}  // namespace latchkey::test

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <latchkey/acquire_options.hpp>
+#include <latchkey/client.hpp>
+#include <latchkey/error.hpp>
+#include <latchkey/hold.hpp>
+
+#include "chaos_worker.hpp"
+#include "fenced_register.hpp"
+#include "turn_log.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+
+/// What the threads of a worker process share.
+struct worker_tools {
+    const chaos_order& order;
+    client& zk;
+    history::turn_log& log;
+    std::atomic<std::int64_t> attempts = 0;
+};
+
+/// One thread of a worker: it takes one turn after the other, by chance, and tells of it.
+class turns {
+public:
+    virtual ~turns() = default;
+    turns(const turns&) = delete;
+    turns& operator=(const turns&) = delete;
+
+    void take_until(const std::stop_token& stop);
+
+protected:
+    turns(worker_tools& tools, std::uint64_t seed);
+
+    virtual void take_one(const std::stop_token& stop) = 0;
+
+    /// Whether an acquire may end so: what a single question meets while servers are away.
+    [[nodiscard]] virtual bool excuses(const error& e, const history::wish& asked) const;
+
+    [[nodiscard]] std::size_t below(std::size_t limit) { return random_() % limit; }
+
+    [[nodiscard]] std::string some_lock() { return order().path(static_cast<int>(below(locks()))); }
+
+    [[nodiscard]] std::size_t locks() const { return static_cast<std::size_t>(order().locks); }
+
+    [[nodiscard]] const chaos_order& order() const { return tools_.order; }
+
+    [[nodiscard]] client& zk() { return tools_.zk; }
+
+    [[nodiscard]] history::turn_log& log() { return tools_.log; }
+
+    /// Up to twice the session timeout.
+    [[nodiscard]] std::chrono::milliseconds some_time() {
+        return order().session_timeout * static_cast<int>(below(100)) / 50;
+    }
+
+    /// Begins an attempt: its number.
+    [[nodiscard]] std::int64_t invoke(const history::wish& asked);
+    /// Tells of its places.
+    [[nodiscard]] acquire_options options(std::int64_t attempt, const std::stop_token& stop);
+
+    /// Asks a recipe's object. Most wait; some ask once, and some leave the queue again.
+    template <class Recipe, class... Wish>
+    [[nodiscard]] hold ask_for(Recipe& object,
+                               std::int64_t attempt,
+                               const std::stop_token& stop,
+                               Wish... wanted) {
+        switch (below(8)) {
+            case 0:
+                return object.try_acquire(wanted...);
+            case 1:
+                return object.try_acquire_for(wanted..., some_time(), options(attempt, stop));
+            default:
+                return object.acquire(wanted..., options(attempt, stop));
+        }
+    }
+
+    /// An attempt, and what is done with the hold; `use` tells of its end, before the release.
+    void attempt(const history::wish& asked,
+                 const std::function<hold(std::int64_t attempt)>& ask,
+                 const std::function<void(hold&, std::int64_t attempt)>& use);
+
+    void tell_granted(std::int64_t attempt, const hold& h);
+    /// The last look at it.
+    void tell_ended(std::int64_t attempt, const hold& h);
+    void tell_failure(std::int64_t attempt, const history::wish& asked, const error& e);
+
+    /// A program that guards what it does: the token first, then read, and write only while the
+    /// hold is valid. To the numbers of all these locks.
+    void work(const hold& h, const std::vector<std::string>& on, std::int64_t attempt);
+    /// Has it for a while, and looks at it; `where` is where it can be noticed.
+    void linger(const hold& h, const std::string& where, std::int64_t attempt);
+
+private:
+    worker_tools& tools_;
+    std::mt19937_64 random_;
+    register_connection register_;
+};
+
+/// Of the recipe that the order names.
+[[nodiscard]] std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed);
+
+// One for each kind of recipe.
+[[nodiscard]] std::unique_ptr<turns> make_exclusive_turns(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_recursive_turns(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_shared_turns(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);
+
+/// The clock first, the hold last.
+[[nodiscard]] history::observation look(const hold& h);
+[[nodiscard]] history::nanoseconds boottime_now();
+
+}  // namespace latchkey::test

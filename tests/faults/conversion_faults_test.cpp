@@ -1,0 +1,111 @@
+#include <latchkey/shared_mutex.hpp>
+
+#include "stepped_test.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace latchkey::test {
+namespace {
+
+using enum lock_mode;
+
+/// What becomes of a shared_mutex's hold whose mode is being changed.
+class ConversionFaults : public SteppedTest {
+protected:
+    hold held(shared_mutex& m, lock_mode mode) {
+        hold granted;
+        m.async_acquire(
+            mode, forever, {}, [&](std::error_code, hold h) { granted = std::move(h); });
+        EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(granted); }, 60s));
+        return granted;
+    }
+
+    std::shared_ptr<attempt> convert(shared_mutex& m, hold h, lock_mode to) {
+        auto a = std::make_shared<attempt>();
+        m.async_convert(std::move(h), to, forever, {}, [a](std::error_code ec, hold back) {
+            a->done = true;
+            a->ec = ec;
+            a->granted = std::move(back);
+        });
+        return a;
+    }
+
+    void expect_lost(const std::shared_ptr<attempt>& a) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_EQ(a->ec, errc::hold_lost);
+        EXPECT_EQ(a->granted.mode(), shared);
+        EXPECT_FALSE(a->granted.valid());
+        a->granted.release();
+        EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/files").empty(); }, 60s));
+    }
+
+    static constexpr auto forever = std::chrono::nanoseconds::max();
+};
+
+TEST_F(ConversionFaults, SharedHoldThatWasLostBecomesNoOtherOne) {
+    for (const lock_mode to : {upgrade, exclusive}) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold h = held(m, shared);
+        ensemble_.expire(c.session_id());
+        ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 60s));
+        expect_lost(convert(m, std::move(h), to));
+    }
+}
+
+TEST_F(ConversionFaults, SharedHoldThatIsLostMeanwhileBecomesNoOtherOne) {
+    for (const lock_mode to : {upgrade, exclusive}) {
+        for (auto after = 0ms; after < 10ms; after += one_way) {
+            client c = connected();
+            shared_mutex m(c, "/files");
+            hold h = held(m, shared);
+            const std::string znode = h.path();
+            const auto a = convert(m, std::move(h), to);
+            ensemble_.run_for(after);
+            if (ensemble_.children("/files").size() == 1 && ensemble_.exists(znode)) {
+                ensemble_.remove(znode);
+                expect_lost(a);
+            } else {  // the other one is there, and nobody can come between
+                ensemble_.expire(c.session_id());
+            }
+        }
+    }
+}
+
+TEST_F(ConversionFaults, SharedHoldWhoseSessionEndsMeanwhileBecomesNoneOfTheNextOne) {
+    for (const lock_mode to : {upgrade, exclusive}) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold h = held(m, shared);
+        ensemble_.suspend(c.session_id());
+        const auto a = convert(m, std::move(h), to);
+        ensemble_.run_for(100ms);
+        const std::int64_t session = c.session_id();
+        ensemble_.expire(session);
+        ensemble_.resume(session);
+        expect_lost(a);
+    }
+}
+
+TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) {
+    client c = connected();
+    shared_mutex m(c, "/files");
+    held(m, exclusive).release();
+    ensemble_.run_for(100ms);
+    ensemble_.fail_next(ensemble::operation::create, ensemble::when::before, c.session_id());
+    const auto a = convert(m, held(m, exclusive), shared);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_EQ(a->granted.mode(), shared);
+
+    // Each connection looks for the lost create, which may come yet, and deletes it.
+    ensemble_.cut(c.session_id());
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(a->granted.valid());
+    EXPECT_TRUE(ensemble_.exists(a->granted.path()));
+}
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,103 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey::history {
+namespace {
+
+using rule = violation::rule;
+
+void add(verdict& v, rule which, std::string text) {
+    v.violations.push_back({which, std::move(text)});
+}
+
+/// As the servers have it.
+void check_taken(const evidence& e, const queue& permits, verdict& v) {
+    for (const participant& p : permits) {
+        if (p.taken > p.limit) {
+            add(v,
+                rule::limit,
+                p.znode + " came at " + e.when(p.born) + " and brought the permits to " +
+                    std::to_string(p.taken) + " of " + std::to_string(p.limit));
+        }
+    }
+}
+
+void check_permits_of(const evidence& e, const turn& t, verdict& v) {
+    const auto own = e.granted_znodes(t);
+    if (own.empty()) {
+        add(v, rule::token, e.name(t) + " holds a znode that nobody created");
+        return;
+    }
+    std::uint32_t permits = 0;
+    for (const participant* p : own) {
+        permits += p->permits;
+        if (believed(t) && p->session != t.session) {
+            add(v, rule::token, e.name(t) + " has a znode of another session");
+        }
+    }
+    if (permits != t.asked.permits) {
+        add(v,
+            rule::torn,
+            e.name(t) + " has " + std::to_string(permits) + " permits and not " +
+                std::to_string(t.asked.permits));
+    }
+    for (const std::string& znode : t.znodes) {
+        const participant* p = e.find(znode);
+        if (p != nullptr && p->permits != 0 && p->born_zxid != own.front()->born_zxid) {
+            add(v, rule::torn, e.name(t) + " got " + znode + " at another time than the others");
+        }
+    }
+}
+
+/// As the holders have it: of those who came before, those who still believed count, against the
+/// limit when the permits were given.
+void check_believed(const evidence& e, const std::vector<const turn*>& turns, verdict& v) {
+    std::vector<std::pair<const turn*, const participant*>> sorted;
+    for (const turn* t : turns) {
+        if (const participant* own = e.granted_znode(*t); own != nullptr && believed(*t)) {
+            sorted.emplace_back(t, own);
+        }
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return a.second->born_zxid < b.second->born_zxid;
+    });
+    std::vector<const turn*> present;
+    for (const auto& [t, own] : sorted) {
+        std::erase_if(present, [at = *t->granted](const turn* other) {
+            return std::max(last_belief(*other), last_activity(*other)) <= at;
+        });
+        std::uint32_t sum = t->asked.permits;
+        bool others_act = false;
+        for (const turn* other : present) {
+            const bool believes = last_belief(*other) > *t->granted;
+            sum += believes ? other->asked.permits : 0;
+            others_act = others_act || !believes;
+        }
+        if (sum > own->limit) {
+            add(v,
+                rule::limit,
+                e.name(*t) + " was granted at " + e.when(*t->granted) + ", and " +
+                    std::to_string(sum) + " permits of " + std::to_string(own->limit) +
+                    " were believed in");
+        }
+        v.overlaps += others_act ? 1 : 0;
+        present.push_back(t);
+    }
+}
+
+}  // namespace
+
+void check_permits(const evidence& e, verdict& v) {
+    for (const auto& [lock, turns] : e.grants()) {
+        for (const turn* t : turns) {
+            ++v.grants;
+            check_permits_of(e, *t, v);
+        }
+        check_believed(e, turns, v);
+        check_taken(e, e.queues().at(permit_directory(e.all().laid_out, lock)), v);
+    }
+}
+
+}  // namespace latchkey::history

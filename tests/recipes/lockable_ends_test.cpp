@@ -1,0 +1,169 @@
+#include "lockable_fixture.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#define BOOST_THREAD_PROVIDES_FUTURE
+#include <boost/thread/thread.hpp>
+
+namespace latchkey::test {
+namespace {
+
+/// How locks, and waits for them, end otherwise than by unlock(); of everything that can be locked.
+template <class Where>
+class EndOfEveryLockable : public LockableTest<Where> {};
+
+TYPED_TEST_SUITE(EndOfEveryLockable, every_lockable);
+
+TYPED_TEST(EndOfEveryLockable, ByLossMakesUnlockANoOpAndItCanBeLockedAgain) {
+    {
+        const std::unique_lock mine(this->mine_);
+        this->world_->expire(this->a_.session_id());
+        EXPECT_TRUE(eventually([this] { return !this->mine_.held().valid(); }));
+        this->other_.lock();
+    }
+    EXPECT_TRUE(this->other_.held().valid());
+    EXPECT_FALSE(this->mine_.try_lock());
+    this->other_.unlock();
+    const std::unique_lock again(this->mine_);
+    EXPECT_TRUE(this->mine_.held().valid());
+    EXPECT_FALSE(this->other_.try_lock());
+}
+
+TYPED_TEST(EndOfEveryLockable, ByDestructionUnlocks) {
+    {
+        typename TestFixture::lock_type brief(this->a_, this->path_);
+        brief.lock();
+        EXPECT_FALSE(this->other_.try_lock());
+    }
+    EXPECT_TRUE(this->leaves_nothing());
+}
+
+TYPED_TEST(EndOfEveryLockable, ByInterruptionOfAWaiterLeavesNothing) {
+    this->other_.lock();
+    const auto there = this->znodes();
+    for (const bool timed : {false, true}) {
+        std::atomic<bool> interrupted{false};
+        boost::thread waiter([&] {
+            try {
+                if (timed) {
+                    EXPECT_FALSE(this->mine_.try_lock_for(1h));
+                } else {
+                    this->mine_.lock();
+                }
+            } catch (const boost::thread_interrupted&) {
+                interrupted = true;
+            }
+        });
+        EXPECT_TRUE(eventually([&] { return this->znodes().size() > there.size(); }));
+        waiter.interrupt();
+        waiter.join();
+        EXPECT_TRUE(interrupted);
+        EXPECT_EQ(this->znodes(), there);
+    }
+    this->other_.unlock();
+    EXPECT_TRUE(this->mine_.try_lock_for(30s)) << "nobody else has it";
+    this->mine_.unlock();
+}
+
+TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverLocksAfterwards) {
+    this->mine_.lock();
+    this->a_.close();
+    EXPECT_FALSE(this->mine_.held().valid());
+    EXPECT_EQ(this->mine_.held().why_lost(), loss::client_closed);
+    this->mine_.unlock();
+    EXPECT_EQ(this->code_of([this] { this->mine_.lock(); }), errc::closed);
+    EXPECT_EQ(this->code_of([this] { EXPECT_FALSE(this->mine_.try_lock()); }), errc::closed);
+    EXPECT_EQ(this->code_of([this] { EXPECT_FALSE(this->mine_.try_lock_for(1h)); }), errc::closed);
+    EXPECT_TRUE(this->other_.try_lock_for(30s));
+    this->other_.unlock();
+    EXPECT_TRUE(this->leaves_nothing());
+}
+
+TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverWaits) {
+    this->other_.lock();
+    const std::size_t there = this->znodes().size();
+    std::atomic<bool> told{false};
+    std::thread waiter([&] {
+        EXPECT_EQ(this->code_of([this] { this->mine_.lock(); }), errc::closed);
+        told = true;
+    });
+    EXPECT_TRUE(eventually([&] { return this->znodes().size() > there; }));
+    EXPECT_FALSE(told);
+    this->a_.close();
+    waiter.join();
+    EXPECT_TRUE(this->other_.held().valid());
+}
+
+TYPED_TEST(EndOfEveryLockable, WouldNeverComeOnTheCallbackThread) {
+    mutex elsewhere(this->a_, this->path_ + "-elsewhere");
+    awaited<std::error_code> refused;
+    elsewhere.async_acquire({}, [&](std::error_code, const hold&) {
+        refused.set(this->code_of([this] { this->mine_.lock(); }));
+    });
+    EXPECT_EQ(refused.get(), errc::would_deadlock);
+    EXPECT_TRUE(this->leaves_nothing());
+}
+
+TYPED_TEST(EndOfEveryLockable, MayNotComeToAThreadThatHasItAlready) {
+    auto& m = this->mine_;
+    constexpr relock again = kind<typename TestFixture::lock_type>::again;
+    m.lock();
+    const std::size_t there = this->znodes().size();
+    if constexpr (again == relock::error) {
+        EXPECT_EQ(this->code_of([&] { m.lock(); }), errc::would_deadlock);
+        EXPECT_FALSE(m.try_lock_for(1h)) << "at once";
+    }
+    if constexpr (again == relock::error || again == relock::waits) {
+        EXPECT_FALSE(m.try_lock());
+        EXPECT_FALSE(m.try_lock_for(10ms));
+    } else {
+        m.lock();
+        EXPECT_TRUE(m.try_lock());
+        m.unlock();
+        m.unlock();
+    }
+    EXPECT_TRUE(m.held().valid());
+    EXPECT_FALSE(this->other_.try_lock());
+    EXPECT_TRUE(eventually([&] { return this->znodes().size() == there; }));
+    m.unlock();
+    EXPECT_TRUE(m.try_lock_for(30s));
+    m.unlock();
+    EXPECT_TRUE(this->leaves_nothing());
+}
+
+/// Those that say more than a Lockable can: with a stop token, and a hold.
+template <class Where>
+class EndOfEveryAcquire : public LockableTest<Where> {};
+
+using acquirables = ::testing::Types<here<mutex>,
+                                     here<pair_of_mutexes>,
+                                     here<shared_mutex>,
+                                     here<reader>,
+                                     here<upgrader>,
+                                     here<only_permit<semaphore>>,
+                                     here<only_permit<curator_semaphore>>>;
+TYPED_TEST_SUITE(EndOfEveryAcquire, acquirables);
+
+TYPED_TEST(EndOfEveryAcquire, ByAStopTokenIsAnEmptyHoldAndLeavesNothing) {
+    this->other_.lock();
+    const auto there = this->znodes();
+    {
+        std::jthread waiter(
+            [this](std::stop_token stop) { EXPECT_FALSE(this->acquire({.stop = stop})); });
+        EXPECT_TRUE(eventually([&] { return this->znodes().size() > there.size(); }));
+    }
+    EXPECT_EQ(this->znodes(), there);
+    std::stop_source before;
+    before.request_stop();
+    EXPECT_FALSE(this->acquire({.stop = before.get_token()}));
+    EXPECT_TRUE(eventually([&] { return this->znodes() == there; }));
+    this->other_.unlock();
+    EXPECT_TRUE(this->acquire({.stop = std::stop_source().get_token()}).valid());
+}
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,126 @@
+#include <latchkey/shared_mutex.hpp>
+
+#include "recipe_test.hpp"
+
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#define BOOST_THREAD_PROVIDES_SHARED_MUTEX_UPWARDS_CONVERSIONS
+#include <boost/chrono/chrono.hpp>
+#include <boost/thread/lock_types.hpp>
+#include <boost/thread/shared_lock_guard.hpp>
+
+namespace latchkey::test {
+namespace {
+
+using std_shared = std::shared_lock<shared_mutex>;
+using boost_shared = boost::shared_lock<shared_mutex>;
+using boost_upgrade = boost::upgrade_lock<shared_mutex>;
+using boost_unique = boost::unique_lock<shared_mutex>;
+
+/// SharedLockable and UpgradeLockable, as the guards of std and Boost use them; what every Lockable
+/// does is EveryLockable's.
+class SharedLockable : public RecipeTest {
+protected:
+    client a_ = connect();
+    client b_ = connect();
+    shared_mutex mine_{a_, path_};
+    shared_mutex other_{b_, path_};
+};
+
+TEST_P(SharedLockable, GuardsOfReadersShareAndKeepWritersOut) {
+    {
+        const std_shared one(mine_);
+        const boost_shared two(other_);
+        const boost::shared_lock_guard<shared_mutex> three(mine_);
+        EXPECT_TRUE(mine_.held_shared().valid() && other_.held_shared().valid());
+        EXPECT_EQ(world_->children(path_).size(), 3U);
+        EXPECT_FALSE(other_.try_lock());
+        EXPECT_FALSE(boost_unique(other_, boost::chrono::milliseconds(10)).owns_lock());
+    }
+    const std::unique_lock alone(mine_);
+    EXPECT_EQ(mine_.held().mode(), lock_mode::exclusive);
+    EXPECT_FALSE(std_shared(other_, std::try_to_lock).owns_lock());
+    EXPECT_FALSE(std_shared(other_, 10ms).owns_lock());
+    EXPECT_FALSE(std_shared(other_, std::chrono::system_clock::now()).owns_lock());
+    EXPECT_FALSE(boost_shared(other_, boost::chrono::milliseconds(10)).owns_lock());
+    EXPECT_FALSE(boost_shared(other_, boost::chrono::steady_clock::now()).owns_lock());
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+}
+
+TEST_P(SharedLockable, ThatUpgradesReadsBesideReadersAndAloneAmongThoseThatMay) {
+    const std_shared reading(other_);
+    boost_upgrade up(mine_);
+    EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
+    EXPECT_FALSE(boost_upgrade(other_, boost::try_to_lock).owns_lock());
+    EXPECT_FALSE(other_.try_lock_upgrade_for(10ms));
+    EXPECT_FALSE(other_.try_lock_upgrade_until(boost::chrono::steady_clock::now()));
+    EXPECT_FALSE(boost_unique(std::move(up), boost::try_to_lock).owns_lock()) << "one reads";
+    EXPECT_FALSE(mine_.try_unlock_upgrade_and_lock_for(10ms));
+    EXPECT_FALSE(mine_.try_unlock_upgrade_and_lock_until(std::chrono::steady_clock::now()));
+    EXPECT_TRUE(up.owns_lock());
+    EXPECT_TRUE(mine_.held().valid());
+}
+
+TEST_P(SharedLockable, UpgradeToUniqueWritesAndGoesBack) {
+    {
+        boost_upgrade up(mine_);
+        {
+            const boost::upgrade_to_unique_lock<shared_mutex> writing(up);
+            EXPECT_EQ(mine_.held().mode(), lock_mode::exclusive);
+            EXPECT_FALSE(other_.try_lock_shared());
+        }
+        EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+TEST_P(SharedLockable, GuardsConvertIntoEachOther) {
+    boost_upgrade up(mine_);
+    boost_unique alone(std::move(up));
+    EXPECT_EQ(mine_.held().mode(), lock_mode::exclusive);
+    const auto token = mine_.held().fencing_token();
+    boost_upgrade down(std::move(alone));
+    EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
+    boost_shared sharing(std::move(down));
+    EXPECT_EQ(mine_.held_shared().fencing_token(), token);
+    EXPECT_THROW(static_cast<void>(mine_.held()), error);
+    EXPECT_TRUE(std_shared(other_, 30s).owns_lock());
+    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+
+    boost_upgrade again(std::move(sharing), boost::try_to_lock);
+    ASSERT_TRUE(again.owns_lock());
+    EXPECT_THROW(static_cast<void>(mine_.held_shared()), error);
+    boost_unique writing(std::move(again), boost::try_to_lock);
+    ASSERT_TRUE(writing.owns_lock());
+    EXPECT_FALSE(other_.try_lock_shared());
+    const boost_shared last(std::move(writing));
+    EXPECT_TRUE(other_.try_lock_shared());
+    other_.unlock_shared();
+}
+
+TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
+    for (const bool upgrading : {false, true}) {
+        upgrading ? mine_.lock_upgrade() : mine_.lock();
+        for (const auto lock :
+             {&shared_mutex::lock, &shared_mutex::lock_shared, &shared_mutex::lock_upgrade}) {
+            try {
+                (mine_.*lock)();
+                ADD_FAILURE() << "locked twice";
+            } catch (const error& e) {
+                EXPECT_EQ(e.code(), errc::would_deadlock);
+                EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
+            }
+        }
+        EXPECT_FALSE(mine_.try_lock_shared());
+        EXPECT_TRUE(mine_.held().valid());
+        mine_.unlock();
+    }
+    EXPECT_TRUE(empties(path_));
+}
+
+LATCHKEY_IN_THIS_WORLD(SharedLockable);
+
+}  // namespace
+}  // namespace latchkey::test

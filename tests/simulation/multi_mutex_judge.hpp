@@ -1,0 +1,47 @@
+#pragma once
+
+#include "judge.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// The promises of multi_mutexes, beside mutexes in the same directories. What is different from a
+/// mutex's, for one that is granted several places:
+///
+///   I1   All that it is about, created at once, and never a part of it: it is kept until the
+///        release, and given up at once, if nothing makes that impossible. In each directory one
+///        holds, of whatever kind.
+///   I3   One token for all places: not below any of their czxids, and below that of any later
+///        participant of each directory.
+///   I4   The first everywhere, and nobody who never was that.
+///   I6   A waiter watches one znode of others in each directory.
+class multi_mutex_judge final : public judge {
+public:
+    using judge::judge;
+
+private:
+    void applied(const model::transaction& t, const participants& changed) override;
+    void check_token(const call& c, const hold& h, const participants& places) override;
+    void check_first(const call& c, const participants& places) override;
+    [[nodiscard]] std::optional<testing::counters> budget(const call& c,
+                                                          const hold& h) const override;
+    void released(const held& h) override;
+
+    /// What was released undisturbed, and may not be there in part.
+    struct farewell {
+        participants places;
+        std::shared_ptr<client_record> by;
+        duration since{};
+        std::uint64_t disturbances = 0;
+        std::uint64_t pauses = 0;
+    };
+
+    [[nodiscard]] bool undisturbed(const farewell& f) const;
+
+    std::vector<farewell> farewells_;
+};
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,69 @@
+#include "multi_mutex_recipe.hpp"
+
+#include <latchkey/multi_mutex.hpp>
+
+#include "multi_mutex_judge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace latchkey::simulation {
+namespace {
+
+class used_multi_mutex final : public used_object {
+public:
+    used_multi_mutex(client& c, std::vector<std::string> paths) : mutex_(c, std::move(paths)) {}
+
+    void acquire(const wish&, limit l, acquire_options how, handler done) override {
+        if (l) {
+            mutex_.async_acquire(*l, std::move(how), std::move(done));
+        } else {
+            mutex_.async_acquire(std::move(how), std::move(done));
+        }
+    }
+
+private:
+    multi_mutex mutex_;
+};
+
+}  // namespace
+
+std::unique_ptr<used_object> multi_mutex_recipe::make(stage& s,
+                                                      client& c,
+                                                      const std::vector<std::string>& paths) const {
+    if (paths.size() == 1) {
+        return recipe_of(recipe_kind::mutex).make(s, c, paths);
+    }
+    return std::make_unique<used_multi_mutex>(c, paths);
+}
+
+std::unique_ptr<judge> multi_mutex_recipe::judge_of(stage& s) const {
+    return std::make_unique<multi_mutex_judge>(s);
+}
+
+/// Three directories: two thirds of the objects are about two of them or all.
+void multi_mutex_recipe::adapt(plan& p, model::random_source& random) const {
+    constexpr std::array endings{"", "-2", "-3"};
+    const std::string base = p.clients.front().objects.front().directory;
+    for (plan::client& c : p.clients) {
+        for (plan::object& o : c.objects) {
+            std::vector<std::string> all;
+            for (const char* ending : endings) {
+                all.push_back(base + ending);
+            }
+            const std::size_t left_out = random.below(all.size());
+            const std::size_t drawn = random.below(6);
+            if (drawn < 2) {
+                all = {all[left_out]};
+            } else if (drawn < 5) {
+                all.erase(all.begin() + static_cast<std::ptrdiff_t>(left_out));
+            }
+            o.directory = all.front();
+            o.more_directories.assign(all.begin() + 1, all.end());
+        }
+    }
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "judge.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// A semaphore's promises, and those of Curator's kind. What is different from a mutex's:
+///
+///   I1   No grant brings the permits that are taken above the limit, as it is stored then; who
+///        has some keeps them when it is lowered. All that were asked for are taken at once, or
+///        none.
+///   I2   For each of the permits.
+///   I3   Tokens say who it is, and order nothing.
+///   I4   Only the first in the queue takes permits, and leaves the queue as it takes them; callers
+///        of one object do not wait for each other.
+///   I5   Neither in the queue nor among the permits.
+///   I6   Only the first in the queue watches the permits and the limit.
+///   I9   A limit that is not the one stored is an error, and so are more permits than it.
+class permit_judge final : public judge {
+public:
+    explicit permit_judge(stage& s);
+
+    [[nodiscard]] bool orders(const held&) const override { return false; }
+
+private:
+    [[nodiscard]] bool may_be_beside(const held&, const held&) const override { return true; }
+
+    void applied(const model::transaction& t, const participants& changed) override;
+    void check_token(const call& c, const hold& h, const participants& places) override;
+    void check_first(const call& c, const participants& places) override;
+
+    void check_order(const std::string&, const std::string&, const wish&, fencing_token) override {}
+
+    [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
+    [[nodiscard]] bool explains(const call& c, std::error_code ec) const override;
+    [[nodiscard]] std::optional<testing::counters> budget(const call& c,
+                                                          const hold& h) const override;
+
+    /// Who took permits, and when.
+    struct admission {
+        std::int64_t zxid = 0;
+        std::shared_ptr<participant> place;  ///< in the queue, until then
+        participants permits;
+    };
+
+    struct semaphore {
+        std::string path;
+        std::string queue;
+        std::string permits;
+        std::optional<std::uint32_t> limit;           ///< now; none: there is no semaphore
+        std::set<std::uint32_t> limits;               ///< all that ever were
+        std::map<std::string, admission> admissions;  ///< by attempt
+    };
+
+    void note_limit(semaphore& s, const model::change& c);
+    void admitted(semaphore& s, std::int64_t zxid, const participants& changed);
+    void check_admission(const semaphore& s, const admission& a);
+    void note_head(const semaphore& s);
+    [[nodiscard]] std::int64_t holder_of_watches(std::int64_t session) const;
+    [[nodiscard]] const semaphore& of(const call& c) const;
+
+    const bool leases_;
+    std::vector<semaphore> semaphores_;
+    std::set<std::pair<std::string, std::int64_t>> heads_;  ///< that were: by queue
+    std::uint64_t resizes_ = 0;
+};
+
+}  // namespace latchkey::simulation

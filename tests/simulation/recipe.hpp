@@ -1,0 +1,97 @@
+#pragma once
+
+#include <latchkey/acquire_options.hpp>
+#include <latchkey/client.hpp>
+#include <latchkey/hold.hpp>
+#include <latchkey/lock_mode.hpp>
+
+#include "plan.hpp"
+#include "random_source.hpp"
+#include "simulation.hpp"
+#include "truth.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace latchkey::simulation {
+
+class judge;
+struct stage;
+
+/// What a caller asks for.
+struct wish {
+    lock_mode mode = lock_mode::exclusive;
+    std::uint32_t permits = 1;
+};
+
+/// "", " shared", " 3 permits": what there is to say of it in a tale.
+[[nodiscard]] std::string to_string(const wish& w);
+
+/// An object of a recipe, in the hands of one program.
+class used_object {
+public:
+    using handler = std::function<void(std::error_code, hold)>;
+    using limit = std::optional<std::chrono::nanoseconds>;  ///< none: for ever
+
+    used_object() = default;
+    used_object(const used_object&) = delete;
+    used_object& operator=(const used_object&) = delete;
+    virtual ~used_object() = default;
+
+    virtual void acquire(const wish& w, limit l, acquire_options how, handler done) = 0;
+
+    /// What it was told to be the limit of permits.
+    [[nodiscard]] virtual std::optional<std::uint32_t> stated_limit() const { return std::nullopt; }
+
+    /// Gives the hold back, in another mode perhaps. Asked of those only whose recipe draws modes
+    /// to change to.
+    virtual void convert(hold h, lock_mode to, limit l, acquire_options how, handler done);
+};
+
+/// What is different from one recipe to the next. Everything else of a run is the same for all.
+class lock_recipe {
+public:
+    lock_recipe() = default;
+    lock_recipe(const lock_recipe&) = delete;
+    lock_recipe& operator=(const lock_recipe&) = delete;
+    virtual ~lock_recipe() = default;
+
+    /// `paths` are below the client's chroot; more than one if the plan says so.
+    [[nodiscard]] virtual std::unique_ptr<used_object> make(
+        stage& s, client& c, const std::vector<std::string>& paths) const = 0;
+
+    [[nodiscard]] virtual std::unique_ptr<judge> judge_of(stage& s) const = 0;
+
+    /// How its participants are called.
+    [[nodiscard]] virtual naming names() const { return {}; }
+
+    /// Whether the callers of one object wait for each other before they take part in a queue.
+    [[nodiscard]] virtual bool one_at_a_time() const { return true; }
+
+    /// In how many queues a caller of this one waits at once.
+    [[nodiscard]] virtual std::size_t queues_of(const plan::object&) const { return 1; }
+
+    /// Makes a plan for mutexes one for these.
+    virtual void adapt(plan&, model::random_source&) const {}
+
+    [[nodiscard]] virtual wish draw_wish(const plan&, model::random_source&) const { return {}; }
+
+    /// What somebody does about an object now and then, whatever else goes wrong.
+    virtual void meanwhile(stage&, const plan::object&) const {}
+
+    /// What a holder changes its mode to, if it does that now.
+    [[nodiscard]] virtual std::optional<lock_mode> draw_change(model::random_source&,
+                                                               lock_mode) const {
+        return std::nullopt;
+    }
+};
+
+[[nodiscard]] const lock_recipe& recipe_of(recipe_kind k);
+
+}  // namespace latchkey::simulation

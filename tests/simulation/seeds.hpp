@@ -1,0 +1,48 @@
+#pragma once
+
+#include "simulation.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::simulation {
+
+inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+    const char* const text = std::getenv(variable);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// Runs as many seeds as that, from the one that `how` names; a broken promise fails the test.
+/// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs another number of them.
+inline figures run_seeds(options how, std::uint64_t count) {
+    const bool one = std::getenv("LATCHKEY_SEED") != nullptr;
+    how.seed = number_from("LATCHKEY_SEED", how.seed);
+    count = one ? 1 : number_from("LATCHKEY_SEEDS", count);
+    figures sum;
+    for (const std::uint64_t end = how.seed + count; how.seed < end; ++how.seed) {
+        const verdict v = simulate(how);
+        sum += v.counts;
+        for (const violation& broken : v.violations) {
+            ADD_FAILURE() << to_string(how.recipe) << ", " << to_string(how.where) << ", seed "
+                          << how.seed << ": " << broken.invariant << " at "
+                          << broken.at / std::chrono::milliseconds(1) << " ms: " << broken.text;
+            return sum;
+        }
+    }
+    return sum;
+}
+
+inline by_fault<double> only(std::initializer_list<fault> enabled) {
+    by_fault<double> weights{};
+    for (const fault f : enabled) {
+        weights[index_of(f)] = 1;
+    }
+    return weights;
+}
+
+}  // namespace latchkey::simulation
