@@ -32,6 +32,11 @@ public:
         return leadership(std::move(term));
     }
 
+    /// Null for an empty handle.
+    [[nodiscard]] static const std::shared_ptr<leader_term>& of(const leadership& l) noexcept {
+        return l.term_;
+    }
+
     // ---- any thread ----
 
     [[nodiscard]] hold_state& state() const noexcept { return *state_; }
