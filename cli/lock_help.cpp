@@ -9,10 +9,11 @@ std::string version_line() {
 std::string program_help() {
     return R"(Usage: latchkey COMMAND [OPTION]...
 
-Locks on Apache ZooKeeper, for commands and scripts.
+Locks and leader election on Apache ZooKeeper, for commands and scripts.
 
 Commands:
   lock    run a command while holding a lock
+  elect   run a command while leading, or tell who leads
 
 latchkey COMMAND --help tells more about a command.
   -h, --help     this text

@@ -7,10 +7,8 @@
 #include "supervisor_messages.hpp"
 #include "usage_error.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace latchkey::cli {
@@ -21,81 +19,24 @@ using arguments = std::vector<std::string>;
 
 /// The option values as written; they are judged after all are read, each by what it means.
 struct raw_options {
-    std::optional<std::string> servers;
     std::optional<std::string> wait;
     std::optional<std::string> conflict_status;
-    std::optional<std::string> session_timeout;
-    std::optional<std::string> grace;
     lock_words lock;
+    run_words run;
 };
 
-void declare(CLI::App& app, raw_options& raw, lock_options& options) {
-    const auto value = [&app](const char* names, std::optional<std::string>& to) {
-        app.add_option_function<std::string>(names, [&to](const std::string& text) { to = text; })
-            ->take_last();
-    };
-    value("-z,--servers", raw.servers);
-    value("-w,--wait,--timeout", raw.wait);
-    value("-E,--conflict-exit-code", raw.conflict_status);
-    value("-t,--session-timeout", raw.session_timeout);
-    value("--grace", raw.grace);
-    value("-N,--permits", raw.lock.permits);
-    value("--limit", raw.lock.limit);
-    value("--file", raw.lock.file);
-    value("--key", raw.lock.key);
-    value("--auth-file", options.auth_file);
-    app.add_flag("-x,-e,--exclusive", raw.lock.exclusive);
-    app.add_flag("-s,--shared", raw.lock.shared);
-    app.add_flag("--all", raw.lock.all);
-    app.add_flag("-n,--nb,--nonblock", options.try_only);
-    app.add_flag("--verbose", options.verbose);
-    app.add_flag("--json", options.json);
-}
-
-/// Whether the word after `word` is its value.
-bool takes_next_word(const CLI::App& app, const std::string& word) {
-    if (word.rfind("--", 0) == 0) {
-        const auto* option = app.get_option_no_throw(word);  // "--wait=5" is not a name
-        return option != nullptr && option->get_expected_min() > 0;
-    }
-    for (std::size_t i = 1; i < word.size(); ++i) {
-        const auto* option = app.get_option_no_throw(std::string("-") + word[i]);
-        if (option == nullptr) {
-            return false;  // the parser will say so
-        }
-        if (option->get_expected_min() > 0) {
-            return i + 1 == word.size();
-        }
-    }
-    return false;
-}
-
-/// What follows is for the shell.
-bool asks_for_shell(const std::string& word) {
-    return word == "-c" || word == "--command";
-}
-
-/// How many of the arguments are options: they end at the first operand, or before "--".
-std::size_t count_options(const CLI::App& app, const arguments& all) {
-    std::size_t i = 0;
-    while (i < all.size() && all[i].size() > 1 && all[i][0] == '-' && all[i] != "--" &&
-           !asks_for_shell(all[i])) {
-        i += takes_next_word(app, all[i]) ? 2 : 1;
-    }
-    return std::min(i, all.size());
-}
-
-std::vector<std::string> shell_command(const arguments& operands,
-                                       const environment_lookup& environment) {
-    if (operands.size() != 2) {
-        throw usage_error(
-            fmt::format("{}: takes exactly one argument, the command line for the shell, not {}; "
-                        "quote it",
-                        operands[0],
-                        operands.size() - 1));
-    }
-    const auto shell = environment("SHELL");
-    return {shell && !shell->empty() ? *shell : "/bin/sh", "-c", operands[1]};
+void declare(option_parser& parser, raw_options& raw, lock_options& options) {
+    raw.run.declare(parser, options);
+    parser.value("-w,--wait,--timeout", raw.wait);
+    parser.value("-E,--conflict-exit-code", raw.conflict_status);
+    parser.value("-N,--permits", raw.lock.permits);
+    parser.value("--limit", raw.lock.limit);
+    parser.value("--file", raw.lock.file);
+    parser.value("--key", raw.lock.key);
+    parser.flag("-x,-e,--exclusive", raw.lock.exclusive);
+    parser.flag("-s,--shared", raw.lock.shared);
+    parser.flag("--all", raw.lock.all);
+    parser.flag("-n,--nb,--nonblock", options.try_only);
 }
 
 void take_path(arguments& operands, lock_options& options) {
@@ -154,37 +95,7 @@ void read_operands(arguments operands,
     } else if (!path_is_given) {
         take_path(operands, options);
     }
-    if (operands.empty()) {
-        return;
-    }
-    if (asks_for_shell(operands.front())) {
-        options.command = shell_command(operands, environment);
-        return;
-    }
-    if (operands.front() == "--") {
-        operands.erase(operands.begin());
-        if (operands.empty()) {
-            throw usage_error("no command after '--'; leave '--' out to hold the lock without one");
-        }
-    }
-    if (operands.front().empty()) {
-        throw usage_error("the command is an empty word");
-    }
-    options.command = std::move(operands);
-}
-
-std::string servers_from(const raw_options& raw, const environment_lookup& environment) {
-    if (raw.servers) {
-        return *raw.servers;
-    }
-    for (const char* name : {"LATCHKEY_SERVERS", "ZK_HOSTS"}) {
-        if (auto value = environment(name); value && !value->empty()) {
-            return *value;
-        }
-    }
-    throw usage_error(
-        "no servers: give -z host:port,... or set LATCHKEY_SERVERS (or ZK_HOSTS) in the "
-        "environment");
+    options.command = command_from(std::move(operands), environment);
 }
 
 int conflict_status_from(const std::string& text) {
@@ -200,48 +111,11 @@ int conflict_status_from(const std::string& text) {
     return status;
 }
 
-std::chrono::milliseconds session_timeout_from(const std::string& text) {
-    // What the protocol can carry.
-    constexpr std::chrono::milliseconds most{std::numeric_limits<std::int32_t>::max()};
-    const auto asked = parse_seconds("-t/--session-timeout", text);
-    if (asked < std::chrono::milliseconds(1)) {
-        throw usage_error(fmt::format(
-            "-t/--session-timeout: '{}' is too short; servers grant at least two of their ticks, "
-            "usually 4 s",
-            printable(text)));
-    }
-    return std::min(std::chrono::ceil<std::chrono::milliseconds>(asked), most);
-}
-
-void read_durations(const raw_options& raw, lock_options& options) {
-    if (raw.session_timeout) {
-        options.session_timeout = session_timeout_from(*raw.session_timeout);
-    }
-    if (raw.grace) {
-        options.grace = parse_seconds("--grace", *raw.grace);
-    }
-    static_cast<void>(grace_within(options, options.session_timeout));
-    if (raw.wait) {
-        options.wait = parse_seconds("-w/--wait", *raw.wait);
-        if (*options.wait == std::chrono::nanoseconds::zero()) {
-            options.wait.reset();
-            options.try_only = true;
-        }
-    }
-}
-
-void parse_words(CLI::App& app, const arguments& words) {
-    for (const auto& word : words) {
-        if (word.rfind("--", 0) == 0 && word.back() == '=') {
-            throw usage_error(
-                fmt::format("'{}' has no value; give one after the '='", printable(word)));
-        }
-    }
-    arguments reversed(words.rbegin(), words.rend());  // as CLI11 wants them
-    try {
-        app.parse(std::move(reversed));
-    } catch (const CLI::ParseError& e) {
-        throw usage_error(fmt::format("{}; see latchkey lock --help", printable_message(e.what())));
+void read_wait(const std::string& text, lock_options& options) {
+    options.wait = parse_seconds("-w/--wait", text);
+    if (*options.wait == std::chrono::nanoseconds::zero()) {
+        options.wait.reset();
+        options.try_only = true;
     }
 }
 
@@ -249,51 +123,27 @@ void parse_words(CLI::App& app, const arguments& words) {
 
 std::variant<lock_options, help_text> parse_lock_options(const arguments& all,
                                                          const environment_lookup& environment) {
-    CLI::App app;
+    option_parser parser("lock");
     raw_options raw;
     lock_options options;
-    app.set_help_flag();
-    bool help = false;
-    bool version = false;
-    app.add_flag("-h,--help", help);
-    app.add_flag("-V,--version", version);
-    declare(app, raw, options);
-
-    const auto end = all.begin() + static_cast<std::ptrdiff_t>(count_options(app, all));
-    parse_words(app, arguments(all.begin(), end));
-    if (help) {
+    declare(parser, raw, options);
+    auto operands = parser.read(all);
+    if (parser.help()) {
         return help_text{lock_help()};
     }
-    if (version) {
+    if (parser.version()) {
         return help_text{version_line()};
     }
     choose_lock(raw.lock, options);
-    read_operands(arguments(end, all.end()), options, environment);
-    read_durations(raw, options);
+    read_operands(std::move(operands), options, environment);
+    if (raw.wait) {
+        read_wait(*raw.wait, options);
+    }
     if (raw.conflict_status) {
         options.conflict_status = conflict_status_from(*raw.conflict_status);
     }
-    options.servers = servers_from(raw, environment);
+    raw.run.judge(options, environment);
     return options;
-}
-
-std::chrono::nanoseconds grace_within(const lock_options& options,
-                                      std::chrono::milliseconds session_timeout) {
-    if (!options.grace) {
-        return std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
-    }
-    if (*options.grace > session_timeout / 4) {
-        const bool negotiated = session_timeout != options.session_timeout;
-        throw usage_error(
-            fmt::format("--grace: {} is longer than a quarter of the session timeout of {}{}; give "
-                        "at most {}, or "
-                        "a longer -t",
-                        in_seconds(*options.grace),
-                        in_seconds(session_timeout),
-                        negotiated ? " that the servers granted" : "",
-                        in_seconds(session_timeout / 4)));
-    }
-    return *options.grace;
 }
 
 }  // namespace latchkey::cli

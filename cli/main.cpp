@@ -1,3 +1,4 @@
+#include "elect_command.hpp"
 #include "exit_status.hpp"
 #include "journal.hpp"
 #include "lock_command.hpp"
@@ -15,6 +16,10 @@ int main(int count, char** words) {
     if (command == "lock") {
         arguments.erase(arguments.begin());
         return lock_command(arguments);
+    }
+    if (command == "elect") {
+        arguments.erase(arguments.begin());
+        return elect_command(arguments);
     }
     if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
         const auto text = command == "-h" || command == "--help" ? program_help() : version_line();

@@ -297,7 +297,9 @@ void supervision::advance() {
             finish(report::kind::ended_by_loss, wait_status_.value_or(0));
         }
     }
-    arm_timer();
+    if (ending_) {
+        arm_timer();
+    }
 }
 
 void supervision::terminate() {
@@ -322,10 +324,18 @@ void supervision::kill_all() {
     }
 }
 
+/// Waits for the next order; without a connection there is none.
 void supervision::finish(report::kind what, int number) {
     terminal_.take_back_from(process_.pid);
     tell(what, number);
-    done_ = true;
+    process_ = {};
+    ending_.reset();
+    wait_status_.reset();
+    stage_ = stage::running;
+    killing_since_.reset();
+    continue_at_.reset();
+    told_cannot_kill_ = false;
+    done_ = socket_ < 0;
 }
 
 void supervision::tell(report::kind what, int number) const {

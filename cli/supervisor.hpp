@@ -34,7 +34,8 @@ public:
     /// Ends a command that still runs, and waits for the end of the process.
     ~supervisor();
 
-    /// Runs the command, once, until `deadline` at most. The result comes as reports.
+    /// Runs the command until `deadline` at most; again only when its end was reported. The result
+    /// comes as reports.
     void run(const std::vector<environment_setting>& settings,
              boottime_clock::time_point deadline,
              std::chrono::nanoseconds grace);

@@ -20,11 +20,11 @@ struct supervisor_order {
 struct supervisor_report {
     enum class kind : std::int32_t {
         started,          ///< `number` is the process id
-        not_started,      ///< `number` is an errno; the supervisor ends
+        not_started,      ///< `number` is an errno; then the next `run` may be ordered
         not_suspended,    ///< the user tried to; a suspended command would keep the lock for ever
         terminating,      ///< the deadline is near: TERM was sent
         cannot_kill,      ///< `number` processes survive SIGKILL so far
-        ended,            ///< `number` is the command's wait status; the supervisor ends
+        ended,            ///< `number` is the command's wait status; then the same
         ended_by_loss,    ///< the same, and nothing that the command started is left
         supervisor_died,  ///< never sent: what latchkey concludes when there is nothing to read
     };

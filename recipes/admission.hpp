@@ -17,6 +17,7 @@ public:
     struct record_seen {
         std::int32_t version = 0;  ///< of the data that is there
         bool written = false;      ///< and it tells of this grant
+        std::string unclean = {};  ///< who has not given up before it: leader_record
     };
 
     struct grant {

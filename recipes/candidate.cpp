@@ -2,6 +2,7 @@
 
 #include <latchkey/error.hpp>
 
+#include "leader_letter.hpp"
 #include "leader_record.hpp"
 #include "leader_term.hpp"
 #include "path.hpp"
@@ -25,6 +26,31 @@ std::string checked_id(std::string id) {
     return id;
 }
 
+std::optional<leader_preference> checked_preference(
+    const std::optional<leader_preference>& preference, const queue_markers& markers) {
+    if (!preference) {
+        return std::nullopt;
+    }
+    if (!markers.transferable) {
+        throw error(errc::invalid_argument,
+                    "a leader_selector takes no part in transfers: use a leader_latch, or leave "
+                    "the preference out");
+    }
+    if (preference->priority > highest_priority || preference->priority < -highest_priority) {
+        throw error(errc::invalid_argument,
+                    "priority " + std::to_string(preference->priority) + ": at most " +
+                        std::to_string(highest_priority) + " either way");
+    }
+    for (const auto time : {preference->hysteresis, preference->cool_down, preference->drain}) {
+        if (time < time.zero() || time > std::chrono::hours(24 * 365)) {
+            throw error(errc::invalid_argument,
+                        "a leader's preference with " + std::to_string(time.count()) +
+                            " ms: give at most a year");
+        }
+    }
+    return preference;
+}
+
 }  // namespace
 
 participation candidate_of(const client_core& core,
@@ -36,7 +62,8 @@ participation candidate_of(const client_core& core,
     leader_terms terms{
         .id = checked_id(std::move(options.id)),
         .data = std::move(options.data),
-        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down};
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
+        .preference = checked_preference(options.preference, markers)};
     return {.directory = std::move(path),
             .markers = markers,
             .mode = lock_mode::exclusive,

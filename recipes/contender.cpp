@@ -44,6 +44,7 @@ void contender::begin_attempt() {
     znodes_.clear();
     admission_.reset();
     asked_back_ = false;
+    behind_twin_ = false;
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     enter(state::unconnected);
@@ -155,7 +156,7 @@ void contender::queue(const protected_create::joined& j) {
         return;
     }
     for (const auto& z : znodes_) {
-        z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
+        z->wait(settings_.as, prefix_, rule());
     }
     for (std::size_t i = 0, step = step_; step == step_ && i < znodes_.size(); ++i) {
         znodes_[i]->judge(j.names[i]);
@@ -167,7 +168,7 @@ void contender::wait_in_all() {
     confirmation_.reset();
     for (const auto& z : znodes_) {
         if (!z->waits()) {
-            z->wait(settings_.as, prefix_, rule_of(settings_.as->mode));
+            z->wait(settings_.as, prefix_, rule());
         }
         z->list();
     }
@@ -211,11 +212,13 @@ void contender::cancel() {
 
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
 void contender::give_up(outcome o) {
-    if (state_ != state::joining) {
+    if (state_ != state::joining && state_ != state::moving) {
         leave(std::move(o));
         return;
     }
-    create_->abandon();
+    if (create_) {
+        create_->abandon();
+    }
     giving_up_ = std::move(o);
     farewell_ends_ = core_->loop().now() + farewell_limit;
     farewell_.start(farewell_ends_, [this] {

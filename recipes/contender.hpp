@@ -59,6 +59,14 @@ public:
     /// second at most.
     void cancel();
 
+    /// While it waits: leaves its place for one right behind that of `leader`, a name in the same
+    /// directory and ahead of it, if `invitation` holds and the leader is there still; ahead of all
+    /// others, in one transaction. `done` hears the path of the new place, empty if there is none;
+    /// nothing if the session ends before.
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done);
+
     // hold_owner
     void release(std::function<void()> gone) override;
     void watch() override;
@@ -71,6 +79,7 @@ private:
         looking,      ///< lists are in flight, and nothing was created
         joining,      ///< a protected create is under way
         queued,       ///< the znodes are there and wait for their turn
+        moving,       ///< ... and it is not known in which of two places
         admitting,    ///< it is the first, and takes permits, or becomes the leader
         held,
         left,
@@ -109,6 +118,8 @@ private:
     void join();
     void on_joined(protected_create::joined j);
     [[nodiscard]] std::shared_ptr<admission> make_admission();
+    void on_moved(znode_exchange::result r, const std::string& to);
+    [[nodiscard]] queue_rule rule() const noexcept;
     void queue(const protected_create::joined& j);
     void wait_in_all();
     void admit();
@@ -156,6 +167,7 @@ private:
     std::shared_ptr<admission> admission_;      ///< from joining until admitted
     std::optional<admission::record_seen> record_;
     bool first_since_joining_ = false;
+    bool behind_twin_ = false;                    ///< a leader has let it in right behind itself
     std::shared_ptr<confirmation> confirmation_;  ///< once admitted, or identified
     std::string prefix_;  ///< what the names that this attempt created begin with
     /// One a directory, while they exist as far as we know.

@@ -130,7 +130,7 @@ void contender::become_shared() {
                                     settings_.as->data(lock_mode::shared),
                                     create_mode::ephemeral,
                                     settings_.as->access)},
-        request::check(settings_.as->directory),
+        std::vector{request::check(settings_.as->directory)},
         own,
         [this, to](znode_exchange::result r, failure why) { on_exchanged(r, to, std::move(why)); });
     exchange_->send();

@@ -21,6 +21,9 @@ void contender::session_connected() {
             // nothing.
             wait_in_all();
             break;
+        case state::moving:
+            exchange_->session_connected();
+            break;
         case state::admitting:
             if (confirmation_) {
                 confirmation_->start();
@@ -55,6 +58,10 @@ void contender::session_ended(loss why) {
     znodes_.clear();
     if (const auto forgotten = std::exchange(create_, nullptr)) {
         forgotten->forget();
+    }
+    if (state_ == state::moving) {
+        exchange_->forget();
+        exchange_.reset();
     }
     if (state_ == state::held) {
         lose(why);

@@ -63,20 +63,27 @@ void leader_admission::on_seen(const reply& r) {
     } else if (!may_become_record(r.data)) {
         owner_->on_refused(foreign_data(as_->directory));
     } else if (place_->first_since && r.stat.mzxid < place_->zxid) {
-        owner_->on_admitted({.paths = {place_->path},
-                             .zxid = place_->zxid,
-                             .record = record_seen{r.stat.version, false}});
+        owner_->on_admitted(
+            {.paths = {place_->path},
+             .zxid = place_->zxid,
+             .record = record_seen{r.stat.version,
+                                   false,
+                                   unclean_before(read_leader_record(r.data), as_->leads->id)}});
     } else {
-        write(r.stat.version);
+        write(r);
     }
 }
 
-void leader_admission::write(std::int32_t version) {
+void leader_admission::write(const reply& last) {
+    unclean_ = unclean_before(read_leader_record(last.data), as_->leads->id);
     const leader_record record{.id = as_->leads->id,
                                .data = as_->leads->data,
-                               .znode = std::string(name_of(place_->path))};
+                               .znode = std::string(name_of(place_->path)),
+                               .token = 0,
+                               .is = leader_record::state::leading,
+                               .unclean = unclean_};
     write_ = std::make_shared<leader_record_write>(
-        core_, place_->path, write_leader_record(record), version);
+        core_, place_->path, write_leader_record(record), last.stat.version);
     write_->start(std::chrono::nanoseconds::max(), {}, [weak = weak_from_this()](errand::result r) {
         if (const auto self = weak.lock()) {
             self->on_written(std::move(r.why));
@@ -90,7 +97,7 @@ void leader_admission::on_written(failure why) {
         case written:
             owner_->on_admitted({.paths = {place_->path},
                                  .zxid = write_->stat().mzxid,
-                                 .record = record_seen{write_->stat().version, true}});
+                                 .record = record_seen{write_->stat().version, true, unclean_}});
             break;
         case gone:
             owner_->on_gone();

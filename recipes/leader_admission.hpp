@@ -39,7 +39,7 @@ public:
 private:
     void look();
     void on_seen(const reply& r);
-    void write(std::int32_t version);
+    void write(const reply& last);
     void on_written(failure why);
 
     const std::shared_ptr<client_core> core_;
@@ -49,6 +49,7 @@ private:
     std::optional<place> place_;  ///< once it is our turn
     std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
     bool looking_ = false;
+    std::string unclean_;  ///< the record that is written tells of it
     std::shared_ptr<leader_record_write> write_;
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};

@@ -6,6 +6,18 @@
 
 namespace latchkey {
 
+leader_candidacy::leader_candidacy(std::shared_ptr<client_core> core, participation as)
+    : core_(std::move(core)),
+      as_(std::make_shared<const participation>(std::move(as))),
+      listeners_(core_),
+      pause_(core_->loop()),
+      drain_(core_->loop()) {
+    if (as_->leads->preference) {
+        leader_succession::owner& self = *this;
+        succession_ = std::make_shared<leader_succession>(core_, as_, self);
+    }
+}
+
 // ---- any thread ----
 
 std::shared_ptr<leader_term> leader_candidacy::term() const {
@@ -77,7 +89,13 @@ void leader_candidacy::enter() {
         contender::settings{.as = as_,
                             .directory_known = directory_known_,
                             .only_if_first = false,
-                            .reserved = nullptr,
+                            .reserved =
+                                [weak](const place& p) {
+                                    const auto self = weak.lock();
+                                    if (self && self->succession_) {
+                                        self->succession_->queue(p.path, p.position > 0);
+                                    }
+                                },
                             .released =
                                 [weak] {
                                     if (const auto self = weak.lock()) {
@@ -109,6 +127,31 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
     const leader_terms& terms = *as_->leads;
     const auto present =
         std::make_shared<leader_term>(std::move(granted), terms.id, terms.data, record);
+    if (!succession_) {
+        begin_term(present);
+        return;
+    }
+    coming_ = present;
+    succession_->begin(present->state().path(), [this](bool better) {
+        if (better || coming_->state().why_lost() != loss::none) {
+            drop_coming();
+        } else {
+            begin_term(std::exchange(coming_, nullptr));
+        }
+    });
+}
+
+/// It has not been told to anybody.
+void leader_candidacy::drop_coming() {
+    if (const auto dropped = std::exchange(coming_, nullptr)) {
+        succession_->end_term();
+        succession_->leave();
+        dropped->state().lose(loss::resigned);
+        dropped->leave();
+    }
+}
+
+void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
     {
         const monitor_lock lock(guard_);
         term_ = closed_ ? nullptr : present;
@@ -121,6 +164,9 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
     losing_ = false;
     present->publish();
     listeners_.tell_elected(leader_term::handle(present));
+    if (succession_) {
+        succession_->lead(present->state().path());
+    }
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
             w->settle({}, present);
@@ -140,8 +186,11 @@ void leader_candidacy::refuse(const failure& why) {
     core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
                "; trying again");
     listeners_.tell_refused(why);
-    pause_.start(backoff_.next(core_->loop().random()),
-                 [self = shared_from_this()] { self->enter(); });
+    pause_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->enter();
+        }
+    });
 }
 
 /// Somebody else can be elected when those who are told of it have returned.
@@ -149,6 +198,11 @@ void leader_candidacy::on_lost() {
     const auto present = term();
     if (!present || std::exchange(losing_, true)) {
         return;
+    }
+    drain_.cancel();
+    if (succession_) {
+        succession_->end_term();
+        succession_->leave();
     }
     present->close();
     listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
@@ -176,10 +230,43 @@ void leader_candidacy::on_closed() {
             w->settle(closed_why(), nullptr);
         }
     }
+    if (succession_) {
+        succession_->leave();
+    }
     if (contender_) {
         contender_->cancel();
     }
+    drop_coming();
     on_lost();
+}
+
+// ---- handing over ----
+
+void leader_candidacy::transfer(const std::string& id,
+                                std::chrono::nanoseconds limit,
+                                leader_succession::transferred done) {
+    core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
+        self->succession_->transfer(id, limit, done);
+    });
+}
+
+void leader_candidacy::move_behind(const std::string& leader,
+                                   request invitation,
+                                   std::function<void(const std::string&)> done) {
+    if (contender_) {
+        contender_->move_behind(leader, std::move(invitation), std::move(done));
+    } else {
+        done({});
+    }
+}
+
+/// Asked to finish; and made to, if that takes too long.
+void leader_candidacy::hand_over() {
+    if (const auto present = term()) {
+        present->state().ask_back();
+        drain_.start(as_->leads->preference->drain,
+                     [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+    }
 }
 
 // ---- who waits ----

@@ -7,6 +7,7 @@
 #include "contender.hpp"
 #include "errand.hpp"
 #include "leader_listeners.hpp"
+#include "leader_succession.hpp"
 #include "leader_term.hpp"
 #include "monitor.hpp"
 #include "participation.hpp"
@@ -25,13 +26,10 @@ inline constexpr queue_markers latch_names{
 
 /// A candidate from its start to its end: contends, leads, gives up, contends again. One contender
 /// at a time, and with each grant a term.
-class leader_candidacy final : public std::enable_shared_from_this<leader_candidacy> {
+class leader_candidacy final : public std::enable_shared_from_this<leader_candidacy>,
+                               leader_succession::owner {
 public:
-    leader_candidacy(std::shared_ptr<client_core> core, participation as)
-        : core_(std::move(core)),
-          as_(std::make_shared<const participation>(std::move(as))),
-          listeners_(core_),
-          pause_(core_->loop()) {}
+    leader_candidacy(std::shared_ptr<client_core> core, participation as);
 
     // ---- any thread ----
 
@@ -56,10 +54,25 @@ public:
     /// `w` is settled with the next term, the next refusal, or the end.
     void await(const std::shared_ptr<leadership_wait>& w);
 
+    void transfer(const std::string& id,
+                  std::chrono::nanoseconds limit,
+                  leader_succession::transferred done);
+
 private:
+    // leader_succession::owner
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done) override;
+
+    void on_chosen() override { listeners_.tell_chosen(); }
+
+    void hand_over() override;
+
     void enter();
     void on_contended(contender::outcome o);
     void lead(hold granted, std::optional<admission::record_seen> record);
+    void begin_term(const std::shared_ptr<leader_term>& present);
+    void drop_coming();
     void refuse(const failure& why);
     void on_lost();
     void leave();
@@ -76,12 +89,15 @@ private:
     // On the loop only.
     leader_listeners listeners_;
     std::vector<std::weak_ptr<leadership_wait>> waiting_;
-    std::shared_ptr<contender> contender_;  ///< until it is granted
+    std::shared_ptr<contender> contender_;           ///< until it is granted
+    std::shared_ptr<leader_succession> succession_;  ///< if it takes part in that
+    std::shared_ptr<leader_term> coming_;  ///< granted, unless somebody better takes it over
     bool started_ = false;
     bool directory_known_ = false;
     bool losing_ = false;  ///< the end of the term is being told
     timer pause_;
-    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(5)};
+    timer drain_;
+    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 };
 
 /// One call that waits for a term.

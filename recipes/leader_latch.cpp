@@ -94,6 +94,40 @@ void leader_latch::resign() noexcept {
     }
 }
 
+// ---- handing over ----
+
+namespace {
+
+void check_takes_part(const leader_candidacy& c) {
+    c.closed_why().raise();
+    if (!c.as().leads->preference) {
+        throw error(errc::invalid_argument,
+                    "this leader_latch takes no part in transfers: give it a leader_preference");
+    }
+}
+
+}  // namespace
+
+leader_latch::transfer leader_latch::transfer_within(const std::string& id,
+                                                     std::chrono::nanoseconds limit) {
+    candidacy_->core()->check_may_block();
+    check_takes_part(*candidacy_);
+    const auto outcome = std::make_shared<awaited<transfer>>();
+    candidacy_->transfer(id, limit, [outcome](transfer t) { outcome->set(t); });
+    return outcome->get();
+}
+
+void leader_latch::async_transfer_to(std::string id,
+                                     std::chrono::nanoseconds limit,
+                                     transfer_handler handler) {
+    check_not_forked(*candidacy_->core());
+    check_takes_part(*candidacy_);
+    candidacy_->transfer(
+        id, limit, [core = candidacy_->core(), handler = std::move(handler)](transfer t) {
+            core->call([handler, t] { handler({}, t); });
+        });
+}
+
 void leader_latch::close(closing how) noexcept {
     if (!candidacy_->core()->forked()) {
         candidacy_->close(how);

@@ -44,6 +44,14 @@ public:
         });
     }
 
+    void chosen() {
+        call([&] {
+            if (listener_.chosen) {
+                listener_.chosen();
+            }
+        });
+    }
+
     void end() {
         const boost::lock_guard<boost::recursive_mutex> lock(calling_);
         over_ = true;
@@ -111,6 +119,10 @@ void leader_listeners::tell_lost(const leadership& term, loss why) {
 
 void leader_listeners::tell_refused(const failure& why) {
     tell_all([why](registration& r) { r.refused(why); });
+}
+
+void leader_listeners::tell_chosen() {
+    tell_all([](registration& r) { r.chosen(); });
 }
 
 }  // namespace latchkey

@@ -31,6 +31,7 @@ public:
     void tell_elected(const leadership& term);
     void tell_lost(const leadership& term, loss why);
     void tell_refused(const failure& why);
+    void tell_chosen();
 
     /// Any thread: nothing is told any more, not even what was handed over already.
     void silence() noexcept { silent_->store(true); }

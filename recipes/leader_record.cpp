@@ -43,6 +43,9 @@ std::string write_leader_record(const leader_record& r) {
     if (r.token != 0) {
         record["token"] = r.token;
     }
+    if (!r.unclean.empty()) {
+        record["unclean"] = r.unclean;
+    }
     return record.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -65,12 +68,27 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
         znode->find('/') != std::string::npos) {
         return std::nullopt;
     }
+    const bool has_unclean = record.contains("unclean");
+    auto unclean = text_of(record, "unclean", longest_leader_id);
+    if (has_unclean && !unclean) {
+        return std::nullopt;
+    }
     return leader_record{
         .id = *std::move(id),
         .data = *std::move(published),
         .znode = *std::move(znode),
         .token = *token,
-        .is = state == clean ? leader_record::state::clean : leader_record::state::leading};
+        .is = state == clean ? leader_record::state::clean : leader_record::state::leading,
+        .unclean = std::move(unclean).value_or("")};
+}
+
+std::string unclean_before(const std::optional<leader_record>& last, std::string_view next_id) {
+    if (!last) {
+        return {};
+    }
+    const bool died = last->is == leader_record::state::leading && last->id != next_id;
+    const std::string& unclean = died ? last->id : last->unclean;
+    return unclean == next_id ? std::string() : unclean;
 }
 
 bool may_become_record(std::string_view data) {

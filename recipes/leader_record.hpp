@@ -16,7 +16,7 @@ inline constexpr std::size_t longest_leader_data = 16384;
 
 /// What a record may take: JSON makes up to six bytes of one.
 inline constexpr std::size_t longest_leader_record =
-    6 * (longest_leader_id + longest_leader_data) + 1024;
+    6 * (2 * longest_leader_id + longest_leader_data) + 1024;
 
 /// The data of an election's path: who leads, or led last. It is about the present leader only if
 /// its znode is the first in the queue.
@@ -32,9 +32,16 @@ struct leader_record {
     /// 0 in the write that makes it the leader, whose zxid it is: the mzxid of what was read.
     std::int64_t token = 0;
     state is = state::leading;
+    /// The id of the last one that has led and not given up, as its successors know it; empty: none
+    /// that has not led well since.
+    std::string unclean = {};
 
     bool operator==(const leader_record&) const = default;
 };
+
+/// What the next leader's record says of those before it.
+[[nodiscard]] std::string unclean_before(const std::optional<leader_record>& last,
+                                         std::string_view next_id);
 
 /// JSON in one line, the same for the same record. Bytes that are no UTF-8 are replaced.
 [[nodiscard]] std::string write_leader_record(const leader_record& r);

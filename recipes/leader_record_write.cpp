@@ -21,8 +21,19 @@ leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
     : errand(std::move(core)),
       own_(std::move(own)),
       path_(parent_of(own_)),
+      is_record_(true),
       text_(std::move(text)),
       version_(version) {}
+
+leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
+                                         std::string own,
+                                         std::string mailbox,
+                                         const leader_letter& letter)
+    : errand(std::move(core)),
+      own_(std::move(own)),
+      path_(std::move(mailbox)),
+      is_record_(false),
+      text_(write_leader_letter(letter)) {}
 
 void leader_record_write::session_connected() {
     next_step();
@@ -49,7 +60,7 @@ void leader_record_write::on_seen(const reply& r) {
     } else if (sent_ && r.data == text_) {
         stat_ = r.stat;
         end(outcome::written);
-    } else if (!may_become_record(r.data)) {
+    } else if (is_record_ && !may_become_record(r.data)) {
         end(outcome::refused, foreign_data(path_));
     } else {
         version_ = r.stat.version;

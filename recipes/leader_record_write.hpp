@@ -1,6 +1,7 @@
 #pragma once
 
 #include "errand.hpp"
+#include "leader_letter.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -8,18 +9,19 @@
 
 namespace latchkey {
 
-/// Writes a leader's record into the data of the election's path, guarded by the leader's own
-/// znode: `multi[check(own), set(path, record, version)]`.
+/// Writes a leader's record into the data of the election's path, or a letter into a mailbox,
+/// guarded by the leader's own znode: `multi[check(own), set(path, record, version)]`.
 ///
 /// Once, whatever becomes of requests and answers: it replaces one version of the data and no
 /// other, so that a write that was thought lost and comes late is refused. When the outcome is not
-/// known the data is read, and tells. Data that is no record is left alone. Ends with the session.
+/// known the data is read, and tells. Data of the path that is no record is left alone. Ends with
+/// the session.
 class leader_record_write final : public errand {
 public:
     enum class outcome : std::uint8_t {
         unknown,  ///< the session, or somebody, ended it: it may have been written, if sent()
         written,  ///< stat() is what the path had right after
-        gone,     ///< not written: the own znode is not there any more
+        gone,     ///< not written: the own znode, or the mailbox, is not there any more
         refused,  ///< not written, for the reason that the result tells
     };
 
@@ -29,6 +31,12 @@ public:
                         std::string own,
                         std::string text,
                         std::optional<std::int32_t> version);
+
+    /// A letter into the mailbox at `mailbox`, whatever is in there.
+    leader_record_write(std::shared_ptr<client_core> core,
+                        std::string own,
+                        std::string mailbox,
+                        const leader_letter& letter);
 
     [[nodiscard]] outcome what() const noexcept { return what_; }
 
@@ -49,6 +57,7 @@ private:
 
     const std::string own_;
     const std::string path_;
+    const bool is_record_;
     const std::string text_;
     std::optional<std::int32_t> version_;  ///< none: it has to be read first
     bool sent_ = false;                    ///< once, and whether it was written is not known

@@ -27,9 +27,10 @@ leader_term::leader_term(hold granted,
                          std::optional<admission::record_seen> record)
     : state_(hold_state::of(granted)),
       id_(std::move(id)),
+      unclean_(record ? record->unclean : std::string()),
       held_(std::move(granted)),
       data_(std::move(data)),
-      record_(record) {}
+      record_(std::move(record)) {}
 
 /// The token is left out of the write that makes it: leader_admission.
 std::string leader_term::text_of(std::string data, bool clean) const {
@@ -38,7 +39,8 @@ std::string leader_term::text_of(std::string data, bool clean) const {
          .data = std::move(data),
          .znode = std::string(name_of(state_->path())),
          .token = state_->token().zxid,
-         .is = clean ? leader_record::state::clean : leader_record::state::leading});
+         .is = clean ? leader_record::state::clean : leader_record::state::leading,
+         .unclean = unclean_});
 }
 
 void leader_term::publish() {
@@ -96,7 +98,7 @@ void leader_term::on_written(const leader_record_write& w, failure why) {
     record_.reset();
     switch (w.what()) {
         case written:
-            record_ = admission::record_seen{w.stat().version, true};
+            record_ = admission::record_seen{w.stat().version, true, {}};
             data_ = std::move(p.data);
             break;
         case gone:

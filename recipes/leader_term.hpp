@@ -70,6 +70,7 @@ private:
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
+    const std::string unclean_;  ///< of the record: who has not given up before this term
 
     // On the loop only.
     hold held_;

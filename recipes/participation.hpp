@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/leader_options.hpp>
 #include <latchkey/lock_mode.hpp>
 
 #include "queue.hpp"
@@ -35,6 +36,7 @@ struct leader_terms {
     std::string id;
     std::string data;  ///< published with the leadership
     bool steps_down_when_suspended = false;
+    std::optional<leader_preference> preference = std::nullopt;
 };
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared

@@ -194,8 +194,8 @@ void permit_admission::take() {
     exchange_ = std::make_shared<znode_exchange>(
         core_,
         std::move(to),
-        terms.leases ? request::check(as_->directory)
-                     : request::check(terms.semaphore, limit_->stat.version),
+        std::vector{terms.leases ? request::check(as_->directory)
+                                 : request::check(terms.semaphore, limit_->stat.version)},
         place_,
         [weak = weak_from_this()](znode_exchange::result r, failure why) {
             if (const auto self = weak.lock()) {

@@ -100,10 +100,14 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
         }
         end();
     } else if (ours) {
-        if (data != settings_.data) {
-            write_data();  // older; or somebody else's, who has no say in it
+        const auto self = shared_from_this();
+        if (data != settings_.data && !settings_.received) {
+            write_data();  // older; or somebody else's
         }
         entered();
+        if (settings_.received) {
+            settings_.received(stat.version, data);
+        }
     } else if (settings_.only_if_free && first_) {
         tell({}, false);
         end();

@@ -6,8 +6,10 @@
 namespace latchkey {
 namespace {
 
-std::vector<request> in_order(std::vector<request> to, request guard, std::string from) {
-    to.push_back(std::move(guard));
+std::vector<request> in_order(std::vector<request> to,
+                              const std::vector<request>& guards,
+                              std::string from) {
+    to.insert(to.end(), guards.begin(), guards.end());
     to.push_back(request::remove(std::move(from)));
     return to;
 }
@@ -16,11 +18,12 @@ std::vector<request> in_order(std::vector<request> to, request guard, std::strin
 
 znode_exchange::znode_exchange(std::shared_ptr<client_core> core,
                                std::vector<request> to,
-                               request guard,
+                               const std::vector<request>& guards,
                                std::string from,
                                handler done)
     : core_(std::move(core)),
-      all_(in_order(std::move(to), std::move(guard), std::move(from))),
+      creations_(to.size()),
+      all_(in_order(std::move(to), guards, std::move(from))),
       done_(std::move(done)),
       retry_(core_->loop()) {}
 
@@ -35,24 +38,24 @@ void znode_exchange::send() {
 
 void znode_exchange::answered(const reply& r) {
     const std::size_t removal = all_.size() - 1;
-    const std::size_t guard = removal - 1;
     sent_ = false;
     const auto refused = [&r](std::size_t i, result_code code) {
         return i < r.results.size() && r.results[i].code == code;
     };
-    const auto no_creation = [&](result_code code) {
-        const auto creations = std::min(guard, r.results.size());
-        return std::any_of(r.results.begin(),
-                           r.results.begin() + std::ptrdiff_t(creations),
-                           [code](const reply& one) { return one.code == code; });
+    const auto one_of = [&r](std::size_t first, std::size_t end, result_code code) {
+        const auto at = [&r](std::size_t i) {
+            return r.results.begin() + std::ptrdiff_t(std::min(i, r.results.size()));
+        };
+        return std::any_of(
+            at(first), at(end), [code](const reply& one) { return one.code == code; });
     };
     // The creations come first: whatever else has changed since, they tell that it was done before.
-    if (r.ok() || no_creation(result_code::node_exists)) {
+    if (r.ok() || one_of(0, creations_, result_code::node_exists)) {
         finish(result::done, {});
     } else if (refused(removal, result_code::no_node)) {
         finish(result::gone, {});
-    } else if (refused(guard, result_code::bad_version) || refused(guard, result_code::no_node) ||
-               no_creation(result_code::no_node)) {
+    } else if (one_of(creations_, removal, result_code::bad_version) ||
+               one_of(0, removal, result_code::no_node)) {
         finish(result::guard_failed, {});
     } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
         retry_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {

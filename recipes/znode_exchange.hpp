@@ -4,6 +4,7 @@
 #include "client_core.hpp"
 #include "failure.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,7 +13,7 @@
 namespace latchkey {
 
 /// Puts one ephemeral znode of ours, or several, in the place of another, all or nothing, whatever
-/// becomes of requests and answers: `multi[create new..., a check, delete old]`. On the loop only,
+/// becomes of requests and answers: `multi[create new..., checks, delete old]`. On the loop only,
 /// for one session.
 ///
 /// The new names are known before, and nobody else uses them: when the outcome is unknown the same
@@ -21,7 +22,7 @@ class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
 public:
     enum class result : std::uint8_t {
         done,
-        guard_failed,  ///< the check did not hold, or the new ones' directory is not there
+        guard_failed,  ///< a check did not hold, or the new ones' directory is not there
         gone,          ///< the old znode was not there any more
         refused        ///< the old one is still there
     };
@@ -31,7 +32,7 @@ public:
     /// `done` is called once, unless the exchange is forgotten before (with its session).
     znode_exchange(std::shared_ptr<client_core> core,
                    std::vector<request> to,
-                   request guard,
+                   const std::vector<request>& guards,
                    std::string from,
                    handler done);
 
@@ -51,7 +52,8 @@ private:
     void finish(result what, failure why);
 
     const std::shared_ptr<client_core> core_;
-    const std::vector<request> all_;  ///< the creations, the guard, and the removal
+    const std::size_t creations_;
+    const std::vector<request> all_;  ///< the creations, the guards, and the removal
     handler done_;
     bool sent_ = false;
     timer retry_;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <system_error>
@@ -51,6 +52,23 @@ class leader_latch {
 public:
     using wait_handler = std::function<void(std::error_code, latchkey::leadership)>;
 
+    /// What became of a transfer.
+    enum class transfer : std::uint8_t {
+        accepted,      ///< the successor is next, and this leader has been asked to finish
+        not_leading,   ///< this candidate does not lead, or is handing over already
+        no_candidate,  ///< nobody of that id is there and takes part in transfers
+        not_accepted,  ///< not in time: this candidate leads on, and will not be succeeded for it
+    };
+
+    using transfer_handler = std::function<void(std::error_code, transfer)>;
+
+    /// What became of a request to resign.
+    enum class resignation : std::uint8_t {
+        requested,     ///< the leader will hear of it
+        no_leader,     ///< nobody leads
+        not_possible,  ///< the leader takes no part in transfers
+    };
+
     /// Whose functions run on the client's callback thread, one at a time, in the order of what
     /// they tell; any may be left out.
     struct listener {
@@ -60,8 +78,11 @@ public:
         /// between.
         std::function<void(const latchkey::leadership&, loss why)> lost = {};
         /// The servers refuse this candidate, or the path cannot be led on. It tries again by
-        /// itself, after a pause that grows up to 5 seconds.
+        /// itself, after a pause that grows up to 30 seconds.
         std::function<void(const error& why)> refused = {};
+        /// This candidate has been chosen to be the next: it leads as soon as the present leader
+        /// has finished, unless that goes wrong. Time to get ready.
+        std::function<void()> chosen = {};
     };
 
     /// How close() ends a term: whether the listeners are told.
@@ -122,6 +143,39 @@ public:
     /// follows. No effect while it does not lead. Cost: 2 requests that nobody waits for.
     void resign() noexcept;
 
+    /// Offers the leadership to a candidate of that id, for `limit`, but at most a sixth of the
+    /// session timeout. If it accepts it is next in the queue, ahead of all others, and this term's
+    /// hand_over_requested() is requested: finish, then resign() or close(); the successor leads
+    /// then, without waiting for any timeout. After leader_preference::drain it is resigned for
+    /// you. One at a time; others wait.
+    ///
+    /// - Cost: 2 requests, one for each candidate that takes part, then 4 in 4 round trips.
+    /// - Blocks: until the other one has accepted, or did not. An interruption point of
+    /// Boost.Thread,
+    ///   after which it may still be accepted.
+    /// - Errors: errc::invalid_argument if this latch has no leader_preference; closed, forked,
+    ///   would_deadlock.
+    template <duration_like Duration>
+    transfer transfer_to(const std::string& id, const Duration& limit) {
+        return transfer_within(id, to_nanoseconds(limit));
+    }
+
+    /// The same without blocking; `handler` runs once, on the client's callback thread.
+    void async_transfer_to(std::string id,
+                           std::chrono::nanoseconds limit,
+                           transfer_handler handler);
+
+    /// Asks the leader on `path`, whoever it is, to hand over: to a candidate of the id `to`, as if
+    /// it had called transfer_to(); without one, to whoever is next, as if it had been asked to
+    /// finish. It may be that nothing follows: that candidate may not be there.
+    ///
+    /// - Cost: 4 requests, 3 round trips. Blocks: until answered.
+    /// - Errors: errc::invalid_argument; unreachable (within the session timeout), not_authorized,
+    ///   indeterminate, closed, forked, would_deadlock.
+    static resignation request_resignation(client& c,
+                                           const std::string& path,
+                                           const std::optional<std::string>& to = {});
+
     /// Is no candidate any more, for good; gives up the leadership if it has it (loss::resigned).
     /// Whoever waits gets errc::closed. is_leader() is false when it returns; the deletion of the
     /// znode is sent when the listeners have returned, and repeated until it is gone, or the
@@ -136,6 +190,7 @@ public:
 
 private:
     latchkey::leadership wait_within(std::chrono::nanoseconds limit, std::stop_token stop);
+    transfer transfer_within(const std::string& id, std::chrono::nanoseconds limit);
 
     std::shared_ptr<leader_candidacy> candidacy_;
 };

@@ -2,6 +2,7 @@
 
 #include <latchkey/acl.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,26 @@ enum class suspended_policy : std::uint8_t {
     /// Steps down at once (loss::suspended), and is a candidate again at the tail of the queue: for
     /// leaders who can do nothing without ZooKeeper anyway.
     step_down,
+};
+
+/// How much a candidate is to be preferred to others, and how carefully the leadership changes
+/// hands because of that. Whoever has one takes part in transfers, too.
+struct leader_preference {
+    /// A leader hands over to a candidate of higher priority, never to one of the same. At most
+    /// 1,000,000 either way.
+    int priority = 0;
+
+    /// For so long a candidate has to have been there, by the leader's clock, before it is
+    /// preferred; and as long an interval lies between two offers to it.
+    std::chrono::milliseconds hysteresis{10'000};
+
+    /// A candidate whose id is that of the last leader that ended without giving up is preferred to
+    /// nobody for so long after it has come back.
+    std::chrono::milliseconds cool_down{60'000};
+
+    /// How long a leader has for what it is doing, from leadership::hand_over_requested() on,
+    /// before it is made to resign.
+    std::chrono::milliseconds drain{5'000};
 };
 
 /// Who takes part in an election, and how.
@@ -33,6 +54,12 @@ struct leader_options {
     std::optional<acl> access = {};
 
     suspended_policy on_suspended = suspended_policy::until_deadline;
+
+    /// None: no part is taken in transfers and priorities. One: besides its znode in the queue the
+    /// candidate has an ephemeral one in a sibling directory, `<path>-peers` (a container, made
+    /// when needed), which it watches; leaders ask and are asked there, and need WRITE on it.
+    /// Candidates without, and Curator's, may take part in the same election. leader_latch only.
+    std::optional<leader_preference> preference = {};
 };
 
 }  // namespace latchkey

@@ -38,10 +38,18 @@ protected:
     }
 
     /// "latchkey lock OPTIONS PATH REST", with the servers in the environment.
-    std::unique_ptr<program> lock(words options,
+    std::unique_ptr<program> lock(const words& options,
                                   const words& rest = {},
-                                  program_surroundings around = {}) const {
-        options.insert(options.begin(), "lock");
+                                  const program_surroundings& around = {}) const {
+        return start("lock", options, rest, around);
+    }
+
+    /// The same of another of the program's commands.
+    std::unique_ptr<program> start(const char* command,
+                                   words options,
+                                   const words& rest,
+                                   program_surroundings around) const {
+        options.insert(options.begin(), command);
         options.push_back(path_);
         options.insert(options.end(), rest.begin(), rest.end());
         around.environment.emplace("LATCHKEY_SERVERS", servers_);

@@ -225,127 +225,31 @@ INSTANTIATE_TEST_SUITE_P(Outcome,
                                     (p.param.connection_breaks ? "Broken" : "Kept");
                          });
 
-// ---- at every moment ----
+/// Where leadership can be transferred a znode that was the first may be younger than a term
+/// before: then its czxid is no token.
+class CzxidAsToken : public election {};
 
-/// Something happens to one of two candidates, a little later each time, while the one joins behind
-/// the other, which then closes.
-class AtAnyMoment : public election {
-protected:
-    static constexpr int moments = 60;
-
-    /// `happens` is called for each moment on candidates of its own.
-    template <class F>
-    void at_each(F happens) {
-        for (int moment = 0; moment < moments; ++moment) {
-            SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
-            candidate& first = leading();
-            candidate& second = add();
-            second.latch->start();
-            for (int i = 0; i < moment; ++i) {
-                run_for(one_way / 2);
-                if (i == 20) {
-                    first.latch->resign();
-                }
-            }
-            by_force([&] { happens(first, second); });
-            run_for(1s);
-            ASSERT_TRUE(somebody_leads());
-            expect_in_order(*leader());
-            first.latch->resign();
-            second.latch->resign();
-            run_for(1s);
-            ASSERT_TRUE(somebody_leads());
-            run_for(1s);
-            expect_pairs(first);
-            expect_pairs(second);
-            candidates_.clear();
-            ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children(path).empty(); }, 60s));
-        }
-    }
-};
-
-TEST_F(AtAnyMoment, TheSessionOfTheFirstMayEnd) {
-    at_each([&](candidate& first, candidate&) { ensemble_.expire(first.id()); });
+TEST_F(CzxidAsToken, DoesNotServeWhenTheRecordWasWrittenSince) {
+    candidate& c = add();
+    ensemble_.fail_next(op::get, when::before, c.id());
+    c.latch->start();
+    ASSERT_TRUE(run_until([&] { return !ensemble_.children(path).empty(); }, 1s));
+    ensemble_.set(path, write_leader_record({.id = "other", .data = {}, .znode = "_c_0-latch-0"}));
+    const auto written = ensemble_.get(path)->mzxid;
+    ASSERT_TRUE(leads(c));
+    EXPECT_GT(c.latch->leadership().fencing_token().zxid, written);
+    EXPECT_EQ(c.latch->leadership().fencing_token().zxid, ensemble_.get(path)->mzxid);
+    expect_in_order(c);
 }
 
-TEST_F(AtAnyMoment, TheSessionOfTheSecondMayEnd) {
-    at_each([&](candidate&, candidate& second) { ensemble_.expire(second.id()); });
-}
-
-TEST_F(AtAnyMoment, ASessionMayBeReplacedWithoutAWord) {
-    at_each([&](candidate& first, candidate& second) {
-        ensemble_.replace(first.id());
-        ensemble_.cut(first.id());
-        ensemble_.replace(second.id());
-        ensemble_.cut(second.id());
-    });
-}
-
-TEST_F(AtAnyMoment, EveryConnectionMayBreak) {
-    at_each([&](candidate& first, candidate& second) {
-        ensemble_.cut(first.id());
-        ensemble_.cut(second.id());
-    });
-}
-
-TEST_F(AtAnyMoment, AnOperatorMayDeleteTheZnodes) {
-    at_each([&](candidate&, candidate&) {
-        for (const std::string& name : ensemble_.children(path)) {
-            ensemble_.remove(std::string(path) + "/" + name);
-        }
-    });
-}
-
-TEST_F(AtAnyMoment, AnOperatorMayDeleteTheFirstZnode) {
-    at_each([&](candidate&, candidate&) {
-        if (const auto all = ensemble_.children(path); !all.empty()) {
-            const auto digits = [](const std::string& name) {
-                return name.substr(name.size() - 10);
-            };
-            ensemble_.remove(std::string(path) + "/" +
-                             *std::min_element(all.begin(), all.end(), [&](auto& a, auto& b) {
-                                 return digits(a) < digits(b);
-                             }));
-        }
-    });
-}
-
-TEST_F(AtAnyMoment, SomebodyMayEmptyTheRecord) {
-    at_each([&](candidate& first, candidate&) {
-        ensemble_.set(path, "");
-        run_for(1s);
-        leader()->latch->leadership().async_proclaim("again", [](std::error_code) {});
-        static_cast<void>(first);
-    });
-}
-
-TEST_F(AtAnyMoment, TheLeadingServerMayBeKilled) {
-    at_each([&](candidate&, candidate&) {
-        const int killed = ensemble_.leader();
-        ensemble_.stop_server(killed);
-        run_for(1s);
-        ensemble_.start_server(killed);
-    });
-}
-
-TEST_F(AtAnyMoment, TheCandidateMayBeDestroyed) {
-    at_each([&](candidate& first, candidate& second) {
-        second.latch = std::make_unique<leader_latch>(second.session, path);
-        second.told = second.latch->subscribe(second.story.teller());
-        second.latch->start();
-        static_cast<void>(first);
-    });
-}
-
-TEST_F(AtAnyMoment, AClientMayBeClosed) {
-    at_each([&](candidate&, candidate& second) {
-        second.latch.reset();
-        second.session.close();
-        second.session = connected();
-        second.latch = std::make_unique<leader_latch>(second.session, path);
-        second.told = second.latch->subscribe(second.story.teller());
-        second.latch->start();
-    });
+TEST_F(CzxidAsToken, ServesWhenTheRecordIsReadAgainAndIsOlder) {
+    candidate& c = add();
+    ensemble_.fail_next(op::get, when::before, c.id());
+    c.latch->start();
+    ASSERT_TRUE(leads(c));
+    const leadership term = c.latch->leadership();
+    EXPECT_EQ(term.fencing_token().zxid, ensemble_.get(term.path())->czxid);
+    expect_in_order(c);
 }
 
 }  // namespace

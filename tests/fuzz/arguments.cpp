@@ -1,3 +1,4 @@
+#include "elect_options.hpp"
 #include "input.hpp"
 #include "lock_options.hpp"
 #include "printable.hpp"
@@ -6,7 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-// The words after "latchkey lock", a line each; the first line is LATCHKEY_SERVERS. Nothing is run.
+// The words after "latchkey lock", and after "latchkey elect", a line each; the first line is
+// LATCHKEY_SERVERS. Nothing is run.
 
 namespace {
 
@@ -14,26 +16,56 @@ using namespace latchkey;
 using fuzz::require;
 using words = std::vector<std::string>;
 
-void check_options(const cli::lock_options& options, const words& all) {
-    require(options.conflict_status >= 0 && options.conflict_status <= 255, "an exit status");
+void check_run(const cli::run_options& options, const words& all) {
     require(options.session_timeout.count() >= 1 && options.session_timeout.count() <= INT32_MAX,
             "a session timeout that the protocol can carry");
-    require(!options.wait || options.wait->count() > 0, "no time at all is to try only");
     require(!options.grace ||
                 (options.grace->count() >= 0 && *options.grace <= options.session_timeout / 4),
             "grace is a part of the timeout");
     require(cli::grace_within(options, options.session_timeout) <= options.session_timeout / 4,
             "so is what comes of it");
-    require(!options.paths.empty() || options.path.starts_with("/files/") ||
-                std::find(all.begin(), all.end(), options.path) != all.end(),
-            "the path was given, or is a file's");
-    require(!options.limit || options.permits <= *options.limit, "permits that can be had");
     const bool shell = options.command.size() == 3 && options.command[1] == "-c" &&
                        options.command[0] == "/bin/fuzz-shell";
     require(shell || (options.command.size() < all.size() &&
                       std::equal(options.command.rbegin(), options.command.rend(), all.rbegin())),
             "the command is what the words end with, unchanged");
     require(!shell || options.command[2] == all.back(), "so is the shell's");
+}
+
+bool is_among(const std::string& word, const words& all) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+void check(const cli::lock_options& options, const words& all) {
+    check_run(options, all);
+    require(options.conflict_status >= 0 && options.conflict_status <= 255, "an exit status");
+    require(!options.wait || options.wait->count() > 0, "no time at all is to try only");
+    require(!options.paths.empty() || options.path.starts_with("/files/") ||
+                is_among(options.path, all),
+            "the path was given, or is a file's");
+    require(!options.limit || options.permits <= *options.limit, "permits that can be had");
+}
+
+void check(const cli::elect_options& options, const words& all) {
+    check_run(options, all);
+    require(is_among(options.path, all), "the path was given");
+    require(!options.follow || (options.command.empty() && options.id.empty() && !options.once),
+            "who listens takes no part");
+}
+
+template <class Options, class Parse>
+void read(const words& all, Parse parse) {
+    try {
+        const auto asked = parse();
+        if (const auto* options = std::get_if<Options>(&asked)) {
+            check(*options, all);
+        } else {
+            require(!std::get<cli::help_text>(asked).text.empty(), "help helps");
+        }
+    } catch (const cli::usage_error& e) {
+        require(*e.what() != '\0', "a refusal says why");
+        require(cli::printable_message(e.what()) == e.what(), "and can be shown");
+    }
 }
 
 }  // namespace
@@ -55,16 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         }
         return std::nullopt;
     };
-    try {
-        const auto asked = cli::parse_lock_options(all, environment);
-        if (const auto* options = std::get_if<cli::lock_options>(&asked)) {
-            check_options(*options, all);
-        } else {
-            require(!std::get<cli::help_text>(asked).text.empty(), "help helps");
-        }
-    } catch (const cli::usage_error& e) {
-        require(*e.what() != '\0', "a refusal says why");
-        require(cli::printable_message(e.what()) == e.what(), "and can be shown");
-    }
+    read<cli::lock_options>(all, [&] { return cli::parse_lock_options(all, environment); });
+    read<cli::elect_options>(all, [&] { return cli::parse_elect_options(all, environment); });
     return 0;
 }

@@ -25,7 +25,29 @@ TEST_F(Supervisor, ReportsTheCommandsStatus) {
     const auto last = next(s);
     EXPECT_EQ(last.what, kind::ended);
     EXPECT_EQ(exit_status::of_command(last.number), 3);
+    ::kill(s.pid(), SIGKILL);
     EXPECT_EQ(next(s).what, kind::supervisor_died);
+    EXPECT_EQ(next(s).what, kind::supervisor_died);
+}
+
+TEST_F(Supervisor, RunsTheCommandAgain) {
+    supervisor s(shell("echo $LATCHKEY_TOKEN >>$DIR/runs; exec sleep 1000"), arriving_);
+    for (int i = 1; i <= 2; ++i) {
+        run(s, 1h);
+        EXPECT_EQ(next(s).what, kind::started);
+        ASSERT_TRUE(eventually([&] { return content("runs").size() == 3U * i; }));
+        s.end_now();
+        EXPECT_EQ(next(s).what, kind::terminating);
+        EXPECT_EQ(next(s).what, kind::ended_by_loss);
+    }
+    run(s, -1s);
+    EXPECT_EQ(next(s).what, kind::ended_by_loss) << "too late to begin";
+    run(s);
+    const auto started = next(s);
+    EXPECT_EQ(started.what, kind::started);
+    s.forward(SIGTERM);
+    EXPECT_EQ(exit_status::of_command(next(s).number), 143);
+    EXPECT_TRUE(dead(started.number));
 }
 
 TEST_F(Supervisor, ReportsTheSignalThatEndedTheCommand) {
@@ -180,11 +202,12 @@ TEST_F(Supervisor, KillsFasterThanACommandForks) {
 }
 
 TEST_F(Supervisor, LeavesTheBackgroundOfACommandThatEndedAlone) {
-    supervisor s(shell("sleep 1000 & echo $! >$DIR/background"), arriving_);
-    run(s);
-    EXPECT_EQ(next(s).what, kind::started);
-    EXPECT_EQ(next(s).what, kind::ended);
-    EXPECT_EQ(next(s).what, kind::supervisor_died);
+    {
+        supervisor s(shell("sleep 1000 & echo $! >$DIR/background"), arriving_);
+        run(s);
+        EXPECT_EQ(next(s).what, kind::started);
+        EXPECT_EQ(next(s).what, kind::ended);
+    }
     const pid_t background = pid_in("background");
     EXPECT_FALSE(dead(background));
     ::kill(background, SIGKILL);

@@ -1,4 +1,4 @@
-#include "attempt.hpp"
+#include "lock_attempt.hpp"
 
 #include <latchkey/error.hpp>
 #include <latchkey/multi_mutex.hpp>
@@ -9,11 +9,10 @@
 #include "exit_status.hpp"
 #include "printable.hpp"
 #include "seconds.hpp"
-#include "usage_error.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -118,10 +117,34 @@ lock lock_of(client& c, const lock_options& options) {
     }
 }
 
-attempt_result unguarded_attempt(client& c,
-                                 const lock_options& options,
-                                 const std::stop_token& stop,
-                                 place_listener reserved) {
+class held_lock final : public tenure {
+public:
+    explicit held_lock(hold granted) : hold_(std::move(granted)) {}
+
+    [[nodiscard]] bool valid() const override { return hold_.valid(); }
+
+    [[nodiscard]] boottime_clock::time_point valid_until() const override {
+        return hold_.valid_until();
+    }
+
+    [[nodiscard]] std::stop_token lost() const override { return hold_.lost(); }
+
+    [[nodiscard]] loss why_lost() const override { return hold_.why_lost(); }
+
+    [[nodiscard]] std::int64_t token() const override { return hold_.fencing_token().zxid; }
+
+    [[nodiscard]] std::vector<std::string> nodes() const override { return hold_.paths(); }
+
+    [[nodiscard]] std::stop_token wanted() const override { return {}; }
+
+private:
+    hold hold_;
+};
+
+attempt_result attempt(client& c,
+                       const lock_options& options,
+                       const std::stop_token& stop,
+                       place_listener reserved) {
     const auto begin = steady_clock::now();
     const lock wanted = lock_of(c, options);
     if (!c.wait_connected(connect_limit(options), stop)) {
@@ -129,7 +152,7 @@ attempt_result unguarded_attempt(client& c,
             return {};
         }
         const auto trouble = c.trouble();
-        return {hold(),
+        return {nullptr,
                 exit_status::unreachable,
                 fmt::format("no server reached within {}{}{}",
                             in_seconds(connect_limit(options)),
@@ -138,28 +161,22 @@ attempt_result unguarded_attempt(client& c,
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
     auto granted = wanted.acquire(acquire_limit(options, begin), {stop, std::move(reserved)});
-    if (granted) {
-        wanted.check_alone();
+    if (!granted) {
+        return {nullptr, options.conflict_status};
     }
-    const int status = granted ? exit_status::success : options.conflict_status;
-    return {std::move(granted), status};
+    wanted.check_alone();
+    return {std::make_unique<held_lock>(std::move(granted))};
 }
 
 }  // namespace
 
-attempt_result attempt(client& c,
-                       const lock_options& options,
-                       std::stop_token stop,
-                       place_listener reserved) {
-    try {
-        return unguarded_attempt(c, options, stop, std::move(reserved));
-    } catch (const usage_error& e) {
-        return {hold(), exit_status::usage, e.what()};
-    } catch (const error& e) {
-        return {hold(), exit_status::of_error(e.code()), printable_message(e.what())};
-    } catch (const std::exception& e) {
-        return {hold(), exit_status::system_failed, printable_message(e.what())};
-    }
+undertaking to_lock(const lock_options& options) {
+    return {.attempt =
+                [&options](client& c, std::stop_token stop, place_listener reserved) {
+                    return without_throwing(
+                        [&] { return attempt(c, options, stop, std::move(reserved)); });
+                },
+            .is_try = options.try_only};
 }
 
 }  // namespace latchkey::cli

@@ -1,4 +1,4 @@
-#include "lock_run.hpp"
+#include "command_run.hpp"
 
 #include "descendants.hpp"
 #include "exit_status.hpp"
@@ -35,43 +35,39 @@ std::string lines_of(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-lock_run::lock_run(const lock_options& options,
-                   const client_options& how,
-                   const signals& arriving,
-                   supervisor* command,
-                   const journal& told)
+command_run::command_run(const run_options& options,
+                         const client_options& how,
+                         const undertaking& what,
+                         const signals& arriving,
+                         supervisor* command,
+                         const journal& told)
     : options_(options),
+      undertaking_(what),
       signals_(arriving),
       supervisor_(command),
       journal_(told),
-      client_(client::connect(options.servers, how)) {}
+      client_(client::connect(options.servers, how)) {
+    ::sigemptyset(&forwarded_);
+}
 
-int lock_run::execute() {
+int command_run::execute() {
     journal_.event("connecting", fmt::format("connecting to {}", printable(options_.servers)));
-    // In this order they end: the waiting thread, the listener; then nobody posts to the inbox.
-    const auto listening =
-        client_.listen([this](connection_state s) { inbox_.post([this, s] { on_state(s); }); });
-    {
-        const std::jthread waiting([this] {
-            auto result = std::make_shared<attempt_result>(
-                attempt(client_, options_, cancel_.get_token(), [this](const place& p) {
-                    inbox_.post([this, p] { on_place(p); });
-                }));
-            inbox_.post([this, result] { on_attempt(std::move(*result)); });
-        });
-        serve_events();
-    }
-    loss_.reset();
-    if (hold_) {
-        hold_.release();
-        journal_.event("released", "released");
-    }
+    connection_.emplace(client_, inbox_, journal_);
+    serve_events();
+    // In this order they end: the waiting thread, the listeners; then nobody posts to the inbox.
+    waiting_.reset();
+    connection_.reset();
+    give_up_tenure();
     client_.close();
     return *status_;
 }
 
-void lock_run::serve_events() {
+void command_run::serve_events() {
     while (!status_) {
+        const auto now = restart_pause::clock::now();
+        if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
+            begin_attempt();
+        }
         poll_events();
         if (phase_ == phase::running) {
             renew_deadline();
@@ -79,7 +75,17 @@ void lock_run::serve_events() {
     }
 }
 
-void lock_run::poll_events() {
+void command_run::begin_attempt() {
+    phase_ = phase::waiting;
+    cancel_ = std::stop_source();
+    waiting_.emplace([this, stop = cancel_.get_token()] {
+        const auto result = std::make_shared<attempt_result>(undertaking_.attempt(
+            client_, stop, [this](const place& p) { inbox_.post([this, p] { on_place(p); }); }));
+        inbox_.post([this, result] { on_attempt(std::move(*result)); });
+    });
+}
+
+void command_run::poll_events() {
     std::array<pollfd, 3> fds{{{signals_.fd(), POLLIN, 0},
                                {inbox_.fd(), POLLIN, 0},
                                {supervisor_ != nullptr ? supervisor_->fd() : -1, POLLIN, 0}}};
@@ -88,7 +94,9 @@ void lock_run::poll_events() {
         on_signal(signal);
     }
     inbox_.run();
-    tell_trouble();
+    if (phase_ == phase::waiting && cancelled_by_ == 0) {
+        connection_->tell_trouble();
+    }
     while (supervisor_ != nullptr && !status_) {
         const auto report = supervisor_->read();
         if (!report) {
@@ -98,10 +106,15 @@ void lock_run::poll_events() {
     }
 }
 
-int lock_run::poll_limit() const {
+int command_run::poll_limit() const {
+    using std::chrono::milliseconds;
     switch (phase_) {
+        case phase::pausing: {
+            const auto left = pauses_.left(restart_pause::clock::now());
+            return static_cast<int>(std::chrono::ceil<milliseconds>(left).count());
+        }
         case phase::waiting:
-            return told_trouble_ ? -1 : 500;
+            return connection_->poll_limit();
         case phase::running:
             return static_cast<int>(
                 std::max<std::int64_t>(client_.session_timeout().count() / 20, 10));
@@ -110,8 +123,9 @@ int lock_run::poll_limit() const {
     }
 }
 
-void lock_run::on_signal(int signal) {
+void command_run::on_signal(int signal) {
     if (phase_ == phase::running) {
+        ::sigaddset(&forwarded_, signal);
         supervisor_->forward(signal);
         return;
     }
@@ -123,26 +137,19 @@ void lock_run::on_signal(int signal) {
         finish(exit_status::success);
         return;
     }
+    if (phase_ == phase::pausing) {
+        finish(exit_status::of_signal(signal));
+        return;
+    }
     journal_.event("signal", fmt::format("{}: leaving the queue", signal_name(signal)));
     cancelled_by_ = cancelled_by_ == 0 ? signal : cancelled_by_;
     cancel_.request_stop();
-    if (options_.try_only) {
-        client_.close();  // a try has no other way to be cut short
+    if (undertaking_.is_try) {
+        client_.close();
     }
 }
 
-void lock_run::on_state(connection_state s) {
-    if (s == connection_state::connected) {
-        const auto timeout = client_.session_timeout();
-        journal_.event("connected",
-                       fmt::format("connected, session timeout {}", in_seconds(timeout)),
-                       {{"session_timeout_ms", timeout.count()}});
-    } else {
-        journal_.event(to_string(s), to_string(s));
-    }
-}
-
-void lock_run::on_place(const place& p) {
+void command_run::on_place(const place& p) {
     if (p.position == 0) {
         return;  // "acquired" says it
     }
@@ -153,13 +160,13 @@ void lock_run::on_place(const place& p) {
         {{"node", printable(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
 }
 
-void lock_run::on_attempt(attempt_result result) {
+void command_run::on_attempt(attempt_result result) {
+    tenure_ = std::move(result.granted);
     if (cancelled_by_ != 0) {
-        hold_ = std::move(result.granted);
         finish(exit_status::of_signal(cancelled_by_));
         return;
     }
-    if (!result.granted) {
+    if (!tenure_) {
         if (!result.message.empty()) {
             journal_.error(result.message);
         } else {
@@ -168,35 +175,40 @@ void lock_run::on_attempt(attempt_result result) {
         finish(result.status);
         return;
     }
-    hold_ = std::move(result.granted);
-    const auto token = hold_.fencing_token().zxid;
-    journal_.event("acquired",
-                   fmt::format("acquired {}, token {}", printable(hold_.path()), token),
-                   {{"node", printable(hold_.path())}, {"token", token}});
-    loss_.emplace(hold_.lost(), [this] { inbox_.post([this] { on_loss(); }); });
+    const auto node = tenure_->nodes().front();
+    journal_.event(
+        undertaking_.gained,
+        fmt::format("{} {}, token {}", undertaking_.gained, printable(node), tenure_->token()),
+        {{"node", printable(node)}, {"token", tenure_->token()}});
+    told_loss_ = false;
     if (supervisor_ != nullptr) {
         start_command();
     } else {
-        show_hold();
+        show_tenure();
     }
+    loss_.emplace(tenure_->lost(), [this] { inbox_.post([this] { on_loss(); }); });
+    wanted_.emplace(tenure_->wanted(), [this] { inbox_.post([this] { on_wanted(); }); });
 }
 
-void lock_run::start_command() {
+void command_run::start_command() {
     phase_ = phase::running;
-    deadline_ = hold_.valid_until();
+    pauses_.begun(restart_pause::clock::now());
+    ::sigemptyset(&forwarded_);
+    given_way_ = false;
+    deadline_ = tenure_->valid_until();
     const bool several = !options_.paths.empty();
     supervisor_->run({{"LATCHKEY_PATH", several ? lines_of(options_.paths) : options_.path},
-                      {"LATCHKEY_NODE", lines_of(hold_.paths())},
-                      {"LATCHKEY_TOKEN", std::to_string(hold_.fencing_token().zxid)}},
+                      {"LATCHKEY_NODE", lines_of(tenure_->nodes())},
+                      {"LATCHKEY_TOKEN", std::to_string(tenure_->token())}},
                      deadline_,
                      grace_within(options_, client_.session_timeout()));
 }
 
-void lock_run::show_hold() {
+void command_run::show_tenure() {
     phase_ = phase::holding;
-    const auto token = hold_.fencing_token().zxid;
+    const auto token = tenure_->token();
     std::string text;
-    for (const std::string& node : hold_.paths()) {
+    for (const std::string& node : tenure_->nodes()) {
         const std::string path =
             options_.paths.empty() ? options_.path : node.substr(0, node.rfind('/'));
         const nlohmann::ordered_json object{{"path", path}, {"node", node}, {"token", token}};
@@ -209,28 +221,68 @@ void lock_run::show_hold() {
     }
 }
 
-void lock_run::renew_deadline() {
+// ---- the end of a tenure ----
+
+/// Releases. What was posted about it before finds that there is none.
+void command_run::give_up_tenure() {
+    loss_.reset();
+    wanted_.reset();
+    if (tenure_) {
+        tenure_.reset();
+        journal_.event(undertaking_.given_up, undertaking_.given_up);
+    }
+}
+
+/// With `pause` what has ended is not begun again at once.
+void command_run::end_tenure(int status, bool pause) {
+    if (!undertaking_.repeats) {
+        finish(status);
+        return;
+    }
+    give_up_tenure();
+    phase_ = phase::pausing;
+    const auto now = restart_pause::clock::now();
+    if (pause) {
+        pauses_.ended(now);
+    } else {
+        pauses_.skip(now);
+    }
+}
+
+void command_run::renew_deadline() {
     // A lost hold answers with the past, so a late event costs nothing.
-    const auto deadline = hold_.valid_until();
+    const auto deadline = tenure_->valid_until();
     if (deadline != deadline_) {
         deadline_ = deadline;
         supervisor_->move_deadline(deadline);
     }
 }
 
-void lock_run::on_loss() {
+void command_run::on_loss() {
     if (phase_ == phase::running) {
         supervisor_->end_now();
     } else if (phase_ == phase::holding) {
         lost("");
-        finish(exit_status::lock_lost);
+        end_tenure(exit_status::lock_lost, false);
     }
 }
 
-void lock_run::lost(const char* consequence) {
+/// The command is told once, and takes the time that it needs.
+void command_run::on_wanted() {
+    if (phase_ == phase::running) {
+        journal_.event("wanted", "somebody else is to have it: ending the command");
+        supervisor_->forward(SIGTERM);
+        given_way_ = true;
+    } else if (phase_ == phase::holding) {
+        end_tenure(exit_status::success, false);
+    }
+}
+
+void command_run::lost(const char* consequence) {
     if (!std::exchange(told_loss_, true)) {
-        const auto why = hold_.why_lost();
-        journal_.error(fmt::format("lock {} {}{}",
+        const auto why = tenure_->why_lost();
+        journal_.error(fmt::format("{} {} {}{}",
+                                   undertaking_.name,
                                    printable(options_.path),
                                    why == loss::none
                                        ? "is about to be lost: no server has answered for long"
@@ -239,7 +291,7 @@ void lock_run::lost(const char* consequence) {
     }
 }
 
-void lock_run::on_report(const supervisor_report& report) {
+void command_run::on_report(const supervisor_report& report) {
     using kind = supervisor_report::kind;
     switch (report.what) {
         case kind::started:
@@ -254,7 +306,8 @@ void lock_run::on_report(const supervisor_report& report) {
             finish(exit_status::of_failed_start(report.number));
             break;
         case kind::not_suspended:
-            journal_.error("the command cannot be suspended while it has the lock");
+            journal_.error(fmt::format("the command cannot be suspended while it has the {}",
+                                       undertaking_.name));
             break;
         case kind::terminating:
             lost("; ending the command");
@@ -268,7 +321,7 @@ void lock_run::on_report(const supervisor_report& report) {
             break;
         case kind::ended_by_loss:
             lost("; the command was ended");
-            finish(exit_status::lock_lost);
+            end_tenure(exit_status::lock_lost, false);
             break;
         case kind::supervisor_died:
             supervisor_died();
@@ -276,23 +329,35 @@ void lock_run::on_report(const supervisor_report& report) {
     }
 }
 
-void lock_run::command_ended(int wait_status) {
+void command_run::command_ended(int wait_status) {
     const int status = exit_status::of_command(wait_status);
     journal_.event("ended",
                    WIFSIGNALED(wait_status)
                        ? fmt::format("command was ended by {}", signal_name(WTERMSIG(wait_status)))
                        : fmt::format("command exited with status {}", status),
                    {{"status", status}});
-    if (hold_.valid()) {
+    if (!tenure_->valid()) {
+        // It may have worked without it, if only at its very end.
+        lost(" while the command ran");
+        end_tenure(exit_status::lock_lost, false);
+    } else if (asked_to_end(wait_status)) {
         finish(status);
-        return;
+    } else {
+        end_tenure(status, !given_way_);
     }
-    // It may have worked without the lock, if only at its very end.
-    lost(" while the command ran");
-    finish(exit_status::lock_lost);
 }
 
-void lock_run::supervisor_died() {
+/// Whether a signal that latchkey got, and passed on, was meant to end them both.
+bool command_run::asked_to_end(int wait_status) const {
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
+        if (::sigismember(&forwarded_, signal) == 1) {
+            return true;
+        }
+    }
+    return WIFSIGNALED(wait_status) && ::sigismember(&forwarded_, WTERMSIG(wait_status)) == 1;
+}
+
+void command_run::supervisor_died() {
     journal_.error("the supervising process was killed; ending the command");
     while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
         signal_descendants(SIGKILL);
@@ -302,22 +367,6 @@ void lock_run::supervisor_died() {
         cancel_.request_stop();
     }
     finish(exit_status::system_failed);
-}
-
-void lock_run::tell_trouble() {
-    const bool waiting = phase_ == phase::waiting && !told_trouble_ && cancelled_by_ == 0;
-    if (!waiting || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) {
-        return;
-    }
-    if (client_.state() != connection_state::connecting) {
-        told_trouble_ = true;
-        return;
-    }
-    if (const auto trouble = client_.trouble(); !trouble.empty()) {
-        told_trouble_ = true;
-        journal_.error(
-            fmt::format("no server reached yet: {}; still trying", printable_message(trouble)));
-    }
 }
 
 }  // namespace latchkey::cli

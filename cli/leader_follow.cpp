@@ -1,0 +1,123 @@
+#include "leader_follow.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "exit_status.hpp"
+#include "output.hpp"
+#include "printable.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+std::string line_of(const std::optional<leader_info>& now) {
+    if (!now) {
+        return "no leader\n";
+    }
+    const bool known = now->token.zxid != 0;
+    auto line = fmt::format("leader {} {} {}",
+                            printable(now->id),
+                            known ? std::to_string(now->token.zxid) : "-",
+                            printable(now->path));
+    return line + (now->data.empty() ? "" : " " + printable(now->data)) + '\n';
+}
+
+std::string json_of(const std::string& path, const std::optional<leader_info>& now) {
+    nlohmann::ordered_json object{{"path", path}, {"leader", nullptr}};
+    if (now) {
+        object["leader"] = now->id;
+        object["node"] = now->path;
+        object["token"] = nullptr;
+        if (now->token.zxid != 0) {
+            object["token"] = now->token.zxid;
+        }
+        object["data"] = now->data;
+    }
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+leader_follow::leader_follow(const elect_options& options,
+                             const client_options& how,
+                             const signals& arriving,
+                             const journal& told)
+    : options_(options),
+      signals_(arriving),
+      journal_(told),
+      client_(client::connect(options.servers, how)) {}
+
+int leader_follow::execute() {
+    journal_.event("connecting", fmt::format("connecting to {}", printable(options_.servers)));
+    connection_.emplace(client_, inbox_, journal_);
+    {
+        const leader_observer watching(
+            client_, options_.path, [this](const std::optional<leader_info>& now) {
+                inbox_.post([this, now] { tell(now); });
+            });
+        const std::jthread checking([this](const std::stop_token& stop) { check_access(stop); });
+        while (!status_) {
+            poll_events();
+        }
+        client_.close();  // ends the check, too
+    }
+    connection_.reset();
+    return *status_;
+}
+
+/// The observer goes on where it may not read: that is told here.
+void leader_follow::check_access(const std::stop_token& stop) {
+    try {
+        while (client_.wait_connected(std::chrono::nanoseconds::max(), stop)) {
+            try {
+                static_cast<void>(leader_observer::leader(client_, options_.path));
+                return;
+            } catch (const error& e) {
+                if (e.code() != errc::unreachable) {
+                    throw;
+                }
+            }
+        }
+    } catch (const error& e) {
+        inbox_.post([this, status = exit_status::of_error(e.code()), text = std::string(e.what())] {
+            journal_.error(printable_message(text));
+            finish(status);
+        });
+    }
+}
+
+void leader_follow::poll_events() {
+    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {inbox_.fd(), POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), connection_->poll_limit());
+    while (const int signal = signals_.read()) {
+        if (signal != SIGCONT) {
+            finish(exit_status::success);
+        }
+    }
+    inbox_.run();
+    connection_->tell_trouble();
+}
+
+void leader_follow::tell(const std::optional<leader_info>& now) {
+    if (status_) {
+        return;
+    }
+    if (!write_to_stdout(options_.json ? json_of(options_.path, now) : line_of(now))) {
+        journal_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+        finish(exit_status::output_failed);
+    }
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,74 @@
+#include "program_command.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "command_run.hpp"
+#include "descendants.hpp"
+#include "exit_status.hpp"
+#include "journal.hpp"
+#include "output.hpp"
+#include "printable.hpp"
+#include "secrets.hpp"
+#include "signals.hpp"
+#include "supervisor.hpp"
+#include "usage_error.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+namespace latchkey::cli {
+
+std::optional<std::string> environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+int exit_status_of(const bool& json, const std::function<int()>& command) {
+    const auto fail = [&json](const std::string& message, int status) {
+        journal(false, json).error(message);
+        return status;
+    };
+    try {
+        return command();
+    } catch (const usage_error& e) {
+        return fail(e.what(), exit_status::usage);
+    } catch (const error& e) {
+        return fail(printable_message(e.what()), exit_status::of_error(e.code()));
+    } catch (const std::exception& e) {
+        return fail(printable_message(e.what()), exit_status::system_failed);
+    }
+}
+
+int print_help(const help_text& help) {
+    return write_to_stdout(help.text) ? exit_status::success : exit_status::output_failed;
+}
+
+client_options client_options_of(const run_options& options, const journal& told) {
+    client_options how;
+    how.session_timeout = options.session_timeout;
+    how.credentials = read_credentials(options, environment);
+    how.log = [&told](std::string_view line) { told.event("client", printable_message(line)); };
+    return how;
+}
+
+int run_command(const run_options& options, const undertaking& what) {
+    const signals arriving;
+    // Should the supervisor be killed, its orphans come here.
+    adopt_orphans();
+    std::optional<supervisor> command;
+    if (!options.command.empty()) {
+        command.emplace(options.command, arriving);
+    }
+    const journal told(options.verbose, options.json);
+    return command_run(options,
+                       client_options_of(options, told),
+                       what,
+                       arriving,
+                       command ? &*command : nullptr,
+                       told)
+        .execute();
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace latchkey::cli {
+
+/// How long to wait before a command that has ended is run again: longer each time that it ended
+/// soon, so that one that cannot work does not keep all from working. Pure: it is told the time.
+class restart_pause {
+public:
+    using clock = std::chrono::steady_clock;
+
+    static constexpr std::chrono::milliseconds first{250};
+    static constexpr std::chrono::seconds longest{30};
+
+    void begun(clock::time_point now) noexcept { begun_ = now; }
+
+    void ended(clock::time_point now) noexcept {
+        if (now - begun_ > longest) {
+            next_ = first;
+        }
+        until_ = now + next_;
+        next_ = std::min<std::chrono::milliseconds>(next_ * 2, longest);
+    }
+
+    /// None at all.
+    void skip(clock::time_point now) noexcept { until_ = now; }
+
+    /// Zero when it is over.
+    [[nodiscard]] std::chrono::nanoseconds left(clock::time_point now) const noexcept {
+        return std::max(until_ - now, clock::duration::zero());
+    }
+
+private:
+    clock::time_point begun_;
+    clock::time_point until_;
+    std::chrono::milliseconds next_ = first;
+};
+
+}  // namespace latchkey::cli

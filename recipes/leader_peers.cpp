@@ -1,0 +1,68 @@
+#include "leader_peers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+void leader_peers::note(const std::vector<std::string>& names, time_point now) {
+    std::map<std::string, seen> present;
+    for (const std::string& name : names) {
+        auto mailbox = read_mailbox_name(name);
+        if (!mailbox || mailbox->priority == lowest_priority) {
+            continue;
+        }
+        const auto before = peers_.find(name);
+        seen& s = present[name];
+        s = before != peers_.end() ? before->second : seen{*std::move(mailbox), {}, {}};
+        s.since = s.since.value_or(now);
+    }
+    peers_ = std::move(present);
+}
+
+void leader_peers::begin_term() noexcept {
+    for (auto& [name, peer] : peers_) {
+        peer.since.reset();
+    }
+}
+
+void leader_peers::note_offer(const mailbox_name& to, time_point now) {
+    if (const auto found = peers_.find(to.text()); found != peers_.end()) {
+        found->second.offered = now;
+    }
+}
+
+leader_peers::choice leader_peers::choose(int own, time_point now) const {
+    const seen* best = nullptr;
+    choice c;
+    for (const auto& [name, peer] : peers_) {
+        if (peer.name.priority <= own || !peer.since) {
+            continue;
+        }
+        const time_point ripe =
+            std::max(*peer.since, peer.offered.value_or(*peer.since)) + hysteresis_;
+        if (now < ripe) {
+            c.again = std::min(c.again.value_or(ripe), ripe);
+        } else if (best == nullptr || peer.name.priority > best->name.priority ||
+                   (peer.name.priority == best->name.priority && *peer.since < *best->since)) {
+            best = &peer;
+        }
+    }
+    if (best != nullptr) {
+        c.best = best->name;
+    }
+    return c;
+}
+
+std::optional<mailbox_name> leader_peers::choose_at_once(int own, time_point now) const {
+    const seen* best = nullptr;
+    for (const auto& [name, peer] : peers_) {
+        if (peer.name.priority > own && !peer.offered_within(hysteresis_, now) &&
+            (best == nullptr || peer.name.priority > best->name.priority)) {
+            best = &peer;
+        }
+    }
+    return best != nullptr ? std::optional(best->name) : std::nullopt;
+}
+
+}  // namespace latchkey

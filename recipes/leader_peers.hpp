@@ -1,0 +1,59 @@
+#pragma once
+
+#include "leader_letter.hpp"
+#include "loop.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// Who might lead better, as one candidate sees it by its own clock: a decision, without effects.
+class leader_peers {
+public:
+    using time_point = loop::clock::time_point;
+    using duration = loop::clock::duration;
+
+    struct choice {
+        std::optional<mailbox_name> best;  ///< to be offered the leadership now
+        /// When to decide again, if nothing changes before; nothing if that is no use.
+        std::optional<time_point> again;
+    };
+
+    explicit leader_peers(duration hysteresis) : hysteresis_(hysteresis) {}
+
+    /// These are the mailboxes that are there.
+    void note(const std::vector<std::string>& names, time_point now);
+
+    /// Nobody has been there yet: a term begins.
+    void begin_term() noexcept;
+
+    /// An offer is made to it: the next not before a hysteresis time.
+    void note_offer(const mailbox_name& to, time_point now);
+
+    /// The best of those with a higher priority than `own` that have been there for the hysteresis
+    /// time; of the same priority, who has been there longest.
+    [[nodiscard]] choice choose(int own, time_point now) const;
+
+    /// The best of those with a higher priority, for one that has not started to lead: nobody loses
+    /// anything by it, however short they have been there.
+    [[nodiscard]] std::optional<mailbox_name> choose_at_once(int own, time_point now) const;
+
+private:
+    struct seen {
+        mailbox_name name;
+        std::optional<time_point> since;    ///< in this term
+        std::optional<time_point> offered;  ///< the last time
+
+        [[nodiscard]] bool offered_within(duration d, time_point now) const noexcept {
+            return offered && now - *offered < d;
+        }
+    };
+
+    const duration hysteresis_;
+    std::map<std::string, seen> peers_;  ///< by the mailbox's name
+};
+
+}  // namespace latchkey

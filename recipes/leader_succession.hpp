@@ -1,0 +1,145 @@
+#pragma once
+
+#include <latchkey/leader_latch.hpp>
+
+#include "backoff.hpp"
+#include "client_core.hpp"
+#include "leader_lookup.hpp"
+#include "leader_offer.hpp"
+#include "leader_peers.hpp"
+#include "participation.hpp"
+#include "presence.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+
+/// A candidate's part in transfers and priorities: its mailbox while it is in the queue, and while
+/// it leads an eye on those of the others. On the loop only.
+class leader_succession : public std::enable_shared_from_this<leader_succession> {
+public:
+    /// The candidate; outlives it.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        /// To go right behind `leader`, as contender::move_behind() does.
+        virtual void move_behind(const std::string& leader,
+                                 request invitation,
+                                 std::function<void(const std::string&)> done) = 0;
+        /// It is the next, right behind a leader that finishes.
+        virtual void on_chosen() = 0;
+        /// To finish, and then to resign.
+        virtual void hand_over() = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    using transferred = std::function<void(leader_latch::transfer)>;
+
+    leader_succession(std::shared_ptr<client_core> core,
+                      std::shared_ptr<const participation> as,
+                      owner& o);
+
+    /// It is in the queue, with the znode at `path`; `waits`, if somebody is ahead.
+    void queue(const std::string& path, bool waits);
+
+    /// It is about to lead: `ready` is called with false when it may begin, with true if somebody
+    /// better has accepted to lead instead.
+    void begin(const std::string& path, std::function<void(bool better)> ready);
+
+    /// It leads, with the znode at `path`, until end_term().
+    void lead(const std::string& path);
+    void end_term();
+
+    /// Offers the leadership to a candidate of that id. Once its turn has come; `done` is called
+    /// once.
+    void transfer(const std::string& id, std::chrono::nanoseconds limit, transferred done);
+
+    /// It is in no queue any more.
+    void leave();
+
+private:
+    struct order {
+        std::string id;
+        std::chrono::nanoseconds limit;
+        transferred done;
+    };
+
+    // as a candidate
+    void look_for_failures();
+    void on_last_record(const reply& r);
+    void cool_down();
+    void open_mailbox();
+    void close_mailbox();
+    void on_letter(std::int32_t version, const std::string& data);
+    void accept(const std::string& leader, std::int32_t version);
+    void on_moved(const std::string& to);
+    [[nodiscard]] int priority() const noexcept;
+
+    // as a leader
+    void list_peers();
+    void consider();
+    void carry_out();
+    void end_order(leader_latch::transfer what);
+    void approach(const mailbox_name& better, std::function<void(bool)> done);
+    void look_up(leader_lookup::wanted w,
+                 std::chrono::nanoseconds limit,
+                 std::function<void(const errand::result&, const leader_lookup&)> done);
+    void offer(const reachable_candidate& to,
+               std::chrono::nanoseconds limit,
+               std::function<void(bool)> done);
+    [[nodiscard]] std::chrono::nanoseconds patience() const;
+
+    /// Wraps what is done with an answer, so that it is dropped when the place in the queue, or the
+    /// term, is another one by then.
+    template <class F>
+    auto while_same(std::uint64_t leader_succession::*which, F f) {
+        return [weak = weak_from_this(), which, at = this->*which, f = std::move(f)](
+                   const auto&... answer) {
+            const auto self = weak.lock();
+            if (self && at == self.get()->*which) {
+                f(answer...);
+            }
+        };
+    }
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const participation> as_;
+    const leader_preference how_;
+    owner* const owner_;
+
+    std::uint64_t place_ = 0;  ///< numbers the places in the queue
+    std::string znode_;        ///< the path of the own one
+    std::string invited_;      ///< ... that it had from a leader
+    bool waited_ = false;
+    std::shared_ptr<presence> mailbox_;
+    std::int32_t last_read_ = 0;  ///< the version of a letter
+    bool accepting_ = false;
+    std::optional<std::pair<std::int32_t, std::string>> unread_;  ///< came meanwhile
+    bool cooling_ = false;
+    timer cool_;
+    timer look_again_;
+
+    std::uint64_t term_ = 0;  ///< numbers the terms, and what comes between
+    bool leading_ = false;
+    bool busy_ = false;  ///< an offer is prepared, or made
+    bool handing_over_ = false;
+    leader_peers peers_;
+    std::shared_ptr<session::watcher> watcher_;
+    std::deque<order> orders_;
+    timer consider_again_;
+    timer list_again_;
+    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+};
+
+}  // namespace latchkey

@@ -1,0 +1,197 @@
+#include "leader_succession.hpp"
+#include "path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// A leader's part: who might lead better, and offers.
+
+namespace latchkey {
+
+std::chrono::nanoseconds leader_succession::patience() const {
+    return core_->session_timeout() / 6;
+}
+
+/// Who was not waited for by anybody, or was chosen for it, begins at once.
+void leader_succession::begin(const std::string& path, std::function<void(bool)> ready) {
+    ++term_;
+    if (!waited_ || path == invited_) {
+        ready(false);
+        return;
+    }
+    core_->submit(
+        request::children(peers_of(as_->directory)),
+        while_same(&leader_succession::term_, [this, ready = std::move(ready)](const reply& r) {
+            if (r.ok()) {
+                peers_.note(r.names, core_->loop().now());
+            }
+            const auto best =
+                r.ok() ? peers_.choose_at_once(priority(), core_->loop().now()) : std::nullopt;
+            if (best) {
+                approach(*best, ready);
+            } else {
+                ready(false);
+            }
+        }));
+}
+
+void leader_succession::lead(const std::string& path) {
+    ++term_;
+    znode_ = path;
+    leading_ = true;
+    busy_ = false;
+    handing_over_ = false;
+    peers_.begin_term();
+    list_peers();
+}
+
+void leader_succession::end_term() {
+    ++term_;
+    leading_ = false;
+    busy_ = false;
+    watcher_.reset();
+    consider_again_.cancel();
+    list_again_.cancel();
+    for (const order& unfinished : std::exchange(orders_, {})) {
+        unfinished.done(leader_latch::transfer::not_leading);
+    }
+}
+
+/// While it leads it is told when somebody comes or goes.
+void leader_succession::list_peers() {
+    watcher_ =
+        std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
+            if (const auto self = weak.lock(); self && at == self->term_) {
+                self->list_peers();
+            }
+        });
+    core_->submit(request::children(peers_of(as_->directory)),
+                  watcher_,
+                  while_same(&leader_succession::term_, [this](const reply& r) {
+                      if (r.ok()) {
+                          backoff_.reset();
+                          peers_.note(r.names, core_->loop().now());
+                          consider();
+                      } else {
+                          list_again_.start(backoff_.next(core_->loop().random()),
+                                            [this] { list_peers(); });
+                      }
+                  }));
+}
+
+void leader_succession::consider() {
+    consider_again_.cancel();
+    if (!leading_ || busy_ || handing_over_) {
+        return;
+    }
+    if (!orders_.empty()) {
+        carry_out();
+        return;
+    }
+    const auto choice = peers_.choose(priority(), core_->loop().now());
+    if (choice.best) {
+        approach(*choice.best, [](bool) {});
+    } else if (choice.again) {
+        consider_again_.start(*choice.again, [this] { consider(); });
+    }
+}
+
+// ---- transfers that were asked for ----
+
+void leader_succession::transfer(const std::string& id,
+                                 std::chrono::nanoseconds limit,
+                                 transferred done) {
+    if (!leading_ || handing_over_) {
+        done(leader_latch::transfer::not_leading);
+        return;
+    }
+    orders_.push_back(
+        {id,
+         std::clamp<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1), patience()),
+         std::move(done)});
+    consider();
+}
+
+void leader_succession::carry_out() {
+    using enum leader_latch::transfer;
+    busy_ = true;
+    const order& next = orders_.front();
+    look_up({.mailbox = {}, .id = next.id},
+            next.limit,
+            [this](const errand::result& r, const leader_lookup& looked) {
+                if (looked.found()) {
+                    offer(*looked.found(), orders_.front().limit, [this](bool accepted_it) {
+                        end_order(accepted_it ? accepted : not_accepted);
+                    });
+                } else {
+                    busy_ = false;
+                    end_order(r.reached ? no_candidate : not_accepted);
+                    consider();
+                }
+            });
+}
+
+void leader_succession::end_order(leader_latch::transfer what) {
+    const order ended = std::move(orders_.front());
+    orders_.pop_front();
+    ended.done(what);
+}
+
+// ---- offers ----
+
+void leader_succession::approach(const mailbox_name& better, std::function<void(bool)> done) {
+    busy_ = true;
+    peers_.note_offer(better, core_->loop().now());
+    look_up({.mailbox = better.text(), .id = {}},
+            patience(),
+            [this, done = std::move(done)](const errand::result&, const leader_lookup& looked) {
+                if (looked.found()) {
+                    offer(*looked.found(), patience(), done);
+                } else {
+                    busy_ = false;
+                    done(false);
+                    consider();
+                }
+            });
+}
+
+void leader_succession::look_up(
+    leader_lookup::wanted w,
+    std::chrono::nanoseconds limit,
+    std::function<void(const errand::result&, const leader_lookup&)> done) {
+    const auto looked = std::make_shared<leader_lookup>(
+        core_, as_->directory, std::string(name_of(znode_)), std::move(w));
+    looked->start(limit,
+                  {},
+                  while_same(&leader_succession::term_,
+                             [looked = looked.get(), done = std::move(done)](
+                                 const errand::result& r) { done(r, *looked); }));
+}
+
+void leader_succession::offer(const reachable_candidate& to,
+                              std::chrono::nanoseconds limit,
+                              std::function<void(bool)> done) {
+    const auto made =
+        std::make_shared<leader_offer>(core_,
+                                       znode_,
+                                       join_path(as_->directory, to.znode),
+                                       join_path(peers_of(as_->directory), to.mailbox));
+    made->start(limit,
+                {},
+                while_same(&leader_succession::term_,
+                           [this, done = std::move(done)](const errand::result& r) {
+                               busy_ = false;
+                               handing_over_ = leading_ && r.reached;
+                               if (r.why) {
+                                   core_->log("the leadership cannot be offered: " + r.why.detail);
+                               }
+                               done(r.reached);
+                               if (handing_over_) {
+                                   owner_->hand_over();
+                               } else {
+                                   consider();
+                               }
+                           }));
+}
+
+}  // namespace latchkey

@@ -1,0 +1,230 @@
+// What Curator's LeaderLatch and LeaderSelector have got wrong, and must not be got wrong here.
+#include "election.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+using when = ensemble::when;
+using op = ensemble::operation;
+
+class KnownDefects : public election {
+protected:
+    /// The first event after which `happened()`.
+    bool at(const std::function<bool()>& happened) { return run_until(happened, 60s); }
+
+    /// All candidates together have one leader, and one znode each.
+    void expect_one_leader() {
+        run_for(20s);
+        ASSERT_TRUE(somebody_leads());
+        expect_in_order(*leader());
+        for (const candidate& c : candidates_) {
+            expect_pairs(c);
+        }
+    }
+};
+
+// CURATOR-504: two resets at once, as after RECONNECTED, and each of them made a znode; the latch
+// forgot one of the two, which then led for nobody.
+TEST_F(KnownDefects, ReconnectingAgainAndAgainLeavesOneZnodeAndOneLeader) {
+    candidate& first = leading();
+    candidate& second = following();
+    for (int i = 0; i < 20; ++i) {
+        ensemble_.cut(first.id());
+        ensemble_.cut(second.id());
+        run_for(i * one_way / 2);
+        ensemble_.cut(first.id());
+        run_for(3 * one_way);
+        EXPECT_LE(ensemble_.children(path).size(), 2U);
+    }
+    expect_one_leader();
+    EXPECT_TRUE(first.latch->is_leader()) << "nothing but connections was lost";
+}
+
+// CURATOR-518: interrupted twice, LeaderSelector was never requeued again.
+TEST_F(KnownDefects, ResigningTwiceKeepsTheCandidacy) {
+    candidate& first = leading();
+    candidate& second = following();
+    for (int i = 0; i < 5; ++i) {
+        first.latch->resign();
+        first.latch->resign();
+        ASSERT_TRUE(leads(second));
+        first.latch->resign();  // which does not lead
+        run_for(1s);
+        second.latch->resign();
+        run_for(one_way / 2);
+        second.latch->resign();
+        ASSERT_TRUE(leads(first));
+        run_for(1s);
+    }
+    expect_one_leader();
+}
+
+// CURATOR-604: the znode is created in one session, which ends; the list is read in the next one
+// from a server that has not removed that znode yet, and says that it is the first.
+TEST_F(KnownDefects, ZnodeOfTheSessionBeforeIsNoGrant) {
+    for (int moment = 0; moment < 20; ++moment) {
+        candidate& c = add();
+        const int behind = (ensemble_.leader() + 1) % 3;
+        ensemble_.move(c.id(), behind);
+        run_for(1s);
+        ensemble_.lag(behind, 300ms);
+        c.latch->start();
+        run_for(moment * one_way / 2);
+        const auto before = c.id();
+        by_force([&] { ensemble_.expire(before); });
+        ASSERT_TRUE(at([&] { return c.id() != 0 && c.id() != before; }));
+        if (c.id() != 0) {
+            ensemble_.move(c.id(), behind);
+        }
+        ASSERT_TRUE(leads(c));
+        EXPECT_EQ(ensemble_.get(c.latch->leadership().path())->ephemeral_owner, c.id());
+        ensemble_.lag(behind, 0s);
+        expect_one_leader();
+        candidates_.clear();
+        run_for(1s);
+    }
+}
+
+// CURATOR-620: the session changes between the create and the look at who is the first.
+// CURATOR-696: the same, with a znode whose ephemeralOwner is the session before.
+TEST_F(KnownDefects, SessionThatIsReplacedUnderACandidateMakesNoSecondLeader) {
+    for (int moment = 0; moment < 20; ++moment) {
+        candidate& first = add();
+        candidate& second = add();
+        first.latch->start();
+        run_for(moment * one_way / 2);
+        by_force([&] {
+            ensemble_.replace(first.id());
+            ensemble_.cut(first.id());
+        });
+        second.latch->start();
+        run_for(1s);
+        expect_one_leader();
+        for (const candidate& c : candidates_) {
+            if (const leadership term = c.latch->leadership(); term.valid()) {
+                EXPECT_EQ(ensemble_.get(term.path())->ephemeral_owner, c.id());
+            }
+        }
+        candidates_.clear();
+        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
+    }
+}
+
+// CURATOR-644: who found that its znode was gone when it looked for its place reset itself, with
+// the path of the znode before; and was a leader without a znode.
+TEST_F(KnownDefects, ZnodeThatGoesBeforeTheListIsReplacedByANewOne) {
+    candidate& first = leading();
+    candidate& second = add();
+    // The list is answered, and it is not on it.
+    ensemble_.refuse_next(op::children, -127, second.id());
+    second.latch->start();
+    ASSERT_TRUE(at([&] { return ensemble_.children(path).size() == 2; }));
+    by_force([&] {
+        for (const std::string& name : ensemble_.children(path)) {
+            if (std::string(path) + "/" + name != first.latch->leadership().path()) {
+                ensemble_.remove(std::string(path) + "/" + name);
+            }
+        }
+    });
+    run_for(2s);
+    EXPECT_TRUE(first.latch->is_leader());
+    EXPECT_EQ(ensemble_.children(path).size(), 2U);
+    first.latch.reset();
+    ASSERT_TRUE(leads(second));
+    expect_one_leader();
+}
+
+// CURATOR-645: whose predecessor was gone when it was to be watched reset itself: two such made
+// each other do that for ever.
+TEST_F(KnownDefects, PredecessorThatGoesBeforeItIsWatchedCostsNoPlaceAndNoLoop) {
+    candidate& first = leading();
+    candidate& second = add();
+    // Its watches are lost, and set again after the predecessor has gone.
+    ensemble_.fail_next(op::get, when::before, second.id(), 2);
+    second.latch->start();
+    ASSERT_TRUE(at([&] { return ensemble_.children(path).size() == 2; }));
+    first.latch->close();
+    ensemble_.reset_counters();
+    ASSERT_TRUE(leads(second));
+    EXPECT_EQ(ensemble_.count(second.id()).creates, 0U) << "it kept its znode";
+    EXPECT_LE(ensemble_.count(second.id()).requests(), 12U);
+    first.latch.reset();
+    run_for(1s);
+    expect_in_order(second);
+}
+
+// CURATOR-653: an answer to what was asked before the leadership changed came afterwards, and the
+// latch deleted the znode that it led with.
+TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
+    for (int moment = 0; moment < 30; ++moment) {
+        candidate& first = leading();
+        candidate& second = following();
+        first.latch->resign();
+        run_for(moment * one_way / 2);
+        // What is under way now is answered when it is a leader by other means.
+        ensemble_.cut(second.id());
+        first.latch->resign();
+        run_for(one_way);
+        ensemble_.cut(first.id());
+        ASSERT_TRUE(somebody_leads());
+        const candidate& led = *leader();
+        const leadership term = led.latch->leadership();
+        run_for(30s);
+        EXPECT_TRUE(term.valid()) << "nobody took it away";
+        expect_one_leader();
+        candidates_.clear();
+        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
+    }
+}
+
+// CURATOR-724: the directory vanished under the candidates, and the election ended in an error.
+TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
+    candidate& first = leading();
+    candidate& second = following();
+    const auto before = first.latch->leadership().fencing_token();
+    by_force([&] {
+        for (const std::string& name : ensemble_.children(path)) {
+            ensemble_.remove(std::string(path) + "/" + name);
+        }
+        ensemble_.remove(path);
+    });
+    run_for(2s);
+    ASSERT_TRUE(somebody_leads());
+    EXPECT_GT(leader()->latch->leadership().fencing_token(), before);
+    EXPECT_EQ(first.story.count(leader_story::lost(loss::znode_deleted)), 1U);
+    expect_one_leader();
+    EXPECT_EQ(second.story.count("refused"), 0U);
+}
+
+// CURATOR-365: a directory that may not be written to was an endless loop without a word: see
+// RefusedCandidate.
+
+// Not in their tracker: an answer that came after SUSPENDED made the latch a leader again until
+// LOST.
+TEST_F(KnownDefects, AnswerThatComesAfterTheConnectionIsGoneElectsNobody) {
+    for (int moment = 0; moment < 20; ++moment) {
+        candidate& c = add({.on_suspended = suspended_policy::step_down});
+        c.latch->start();
+        run_for(moment * one_way / 2);
+        ensemble_.suspend(c.id());
+        run_for(5 * one_way);
+        EXPECT_FALSE(c.latch->is_leader());
+        run_for(1s);
+        EXPECT_FALSE(c.latch->is_leader());
+        ensemble_.resume(c.id());
+        ASSERT_TRUE(leads(c));
+        expect_one_leader();
+        candidates_.clear();
+        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test
