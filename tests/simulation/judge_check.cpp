@@ -159,7 +159,7 @@ void judge::check_was_first(const std::string& who,
         return stage_.broken("I4", who + " was granted at the end of the sequence, " + place.path);
     }
     const auto& unordered = truth_.unordered_in(directory);
-    if (!unordered.empty() && unordered.begin()->first < place.place) {
+    if (!unordered.empty() && unordered.begin()->first < place.place.zxid) {
         stage_.broken("I4", who + " was granted beside " + unordered.begin()->second);
     }
 }

@@ -17,7 +17,7 @@ void leader_judge::begins(const std::shared_ptr<candidacy>& c) {
     const bool alone = std::none_of(candidacies_.begin(), candidacies_.end(), [&](const auto& o) {
         return o->by == c->by && !o->closed;
     });
-    c->undisturbed = alone && by.session != 0 && by.places == 1 && !by.suspended &&
+    c->undisturbed = alone && !c->priority && by.session != 0 && by.places == 1 && !by.suspended &&
                      stage_.now() - by.busy_until > 100ms;
     c->connections_before = by.connections;
     c->wake_ups_before = by.wake_ups;
@@ -103,6 +103,7 @@ bool leader_judge::explains(const call& c, std::error_code ec) const {
 
 void leader_judge::refused(const candidacy& c, std::error_code why) {
     stage_.tell(c.who, " is refused: ", why.message());
+    ++c.by->abandoned;  // its place, if it had one
     if (c.silent || !can_be_refused(c.directory, *c.by, why)) {
         stage_.broken("I9", c.who + " was refused without a cause: " + why.message());
     }
@@ -261,6 +262,84 @@ void leader_judge::hears(second_listener& l,
         return stage_.broken("I9", c.who + " hears the wrong way round of " + token.to_string());
     }
     l.newest = token;
+}
+
+// ---- handing over ----
+
+/// The newest of that name: its znode bears it as its data.
+const candidacy* leader_judge::candidate_at(const participant& place) const {
+    const auto found = std::find_if(candidacies_.rbegin(), candidacies_.rend(), [&](const auto& c) {
+        return c->who == elections_.id_of(place.path);
+    });
+    return found == candidacies_.rend() ? nullptr : found->get();
+}
+
+void leader_judge::applied(const model::transaction& t, const participants& changed) {
+    elections_.applied(t);
+    for (const auto& p : changed) {
+        if (p->there() && p->place.behind != 0 && p->place.behind == t.zxid) {
+            let_in(*p);
+            for (const auto& left : changed) {
+                if (!left->there() && left->owner == p->owner) {
+                    left->successor = p;  // whom the leader watches
+                }
+            }
+        }
+    }
+}
+
+/// Somebody comes right behind a leader.
+void leader_judge::let_in(const participant& successor) {
+    ++stage_.counts.conversions;
+    const auto& queue = truth_.queue_of(successor.directory);
+    const auto at = queue.find(successor.place);
+    if (at == queue.end() || at == queue.begin()) {
+        return stage_.broken("I9", successor.path + " was let in behind nobody");
+    }
+    const candidacy* const leader = candidate_at(*std::prev(at)->second);
+    const candidacy* const next = candidate_at(successor);
+    if (leader == nullptr || next == nullptr || !leader->priority || !next->priority) {
+        return stage_.broken("I9", successor.path + " was let in among strangers");
+    }
+    if (!leader->wanted.contains(next->who) && *next->priority <= *leader->priority) {
+        stage_.broken("I9",
+                      next->who + " is not preferred to " + leader->who + ", and is the next");
+    }
+}
+
+void leader_judge::transferred(const candidacy& c,
+                               const std::string& from,
+                               std::error_code ec,
+                               leader_latch::transfer what) {
+    stage_.tell(c.who, "'s transfer: ", ec ? ec.message() : std::to_string(static_cast<int>(what)));
+    const auto leader = truth_.find(c.by->chroot + from);
+    if (ec) {
+        if (ec != errc::closed || !(c.closed || c.by->closed)) {
+            stage_.broken("I9", c.who + "'s transfer failed without a cause: " + ec.message());
+        }
+    } else if (what == leader_latch::transfer::accepted && leader->successor == nullptr) {
+        stage_.broken("I9", c.who + " was told of a successor that there is not");
+    } else if (what == leader_latch::transfer::not_accepted && leader->successor != nullptr) {
+        stage_.broken("I9", c.who + " was told that nobody accepts, and is succeeded");
+    }
+}
+
+bool leader_judge::may_watch(const std::string& path, std::int64_t) const {
+    return std::any_of(queues_watched_.begin(), queues_watched_.end(), [&](const auto& directory) {
+        return path.starts_with(directory + "-peers");
+    });
+}
+
+bool leader_judge::empty() const {
+    return judge::empty() && elections_.mailboxes() == 0;
+}
+
+void leader_judge::check_wake_ups() {
+    std::erase_if(woken_, [&](const auto& entry) {
+        const auto p = truth_.find(entry.first);
+        return p != nullptr && p->successor != nullptr && entry.second.size() <= 2;
+    });
+    judge::check_wake_ups();
 }
 
 void leader_judge::check_end() {

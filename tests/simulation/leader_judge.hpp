@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -22,6 +23,8 @@ struct candidacy {
     std::string directory;
     const leader_latch* latch = nullptr;  ///< null once it is destroyed
     bool steps_down = false;
+    std::optional<int> priority;   ///< if it takes part in that
+    std::set<std::string> wanted;  ///< those that it has offered the leadership to
     bool closed = false;
     bool silent = false;         ///< closed without a word
     std::unique_ptr<held> term;  ///< from when it can be seen until its end was told
@@ -55,6 +58,9 @@ struct second_listener {
 ///   I9   Listeners hear of each term once, of its beginning and of its end, when it happens; after
 ///        a silent close of nothing. Who waits is told a term, or why not. What is proclaimed is
 ///        written, if so much is told, and only then.
+///   I7   The end of a term that is handed over wakes the successor besides.
+///   I8   So whom a leader has let in right behind it is the next.
+///   I9   Nobody is let in there but whom the leader was told to, or who is preferred to it.
 ///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
 class leader_judge final : public judge {
 public:
@@ -66,6 +72,10 @@ public:
     void elected(candidacy& c, const leadership& term);
     void lost(candidacy& c, const leadership& term, loss why);
     void refused(const candidacy& c, std::error_code why);
+    void transferred(const candidacy& c,
+                     const std::string& from,
+                     std::error_code ec,
+                     leader_latch::transfer what);
     void resigned(const candidacy& c);
     /// Right after it; `by_its_end`: with its destructor.
     void closed(candidacy& c, leader_latch::closing how, bool by_its_end);
@@ -76,12 +86,14 @@ public:
     // judge
     void answering(const model::connection& c, const request& r) override;
     [[nodiscard]] bool idle() const override;
+    [[nodiscard]] bool empty() const override;
     void check_end() override;
 
 private:
-    void applied(const model::transaction& t, const participants&) override {
-        elections_.applied(t);
-    }
+    void applied(const model::transaction& t, const participants& changed) override;
+    void let_in(const participant& successor);
+    [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
+    void check_wake_ups() override;
 
     [[nodiscard]] bool explains(const call& c, std::error_code ec) const override;
     void check_together() override;
@@ -91,6 +103,7 @@ private:
     void check_begun(candidacy& c);
     void check_present(const candidacy& c);
     void check_round_trips(const candidacy& c);
+    [[nodiscard]] const candidacy* candidate_at(const participant& place) const;
     [[nodiscard]] bool can_be_refused(const std::string& directory,
                                       const client_record& by,
                                       std::error_code why) const;

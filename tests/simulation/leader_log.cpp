@@ -38,6 +38,13 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
 void leader_log::applied(const model::transaction& t) {
     using enum model::change::kind;
     for (const model::change& c : t.changes) {
+        if (c.what == create && c.path.find("-peers/") != std::string::npos) {
+            mailboxes_.insert(c.path);
+        } else if (c.what == remove) {
+            mailboxes_.erase(c.path);
+        } else if (c.what == create) {
+            ids_[c.path] = c.data;
+        }
         const auto found = elections_.find(c.path);
         if (found != elections_.end() && c.what != set_acl && c.what != set_counter) {
             written(t, c, found->second);

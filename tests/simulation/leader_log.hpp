@@ -6,6 +6,7 @@
 #include "transaction.hpp"
 #include "truth.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,12 @@ public:
     void check_token(const std::string& who, const participant& place, fencing_token token);
     /// No other term's, or what could be one, is newer.
     void check_newest(const std::string& who, const participant& place, fencing_token token);
+
+    /// The data of a candidate's znode.
+    [[nodiscard]] const std::string& id_of(const std::string& path) const { return ids_.at(path); }
+
+    /// How many there are, of candidates that take part in transfers.
+    [[nodiscard]] std::size_t mailboxes() const noexcept { return mailboxes_.size(); }
 
     // What leaders publish.
 
@@ -79,6 +86,8 @@ private:
     stage& stage_;
     truth& truth_;
     std::map<std::string, election> elections_;          ///< by directory
+    std::map<std::string, std::string> ids_;             ///< of candidates, by path
+    std::set<std::string> mailboxes_;                    ///< by path
     std::map<std::string, proclamation> proclamations_;  ///< by data
 };
 

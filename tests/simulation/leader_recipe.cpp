@@ -28,6 +28,7 @@ std::unique_ptr<judge> leader_recipe::judge_of(stage& s) const {
 
 void leader_recipe::adapt(plan& p, model::random_source& random) const {
     p.strangers = random.chance(0.5) ? 0 : 0.1 * std::exp2(random.below(3));
+    p.preferring = random.chance(0.4) ? 0 : 0.3 * std::exp2(random.below(2));
     p.scribbles = random.chance(0.7) ? 0 : 0.02;
 }
 

@@ -19,7 +19,7 @@ public:
                                                       std::string name) const override;
     [[nodiscard]] std::unique_ptr<judge> judge_of(stage& s) const override;
 
-    [[nodiscard]] naming names() const override { return {.exclusive = "latch-"}; }
+    [[nodiscard]] naming names() const override { return {.exclusive = "latch-", .twins = true}; }
 
     [[nodiscard]] bool one_at_a_time() const override { return false; }
 

@@ -13,6 +13,20 @@ namespace latchkey::simulation {
 
 using closing = leader_latch::closing;
 
+namespace {
+
+leader_preference draw_preference(stage& s) {
+    const auto some = [&] {
+        return std::chrono::ceil<std::chrono::milliseconds>(s.up_to(s.what.session_timeout));
+    };
+    return {.priority = static_cast<int>(s.random.below(3)),
+            .hysteresis = some(),
+            .cool_down = some(),
+            .drain = some()};
+}
+
+}  // namespace
+
 leader_worker::leader_worker(program& of, std::size_t object, std::string name)
     : of_(of),
       stage_(of.stage_),
@@ -71,11 +85,17 @@ void leader_worker::become_candidate() {
     if (stage_.random.chance(0.3)) {
         options.on_suspended = suspended_policy::step_down;
     }
+    if (stage_.random.chance(stage_.what.preferring)) {
+        options.preference = draw_preference(stage_);
+    }
     candidacy_ = std::make_shared<candidacy>();
     candidacy_->by = of_.record();
     candidacy_->who = name_;
     candidacy_->directory = o.what.directory;
     candidacy_->steps_down = options.on_suspended == suspended_policy::step_down;
+    if (options.preference) {
+        candidacy_->priority = options.preference->priority;
+    }
     latch_ = std::make_unique<leader_latch>(*c, o.paths.front(), options);
     candidacy_->latch = latch_.get();
     judge_.begins(candidacy_);
@@ -107,7 +127,7 @@ void leader_worker::listen() {
                            .refused =
                                [weak, c = candidacy_](const error& why) {
                                    if (const auto self = weak.lock()) {
-                                       self->judge_.refused(*c, why.code());
+                                       self->refused(*c, why.code());
                                    }
                                }}));
 }
@@ -229,6 +249,13 @@ void leader_worker::lost(candidacy& c, const leadership& term, loss why) {
     misbehave();
 }
 
+void leader_worker::refused(const candidacy& c, std::error_code why) {
+    judge_.refused(c, why);
+    if (&c == candidacy_.get() && stage_.stopping && why == errc::sequence_exhausted) {
+        close(closing::silent);  // nobody can be a candidate there any more
+    }
+}
+
 void leader_worker::plan_next() {
     const duration longest =
         stage_.calm ? std::min(stage_.what.longest_hold, duration(stage_.what.session_timeout) / 10)
@@ -244,6 +271,10 @@ void leader_worker::act() {
         close(stage_.random.chance(0.5) ? closing::silent : closing::notifying);
         return rest();
     }
+    if (candidacy_->handle.hand_over_requested().stop_requested() && stage_.random.chance(0.8)) {
+        release();
+        return rest();
+    }
     if (acts_left_-- <= 0) {
         if (stage_.random.chance(0.7)) {
             release();
@@ -252,12 +283,15 @@ void leader_worker::act() {
         acts_left_ = static_cast<int>(stage_.random.below(4));
     }
     // It may have been stopped since it last looked, and does not look again.
-    switch (stage_.random.below(3)) {
+    switch (stage_.random.below(candidacy_->priority ? 4 : 3)) {
         case 0:
             judge_.acts(*candidacy_->term);
             break;
         case 1:
             transact();
+            break;
+        case 3:
+            hand_over();
             break;
         default:
             proclaim();
@@ -288,6 +322,20 @@ void leader_worker::proclaim() {
     const std::string data = judge_.elections().proclaims(of_.record(), name_);
     candidacy_->handle.async_proclaim(
         data, [&j = judge_, data](std::error_code ec) { j.elections().told(data, ec); });
+}
+
+/// To anybody, also who is not there, or takes no part in it.
+void leader_worker::hand_over() {
+    const std::string to =
+        "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
+    stage_.tell(name_, " offers the leadership to ", to);
+    candidacy_->wanted.insert(to);
+    latch_->async_transfer_to(to,
+                              stage_.up_to(stage_.what.session_timeout / 4),
+                              [&j = judge_, c = candidacy_, from = candidacy_->newest](
+                                  std::error_code ec, leader_latch::transfer what) {
+                                  j.transferred(*c, from, ec, what);
+                              });
 }
 
 // ---- the end ----

@@ -40,10 +40,12 @@ private:
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);
     void lost(candidacy& c, const leadership& term, loss why);
+    void refused(const candidacy& c, std::error_code why);
     void plan_next();
     void act();
     void transact();
     void proclaim();
+    void hand_over();
     void close(leader_latch::closing how);
     void destroy();
     void misbehave();

@@ -28,9 +28,9 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
     for (const auto& mine : places) {
         const auto& history = truth_.history_of(mine->directory);
         const auto next = std::find_if(history.begin(), history.end(), [&](const auto& entry) {
-            return entry.first > mine->czxid && !entry.second->foreign();
+            return entry.second->czxid > mine->czxid && !entry.second->foreign();
         });
-        if (next != history.end() && next->first <= token) {
+        if (next != history.end() && next->second->czxid <= token) {
             return stage_.broken("I3",
                                  c.who + "'s token is not below that of " + next->second->path);
         }

@@ -55,7 +55,8 @@ struct plan {
     double resizes = 0;         ///< probability of another limit before an acquire
 
     double strangers = 0;  ///< of the candidates: those that know nothing of the leader's record
-    double scribbles = 0;  ///< probability of somebody else's data where that is
+    double preferring = 0;  ///< of the others: those that take part in transfers and priorities
+    double scribbles = 0;   ///< probability of somebody else's data where that is
 
     by_fault<double> weights{};  ///< 0: never
     bool brief = false;          ///< troubles are shorter than a silence that is noticed

@@ -34,7 +34,7 @@ void strange_candidate::release() {
 }
 
 void strange_candidate::begin() {
-    prefix_ = of_this_session() + std::to_string(++attempts_) + "-latch-";
+    prefix_ = "_c_" + name_ + '.' + std::to_string(++attempts_) + "-latch-";
     const std::string& directory = of_.object_at(object_).paths.front();
     ask(request::create(
             directory + '/' + prefix_, name_, create_mode::ephemeral_sequential, open_unsafe_acl()),
@@ -44,26 +44,30 @@ void strange_candidate::begin() {
     next_.start(stage_.up_to(longest), [this] { leave(); });
 }
 
-/// What goes with another session is none of its business.
-std::string strange_candidate::of_this_session() const {
-    return "_c_" + name_ + '.' + std::to_string(of_.record()->session & 0xffff) + '.';
-}
-
-/// Deletes what it finds, of all its attempts, until there is nothing left.
+/// Deletes what it finds, of all its attempts, until there is nothing left: but what goes with
+/// another session.
 void strange_candidate::leave() {
     const std::string directory = of_.object_at(object_).paths.front();
     next_.start(200ms + stage_.up_to(100ms), [this] { leave(); });
     ask(request::children(directory), [this, directory](const reply& r) {
         bool found = !r.ok() && r.code != result_code::no_node;
         for (const std::string& name : r.names) {
-            if (name.starts_with(of_this_session())) {
+            if (name.starts_with("_c_" + name_ + '.')) {
                 found = true;
-                ask(request::remove(directory + '/' + name), [](const reply&) {});
+                remove(directory + '/' + name);
             }
         }
         if (!found) {
             prefix_.clear();
             rest();
+        }
+    });
+}
+
+void strange_candidate::remove(const std::string& path) {
+    ask(request::get(path), [this, path](const reply& r) {
+        if (r.ok() && r.stat.ephemeral_owner == of_.record()->session) {
+            ask(request::remove(path), [](const reply&) {});
         }
     });
 }

@@ -31,8 +31,8 @@ public:
 
 private:
     void begin();
-    [[nodiscard]] std::string of_this_session() const;
     void leave();
+    void remove(const std::string& path);
     void ask(request r, std::function<void(const reply&)> done);
 
     program& of_;
