@@ -70,7 +70,8 @@ private:
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
-    const std::string unclean_;  ///< of the record: who has not given up before this term
+    const std::uint64_t generation_;  ///< of the session that it began in
+    const std::string unclean_;       ///< of the record: who has not given up before this term
 
     // On the loop only.
     hold held_;
