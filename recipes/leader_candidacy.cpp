@@ -152,6 +152,16 @@ void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
     }
     backoff_.reset();
     losing_ = false;
+    // Also when the term itself learns first that it is over, from an answer or from the clock.
+    on_loss_.emplace(present->state().lost(), [weak = weak_from_this(), ended = present.get()] {
+        if (const auto self = weak.lock()) {
+            self->core_->post([self, ended] {
+                if (self->term().get() == ended) {
+                    self->on_lost();
+                }
+            });
+        }
+    });
     present->publish();
     listeners_.tell_elected(leader_term::handle(present));
     if (succession_) {
@@ -208,6 +218,7 @@ void leader_candidacy::leave() {
         const monitor_lock lock(guard_);
         over.swap(term_);
     }
+    on_loss_.reset();
     over->leave();
 }
 

@@ -12,7 +12,10 @@
 #include "monitor.hpp"
 #include "participation.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -95,6 +98,7 @@ private:
     bool started_ = false;
     bool directory_known_ = false;
     bool losing_ = false;  ///< the end of the term is being told
+    std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the term
     timer pause_;
     timer drain_;
     backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};

@@ -27,6 +27,7 @@ leader_term::leader_term(hold granted,
                          std::optional<admission::record_seen> record)
     : state_(hold_state::of(granted)),
       id_(std::move(id)),
+      generation_(state_->core()->generation()),
       unclean_(record ? record->unclean : std::string()),
       held_(std::move(granted)),
       data_(std::move(data)),
@@ -127,7 +128,9 @@ void leader_term::close() {
 
 void leader_term::leave() {
     close();
-    if (record_ && state_->why_lost() == loss::resigned) {
+    const client_core& core = *state_->core();
+    const bool there = core.connected() && core.generation() == generation_;
+    if (there && record_ && state_->why_lost() == loss::resigned) {
         const std::string own = state_->path();
         state_->core()->submit(
             request::multi(

@@ -32,6 +32,11 @@ public:
         return leadership(std::move(term));
     }
 
+    /// Null for an empty handle.
+    [[nodiscard]] static const std::shared_ptr<leader_term>& of(const leadership& l) noexcept {
+        return l.term_;
+    }
+
     // ---- any thread ----
 
     [[nodiscard]] hold_state& state() const noexcept { return *state_; }
@@ -65,7 +70,8 @@ private:
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
-    const std::string unclean_;  ///< of the record: who has not given up before this term
+    const std::uint64_t generation_;  ///< of the session that it began in
+    const std::string unclean_;       ///< of the record: who has not given up before this term
 
     // On the loop only.
     hold held_;

@@ -21,12 +21,10 @@ judge::judge(stage& s) : stage_(s), truth_(s.recipe.names()), asks_(s.random.cha
     }
 }
 
-std::uint64_t judge::faults() const {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t count : stage_.counts.faults) {
-        sum += count;
-    }
-    return sum;
+bool judge::quiet() const {
+    return directories_removed_ == 0 && std::all_of(stage_.counts.faults.begin(),
+                                                    stage_.counts.faults.end(),
+                                                    [](std::uint64_t count) { return count == 0; });
 }
 
 client_record* judge::client_of(std::int64_t session) const {
@@ -84,7 +82,7 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
 }
 
 void judge::check_grant(const call& c, const hold& h) {
-    const participants places = places_of(*c.by, h);
+    const participants places = places_of(*c.by, h.paths());
     for (const auto& place : places) {
         if (place == nullptr) {
             return stage_.broken("I1", c.who + " was granted what nobody created, " + h.path());
@@ -114,9 +112,10 @@ void judge::check_grant(const call& c, const hold& h) {
     check_budget(c, h);
 }
 
-participants judge::places_of(const client_record& by, const hold& h) const {
+participants judge::places_of(const client_record& by,
+                              const std::vector<std::string>& paths) const {
     participants all;
-    for (const std::string& path : h.paths()) {
+    for (const std::string& path : paths) {
         all.push_back(truth_.find(by.chroot + path));
     }
     return all;
@@ -185,11 +184,15 @@ void judge::check_punctuality(const call& c) {
 // ---- holding ----
 
 void judge::takes(held& h) {
-    h.others = places_of(*h.by, *h.what);
+    takes(h, hold_state::of(*h.what));
+}
+
+void judge::takes(held& h, const std::shared_ptr<hold_state>& state) {
+    h.others = places_of(*h.by, state->paths());
     h.place = h.others.front();
     h.others.erase(h.others.begin());
-    h.state = hold_state::of(*h.what);
-    h.token = h.what->fencing_token();
+    h.state = state;
+    h.token = state->token();
     h.taken_at = stage_.now();
     h.troubles_before = stage_.troubles;
     h.disturbances_before = stage_.disturbances;
@@ -203,13 +206,14 @@ void judge::takes(held& h) {
 }
 
 void judge::releases(held& h) {
-    const bool was_lost = h.what->why_lost() != loss::none;
+    const auto state = h.what != nullptr ? hold_state::of(*h.what) : h.state.lock();
+    const bool was_lost = state->why_lost() != loss::none;
     stage_.tell(h.who,
                 " releases ",
                 h.token.to_string(),
-                was_lost ? std::string(", lost: ") + to_string(h.what->why_lost()) : "");
+                was_lost ? std::string(", lost: ") + to_string(state->why_lost()) : "");
     stage_.counts.losses += was_lost ? 1U : 0U;
-    losses_.push_back({h.by, h.who, h.what->lost(), was_lost});
+    losses_.push_back({h.by, h.who, state->lost(), was_lost});
     --h.by->holds;
     h.by->busy_until = stage_.now();
     std::erase(holds_, &h);
@@ -290,12 +294,13 @@ void judge::told(std::uint64_t deal_number, std::error_code ec) {
     }
 }
 
-void judge::state(client_record& by, bool is_closed) {
+void judge::state(client_record& by, connection_state s) {
     if (by.ended) {
         stage_.broken("I10",
                       "client " + std::to_string(by.number) + " told of a state after the last");
     }
-    by.ended = is_closed;
+    by.ended = s == connection_state::closed;
+    by.suspended = s == connection_state::suspended;
 }
 
 }  // namespace latchkey::simulation

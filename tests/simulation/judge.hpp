@@ -39,8 +39,9 @@ struct client_record {
     duration running_since{};
     bool paused = false;
     bool crashed = false;
-    bool closed = false;  ///< close() was called
-    bool ended = false;   ///< `closed` was told
+    bool closed = false;     ///< close() was called
+    bool ended = false;      ///< `closed` was told
+    bool suspended = false;  ///< as it was told last
     std::uint64_t abandoned =
         0;  ///< places given up or lost in this session: their watches may stay
     std::uint64_t wake_ups = 0;  ///< what it was told to be gone
@@ -76,7 +77,7 @@ struct call {
 /// A hold in a program's hands.
 struct held {
     std::shared_ptr<client_record> by;
-    const hold* what = nullptr;  ///< empty while it is being changed
+    const hold* what = nullptr;  ///< empty while it is being changed; null: a term of leadership
     std::weak_ptr<hold_state> state;
     wish as;  ///< of two modes, while it is being changed, the one that entitles to less
     std::string who;
@@ -145,7 +146,7 @@ public:
     // What the ensemble shows.
     void opened(const std::shared_ptr<client_record>& by, std::int64_t session);
     void received(const model::connection& c, const model::packet& p);
-    void answering(const model::connection& c, const request& r);
+    virtual void answering(const model::connection& c, const request& r);
     void committed(const model::transaction& t);
     void notified(const model::connection& c, const std::string& path, bool replayed);
 
@@ -153,11 +154,12 @@ public:
     void begins(const std::shared_ptr<call>& c);
     void told(call& c, std::error_code ec, const hold& h);
     void takes(held& h);
+    void takes(held& h, const std::shared_ptr<hold_state>& state);
     void releases(held& h);
     void acts(const held& h);
     std::uint64_t deals(deal d);
     void told(std::uint64_t deal_number, std::error_code ec);
-    void state(client_record& by, bool is_closed);
+    void state(client_record& by, connection_state s);
 
     /// Whether nobody may do after this one what an earlier holder meant to do.
     [[nodiscard]] virtual bool orders(const held&) const { return true; }
@@ -171,16 +173,17 @@ public:
     void check();
 
     /// Nobody holds or waits.
-    [[nodiscard]] bool idle() const;
+    [[nodiscard]] virtual bool idle() const;
 
     /// No participant is left.
     [[nodiscard]] virtual bool empty() const;
 
     /// All programs are gone.
-    void check_end();
+    virtual void check_end();
 
     /// The znodes of a hold; null for one that nobody created.
-    [[nodiscard]] participants places_of(const client_record& by, const hold& h) const;
+    [[nodiscard]] participants places_of(const client_record& by,
+                                         const std::vector<std::string>& paths) const;
 
     /// Who is where, for the reader of a violation.
     [[nodiscard]] std::string picture() const;
@@ -239,7 +242,18 @@ protected:
     [[nodiscard]] bool is_known_cause(std::error_code ec,
                                       const client_record& by,
                                       bool at_once) const;
+    void check_refusal(const call& c, std::error_code ec);
+    void check_punctuality(const call& c);
     [[nodiscard]] client_record* client_of(std::int64_t session) const;
+
+    /// What was asked for since `then` is no more than that.
+    void check_asked(const std::string& who,
+                     const testing::counters& then,
+                     const testing::counters& now,
+                     const testing::counters& most);
+
+    /// Nothing has gone wrong so far.
+    [[nodiscard]] bool quiet() const;
 
     stage& stage_;
     truth truth_;
@@ -252,8 +266,6 @@ protected:
 private:
     void check_grant(const call& c, const hold& h);
     void check_callers(const call& c);
-    void check_refusal(const call& c, std::error_code ec);
-    void check_punctuality(const call& c);
     void check_budget(const call& c, const hold& h);
     void check_watches(const model::connection& c, const client_record& by);
     void check_place(const held& h, const participant& place, bool believed);
@@ -263,7 +275,6 @@ private:
     [[nodiscard]] duration hops(int count) const;
     void overlap(held& a, held& b);
     void deal_committed(const model::transaction& t, const std::string& data);
-    [[nodiscard]] std::uint64_t faults() const;
 
     struct loss_record {
         std::shared_ptr<client_record> by;

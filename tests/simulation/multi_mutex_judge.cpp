@@ -32,7 +32,7 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
             const bool left = !other.there() && other.gone <= token;
             return other.czxid > mine->czxid && !other.foreign() && !left;
         });
-        if (next != history.end() && next->first <= token) {
+        if (next != history.end() && next->second->czxid <= token) {
             return stage_.broken("I3",
                                  c.who + "'s token is not below that of " + next->second->path);
         }

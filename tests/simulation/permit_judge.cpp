@@ -122,7 +122,7 @@ void permit_judge::check_admission(const semaphore& s, const admission& a) {
         }
     }
     const auto& unordered = truth_.unordered_in(s.queue);
-    if (!unordered.empty() && unordered.begin()->first < a.place->place) {
+    if (!unordered.empty() && unordered.begin()->first < a.place->place.zxid) {
         stage_.broken("I4", who + " was taken beside " + unordered.begin()->second);
     }
 }

@@ -1,10 +1,10 @@
 #include "program.hpp"
 
+#include "caller.hpp"
 #include "client_core.hpp"
 #include "connect_string.hpp"
 #include "ensemble_access.hpp"
 #include "virtual_loop.hpp"
-#include "worker.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -30,10 +30,10 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
                            {.session_timeout = what.session_timeout}));
     for (const plan::object& o : what.objects) {
         for (int i = 0; i < o.callers; ++i) {
-            workers_.push_back(std::make_shared<worker>(
+            callers_.push_back(s.recipe.make_caller(
                 *this,
                 objects_.size(),
-                "c" + std::to_string(number) + "." + std::to_string(workers_.size())));
+                "c" + std::to_string(number) + "." + std::to_string(callers_.size())));
         }
         add(o, what.chroot);
     }
@@ -59,14 +59,14 @@ std::size_t program::places_of(const plan::object& o) const {
 
 void program::start() {
     listening_ = client_->listen([this](connection_state s) { hear(s); });
-    for (const auto& w : workers_) {
+    for (const auto& w : callers_) {
         w->rest();
     }
 }
 
 void program::hear(connection_state s) {
     stage_.tell("client ", record_->number, " is ", to_string(s));
-    judge_.state(*record_, s == connection_state::closed);
+    judge_.state(*record_, s);
     if (!stage_.calm && stage_.random.chance(0.03)) {
         throw std::runtime_error("from a listener");
     }
@@ -89,16 +89,26 @@ program::object* program::usable(std::size_t index) {
     return &o;
 }
 
+client* program::usable_client() {
+    if (!client_ || (record_->closed && stage_.random.chance(0.5))) {
+        return nullptr;
+    }
+    return &*client_;
+}
+
 void program::destroy_mutex(std::size_t index) {
     stage_.tell("client ", record_->number, " destroys its mutex ", index);
     // Who waits through it goes on, beside those who use the next one.
     record_->objects += objects_[index].used ? 1U : 0U;
     record_->places += objects_[index].used ? places_of(objects_[index].what) : 0U;
     objects_[index].used.reset();
+    for (const auto& c : callers_) {
+        c->bereave(index);
+    }
 }
 
-worker& program::some_worker() {
-    return *workers_[stage_.random.below(workers_.size())];
+caller& program::some_caller() {
+    return *callers_[stage_.random.below(callers_.size())];
 }
 
 // ---- faults ----
@@ -132,11 +142,11 @@ void program::meddle(fault f) {
         }
         switch (f) {
             case fault::cancelled:
-                return self->some_worker().cancel();
+                return self->some_caller().cancel();
             case fault::mutex_destroyed:
                 return self->destroy_mutex(self->stage_.random.below(self->objects_.size()));
             case fault::hold_released:
-                return self->some_worker().release();
+                return self->some_caller().release();
             default:
                 return self->finish();
         }

@@ -15,7 +15,7 @@
 
 namespace latchkey::simulation {
 
-class worker;
+class caller;
 
 /// One client program: a client of the ensemble, its recipe objects, and callers that use them.
 /// Everything that it does it does on its own loop, so that it can be stopped as a whole. On the
@@ -57,6 +57,11 @@ public:
     };
 
     [[nodiscard]] object* usable(std::size_t index);
+    /// For those whose objects are their own. Null when there is none any more.
+    [[nodiscard]] latchkey::client* usable_client();
+
+    [[nodiscard]] const object& object_at(std::size_t index) const { return objects_[index]; }
+
     void destroy_mutex(std::size_t index);
 
     stage& stage_;
@@ -66,7 +71,7 @@ private:
     void hear(connection_state s);
     void add(const plan::object& o, const std::string& chroot);
     [[nodiscard]] std::size_t places_of(const plan::object& o) const;
-    [[nodiscard]] worker& some_worker();
+    [[nodiscard]] caller& some_caller();
 
     const std::shared_ptr<client_record> record_;
     const environment env_;
@@ -74,7 +79,7 @@ private:
     subscription listening_;
     std::vector<object> objects_;
     int objects_made_ = 0;
-    std::vector<std::shared_ptr<worker>> workers_;
+    std::vector<std::shared_ptr<caller>> callers_;
 };
 
 }  // namespace latchkey::simulation

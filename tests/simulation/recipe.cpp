@@ -3,9 +3,11 @@
 #include <latchkey/mutex.hpp>
 
 #include "judge.hpp"
+#include "leader_recipe.hpp"
 #include "multi_mutex_recipe.hpp"
 #include "permit_recipe.hpp"
 #include "shared_mutex_recipe.hpp"
+#include "worker.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,15 +43,22 @@ public:
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
 };
 
-constexpr std::array<std::pair<recipe_kind, const char*>, 5> recipes{{
+constexpr std::array<std::pair<recipe_kind, const char*>, 6> recipes{{
     {recipe_kind::mutex, "mutex"},
     {recipe_kind::shared_mutex, "shared_mutex"},
     {recipe_kind::semaphore, "semaphore"},
     {recipe_kind::curator_semaphore, "curator_semaphore"},
     {recipe_kind::multi_mutex, "multi_mutex"},
+    {recipe_kind::leader_latch, "leader_latch"},
 }};
 
 }  // namespace
+
+std::shared_ptr<caller> lock_recipe::make_caller(program& of,
+                                                 std::size_t object,
+                                                 std::string name) const {
+    return std::make_shared<worker>(of, object, std::move(name));
+}
 
 void used_object::convert(hold h, lock_mode, limit, acquire_options, handler done) {
     done({}, std::move(h));
@@ -76,6 +85,7 @@ const lock_recipe& recipe_of(recipe_kind k) {
     static const semaphore_recipe of_semaphore;
     static const curator_semaphore_recipe of_curator_semaphore;
     static const multi_mutex_recipe of_multi_mutex;
+    static const leader_recipe of_leader_latch;
     switch (k) {
         case recipe_kind::mutex:
             return of_mutex;
@@ -87,6 +97,8 @@ const lock_recipe& recipe_of(recipe_kind k) {
             return of_curator_semaphore;
         case recipe_kind::multi_mutex:
             return of_multi_mutex;
+        case recipe_kind::leader_latch:
+            return of_leader_latch;
     }
     return of_mutex;
 }

@@ -11,6 +11,7 @@
 #include "truth.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +22,9 @@
 
 namespace latchkey::simulation {
 
+class caller;
 class judge;
+class program;
 struct stage;
 
 /// What a caller asks for.
@@ -66,6 +69,11 @@ public:
     [[nodiscard]] virtual std::unique_ptr<used_object> make(
         stage& s, client& c, const std::vector<std::string>& paths) const = 0;
 
+    /// Who uses the object of that number.
+    [[nodiscard]] virtual std::shared_ptr<caller> make_caller(program& of,
+                                                              std::size_t object,
+                                                              std::string name) const;
+
     [[nodiscard]] virtual std::unique_ptr<judge> judge_of(stage& s) const = 0;
 
     /// How its participants are called.
@@ -84,6 +92,9 @@ public:
 
     /// What somebody does about an object now and then, whatever else goes wrong.
     virtual void meanwhile(stage&, const plan::object&) const {}
+
+    /// Undoes what meanwhile() did, when all is to be well again.
+    virtual void restore(stage&, const std::string&) const {}
 
     /// What a holder changes its mode to, if it does that now.
     [[nodiscard]] virtual std::optional<lock_mode> draw_change(model::random_source&,

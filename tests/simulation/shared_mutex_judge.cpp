@@ -145,7 +145,7 @@ void shared_mutex_judge::check_changed(const held& h, std::error_code ec, lock_m
 void shared_mutex_judge::check_new_mode(held& h, lock_mode from) {
     const lock_mode reached = h.what->mode();
     h.place = truth_.find(h.by->chroot + h.what->path());
-    if (h.place == nullptr || h.place->place != h.token.zxid) {
+    if (h.place == nullptr || h.place->place.zxid != h.token.zxid) {
         return stage_.broken("I1", h.who + " got back another place");
     }
     if (from == shared && reached != shared) {

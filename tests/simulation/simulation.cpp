@@ -197,6 +197,7 @@ private:
             }
             try {
                 stage_.servers.set_acl(directory, open_unsafe_acl());
+                stage_.recipe.restore(stage_, directory);
             } catch (const error&) {  // not there
             }
             for (const std::string& name : stage_.servers.children(directory)) {

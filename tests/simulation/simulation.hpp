@@ -35,7 +35,8 @@ enum class recipe_kind : std::uint8_t {
     shared_mutex,
     semaphore,
     curator_semaphore,
-    multi_mutex,  ///< beside mutexes
+    multi_mutex,   ///< beside mutexes
+    leader_latch,  ///< beside candidates that know nothing of its record
 };
 
 /// "shared_mutex".

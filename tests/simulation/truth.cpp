@@ -87,7 +87,8 @@ std::shared_ptr<participant> truth::add(const model::transaction& t,
     if (is_permit(c.path)) {
         p->permits = names_.weighted ? weight_of(r.number) : 1;
     }
-    p->czxid = p->place = t.zxid;
+    p->czxid = t.zxid;
+    p->place = {t.zxid};
     p->owner = c.owner;
     queue& here = queues_[directory];
     if (p->shared && p->owner != 0) {
@@ -99,6 +100,14 @@ std::shared_ptr<participant> truth::add(const model::transaction& t,
         if (replaced != here.end()) {
             p->place = replaced->first;
             replaced->second->successor = p;
+        }
+    }
+    if (names_.twins && p->owner != 0) {
+        for (const auto& [place, other] : here) {
+            if (other->number == p->number && other->owner != 0) {
+                p->place = {place.zxid, p->czxid};
+                other->successor = p;
+            }
         }
     }
     here.emplace(p->place, p);

@@ -3,6 +3,7 @@
 #include "transaction.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,7 +23,16 @@ struct naming {
     // there; empty: there is none.
     std::string_view permits = {};
     std::string_view permit = {};
+    bool twins = false;    ///< who has the number of another one is right behind it
     bool weighted = true;  ///< that number says how many it stands for; else one, as any child does
+};
+
+/// In the order of a queue.
+struct standing {
+    std::int64_t zxid = 0;    ///< of its creation, or of that of whom it replaces, or is behind
+    std::int64_t behind = 0;  ///< then: of its own
+
+    auto operator<=>(const standing&) const = default;
 };
 
 /// One participant's znode, as the servers' log has it.
@@ -43,9 +53,10 @@ struct participant {
     bool shared = false;
     std::uint32_t permits = 0;  ///< that it stands for
     std::int64_t czxid = 0;
-    std::int64_t place = 0;  ///< in the order of the queue: czxid, or that of what it replaces
+    standing place;
     std::int64_t owner = 0;  ///< 0: not ephemeral
-    std::shared_ptr<participant> successor = nullptr;  ///< a reader that takes a writer's place
+    /// A reader that takes a writer's place; who was let in right behind.
+    std::shared_ptr<participant> successor = nullptr;
     ending how = ending::none;
     std::int64_t gone = 0;  ///< the zxid of its end
     std::chrono::nanoseconds ended{};
@@ -62,7 +73,7 @@ using participants = std::vector<std::shared_ptr<participant>>;
 class truth {
 public:
     /// By place. A reader and the writer that it replaces have the same one.
-    using queue = std::multimap<std::int64_t, std::shared_ptr<participant>>;
+    using queue = std::multimap<standing, std::shared_ptr<participant>>;
 
     explicit truth(const naming& names) : names_(names) {}
 

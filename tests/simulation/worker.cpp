@@ -190,7 +190,7 @@ void worker::transact() {
     d.directory = held_->directory;
     d.token = held_->token;
     d.ordered = judge_.orders(*held_);
-    d.places = judge_.places_of(*held_->by, hold_);
+    d.places = judge_.places_of(*held_->by, hold_.paths());
     const std::uint64_t number = judge_.deals(std::move(d));
     hold_.async_transact(
         {operation::set(register_path + chroot.size(),

@@ -2,6 +2,7 @@
 
 #include <latchkey/hold.hpp>
 
+#include "caller.hpp"
 #include "judge.hpp"
 #include "loop.hpp"
 #include "stage.hpp"
@@ -20,16 +21,13 @@ class program;
 
 /// One caller, as a thread of a program would be: acquires, does something, releases, and begins
 /// again; in all the ways that the recipes offer.
-class worker : public std::enable_shared_from_this<worker> {
+class worker final : public caller, public std::enable_shared_from_this<worker> {
 public:
     worker(program& of, std::size_t object, std::string name);
 
-    worker(const worker&) = delete;
-    worker& operator=(const worker&) = delete;
-
-    void rest();
-    void cancel();
-    void release();
+    void rest() override;
+    void cancel() override;
+    void release() override;
 
 private:
     void begin();

@@ -1,0 +1,211 @@
+#include "leader_log.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "judge.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace latchkey::simulation {
+
+leader_log::leader_log(stage& s, truth& t, const std::set<std::string>& directories)
+    : stage_(s), truth_(t) {
+    for (const std::string& directory : directories) {
+        elections_[directory];
+    }
+}
+
+bool leader_log::was_foreign(const std::string& directory) const {
+    return elections_.at(directory).was_foreign;
+}
+
+std::optional<leader_log::record> leader_log::read(const std::string& data) {
+    const auto json = nlohmann::json::parse(data, nullptr, false);
+    if (!json.is_object() || !json.contains("leader")) {
+        return std::nullopt;
+    }
+    return record{.data = json.value("data", ""),
+                  .znode = json.value("znode", ""),
+                  .token = json.value("token", std::int64_t{0}),
+                  .clean = json.value("state", "") == "clean"};
+}
+
+// ---- the log ----
+
+void leader_log::applied(const model::transaction& t) {
+    using enum model::change::kind;
+    for (const model::change& c : t.changes) {
+        if (c.what == create && c.path.find("-peers/") != std::string::npos) {
+            mailboxes_.insert(c.path);
+        } else if (c.what == remove) {
+            mailboxes_.erase(c.path);
+        } else if (c.what == create) {
+            ids_[c.path] = c.data;
+        }
+        const auto found = elections_.find(c.path);
+        if (found != elections_.end() && c.what != set_acl && c.what != set_counter) {
+            written(t, c, found->second);
+        } else if (c.what == set_data && t.session != 0 && truth_.find(c.path) != nullptr) {
+            stage_.broken("I9", "somebody set the data of a candidate's znode, " + c.path);
+        }
+    }
+}
+
+void leader_log::written(const model::transaction& t, const model::change& c, election& e) {
+    if (c.what != model::change::kind::set_data) {
+        e.foreign = false;
+        return;
+    }
+    stage_.tell("    the record: ", c.data);
+    const bool was_foreign = e.foreign;
+    const auto r = read(c.data);
+    e.foreign = !r && !c.data.empty();
+    if (t.session == 0) {
+        e.touched = true;
+        e.was_foreign = e.was_foreign || e.foreign;
+    } else if (was_foreign) {
+        stage_.broken("I5", "somebody's data was overwritten with " + c.data);
+    } else if (!r) {
+        stage_.broken("I9", "a session wrote what is no record: " + c.data);
+    } else {
+        check_record(t, c.path, *r);
+    }
+}
+
+/// It tells of its writer, who was the first in the queue, and was still there.
+void leader_log::check_record(const model::transaction& t,
+                              const std::string& directory,
+                              const record& r) {
+    const auto writer = truth_.find(directory + '/' + r.znode);
+    if (writer == nullptr || writer->owner != t.session) {
+        return stage_.broken("I9", "a record names what is not its writer's: " + r.znode);
+    }
+    check_writer(t, *writer, r);
+    election& e = elections_[directory];
+    const auto [begun, first] = e.begun.emplace(writer->path, r.token != 0 ? r.token : t.zxid);
+    if (r.token == 0 ? !first : r.token != begun->second) {
+        stage_.broken("I3", "a record gives " + writer->path + " another token");
+    } else if (first && r.token != 0 && r.token != writer->czxid) {
+        stage_.broken("I3", "a record tells of a token that " + writer->path + " never had");
+    }
+    e.last_writer = writer->path;
+    e.last_write = t.zxid;
+    if (!r.clean) {
+        published(r.data, e);
+    }
+}
+
+void leader_log::check_writer(const model::transaction& t,
+                              const participant& writer,
+                              const record& r) {
+    const bool leaves = writer.gone == t.zxid;
+    if (!writer.there() && !leaves) {
+        stage_.broken("I9", "a record was written by one who was gone, " + writer.path);
+    }
+    if (r.clean != leaves) {
+        stage_.broken(
+            "I9",
+            writer.path + (leaves ? " left and" : " stays and did not but") + " says the opposite");
+    }
+    for (const auto& [place, other] : truth_.queue_of(writer.directory)) {
+        if (place < writer.place && !other->foreign()) {
+            return stage_.broken(
+                "I4", writer.path + " wrote the record while " + other->path + " was ahead");
+        }
+    }
+}
+
+// ---- tokens ----
+
+void leader_log::check_token(const std::string& who,
+                             const participant& place,
+                             fencing_token token) {
+    const election& e = elections_.at(place.directory);
+    const auto begun = e.begun.find(place.path);
+    const std::int64_t right = begun != e.begun.end() ? begun->second : place.czxid;
+    if (token.zxid != right) {
+        stage_.broken(
+            "I3",
+            who + " leads with " + token.to_string() + " instead of " + std::to_string(right));
+    }
+}
+
+void leader_log::check_newest(const std::string& who,
+                              const participant& place,
+                              fencing_token token) {
+    const election& e = elections_.at(place.directory);
+    for (const auto& [path, begun] : e.begun) {
+        if (path != place.path && begun >= token.zxid) {
+            stage_.broken("I3",
+                          who + " leads with " + token.to_string() + " after " + path + " with " +
+                              std::to_string(begun));
+        }
+    }
+    if (e.last_writer != place.path && e.last_write >= token.zxid) {
+        stage_.broken("I3",
+                      who + " leads with " + token.to_string() + ", and " + e.last_writer +
+                          " wrote the record since");
+    }
+}
+
+// ---- what is published ----
+
+std::string leader_log::proclaims(std::shared_ptr<client_record> by, std::string who) {
+    std::string data = "state " + std::to_string(proclamations_.size());
+    stage_.tell(who, " proclaims ", data);
+    proclamation p;
+    p.by = std::move(by);
+    p.who = std::move(who);
+    proclamations_.emplace(data, std::move(p));
+    return data;
+}
+
+void leader_log::published(const std::string& data, const election& e) {
+    const auto found = proclamations_.find(data);
+    if (found == proclamations_.end()) {
+        return;
+    }
+    proclamation& p = found->second;
+    if (p.refused) {
+        stage_.broken("I9", p.who + " was told that this is not written: " + data);
+    }
+    if (++p.committed > 1 && !e.touched) {
+        stage_.broken("I9", p.who + " wrote twice: " + data);
+    }
+}
+
+void leader_log::told(const std::string& data, std::error_code ec) {
+    proclamation& p = proclamations_.at(data);
+    stage_.tell(p.who, " is told of ", data, ": ", ec.message());
+    if (++p.told > 1) {
+        return stage_.broken("I9", p.who + " was told twice of " + data);
+    }
+    if (!ec) {
+        return p.committed > 0 ? void() : stage_.broken("I9", data + " was never written");
+    }
+    if (ec == errc::hold_lost) {
+        p.refused = true;
+        return p.committed == 0 ? void() : stage_.broken("I9", data + " was written all the same");
+    }
+    const bool touched = std::any_of(
+        elections_.begin(), elections_.end(), [](const auto& e) { return e.second.touched; });
+    const bool known = ec == errc::indeterminate || ec == errc::closed ||
+                       (ec == errc::not_authorized && stage_.what.uses(fault::access_taken)) ||
+                       (ec == errc::invalid_argument && touched);
+    if (!known) {
+        stage_.broken("I9", p.who + " could not proclaim, without a cause: " + ec.message());
+    }
+}
+
+void leader_log::check_end() {
+    for (const auto& [data, p] : proclamations_) {
+        if (p.told == 0 && !p.by->crashed) {
+            stage_.broken("I9", p.who + " was never told of " + data);
+        }
+    }
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,53 @@
+#include "leader_recipe.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "leader_judge.hpp"
+#include "leader_worker.hpp"
+#include "program.hpp"
+#include "stage.hpp"
+#include "strange_candidate.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace latchkey::simulation {
+
+std::shared_ptr<caller> leader_recipe::make_caller(program& of,
+                                                   std::size_t object,
+                                                   std::string name) const {
+    if (of.stage_.random.chance(of.stage_.what.strangers)) {
+        return std::make_shared<strange_candidate>(of, object, std::move(name));
+    }
+    return std::make_shared<leader_worker>(of, object, std::move(name));
+}
+
+std::unique_ptr<judge> leader_recipe::judge_of(stage& s) const {
+    return std::make_unique<leader_judge>(s);
+}
+
+void leader_recipe::adapt(plan& p, model::random_source& random) const {
+    p.strangers = random.chance(0.5) ? 0 : 0.1 * std::exp2(random.below(3));
+    p.preferring = random.chance(0.4) ? 0 : 0.3 * std::exp2(random.below(2));
+    p.scribbles = random.chance(0.7) ? 0 : 0.02;
+}
+
+/// Somebody puts data of his own where the record is, or empties it.
+void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
+    if (s.calm || !s.random.chance(s.what.scribbles)) {
+        return;
+    }
+    try {
+        s.servers.set(o.directory, s.random.chance(0.7) ? foreign_data : "");
+    } catch (const error&) {  // it is not there yet, or nobody leads
+    }
+}
+
+void leader_recipe::restore(stage& s, const std::string& directory) const {
+    const auto znode = s.servers.get(directory);
+    if (znode && znode->data == foreign_data) {
+        s.servers.set(directory, "");
+    }
+}
+
+}  // namespace latchkey::simulation

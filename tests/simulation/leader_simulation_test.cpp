@@ -1,0 +1,75 @@
+#include "seeds.hpp"
+#include "simulation.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::simulation {
+namespace {
+
+constexpr recipe_kind latch = recipe_kind::leader_latch;
+
+TEST(LeaderSimulation, KeepsEveryPromise) {
+    const figures sum = run_seeds({.recipe = latch}, 600);
+    if (std::getenv("LATCHKEY_SEED") != nullptr) {
+        GTEST_SKIP() << "says nothing about one seed";
+    }
+    EXPECT_GT(sum.grants, sum.runs * 5) << "terms";
+    EXPECT_GT(sum.losses, sum.runs);
+    EXPECT_GT(sum.overlaps, 0U);
+    EXPECT_GT(sum.fenced_off, 0U);
+    EXPECT_GT(sum.refused_transactions, 0U);
+}
+
+class LeaderInEveryCorner : public ::testing::TestWithParam<corner> {};
+
+TEST_P(LeaderInEveryCorner, KeepsEveryPromise) {
+    const figures sum = run_seeds({.recipe = latch, .where = GetParam()}, 150);
+    EXPECT_GT(sum.grants, sum.runs * 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(LeaderSimulation,
+                         LeaderInEveryCorner,
+                         ::testing::Values(corner::cut_off,
+                                           corner::woken_up,
+                                           corner::taken_away,
+                                           corner::crowded,
+                                           corner::unresolved),
+                         [](const auto& c) {
+                             std::string name = to_string(c.param);
+                             std::erase(name, '-');
+                             return name;
+                         });
+
+TEST(LeaderSimulation, FaultsOfNetworkServersAndClientsNeverLetTwoLead) {
+    const figures sum = run_seeds({.recipe = latch,
+                                   .faults = only({fault::request_lost,
+                                                   fault::answer_lost,
+                                                   fault::connection_cut,
+                                                   fault::unreachable,
+                                                   fault::paused,
+                                                   fault::server_stopped,
+                                                   fault::follower_isolated,
+                                                   fault::leader_isolated,
+                                                   fault::server_late})},
+                                  150);
+    EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
+}
+
+TEST(LeaderSimulation, WithoutFaultsEveryRequestIsAccountedFor) {
+    const figures sum = run_seeds({.recipe = latch, .faults = by_fault<double>{}}, 150);
+    EXPECT_EQ(sum.overlaps, 0U);
+    EXPECT_GT(sum.budgets, sum.runs / 2);
+}
+
+TEST(LeaderSimulation, OneSeedGivesOneRun) {
+    for (std::uint64_t seed = 1; seed < 10; ++seed) {
+        EXPECT_EQ(simulate({.seed = seed, .recipe = latch}).trace,
+                  simulate({.seed = seed, .recipe = latch}).trace)
+            << seed;
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::simulation
