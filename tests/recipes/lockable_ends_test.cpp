@@ -16,7 +16,7 @@ namespace {
 template <class Where>
 class EndOfEveryLockable : public LockableTest<Where> {};
 
-TYPED_TEST_SUITE(EndOfEveryLockable, every_lockable);
+TYPED_TEST_SUITE(EndOfEveryLockable, every_lockable, name_of_kind);
 
 TYPED_TEST(EndOfEveryLockable, ByLossMakesUnlockANoOpAndItCanBeLockedAgain) {
     {
@@ -139,14 +139,14 @@ TYPED_TEST(EndOfEveryLockable, MayNotComeToAThreadThatHasItAlready) {
 template <class Where>
 class EndOfEveryAcquire : public LockableTest<Where> {};
 
-using acquirables = ::testing::Types<here<mutex>,
-                                     here<pair_of_mutexes>,
-                                     here<shared_mutex>,
-                                     here<reader>,
-                                     here<upgrader>,
-                                     here<only_permit<semaphore>>,
-                                     here<only_permit<curator_semaphore>>>;
-TYPED_TEST_SUITE(EndOfEveryAcquire, acquirables);
+using acquirables = ::testing::Types<mutex,
+                                     pair_of_mutexes,
+                                     shared_mutex,
+                                     reader,
+                                     upgrader,
+                                     only_permit<semaphore>,
+                                     only_permit<curator_semaphore>>;
+TYPED_TEST_SUITE(EndOfEveryAcquire, acquirables, name_of_kind);
 
 TYPED_TEST(EndOfEveryAcquire, ByAStopTokenIsAnEmptyHoldAndLeavesNothing) {
     this->other_.lock();

@@ -12,37 +12,28 @@
 
 namespace latchkey::test {
 
-// Which kind, and in which world: names that the list of tests shows.
-template <class Lock>
-struct in_process {
-    using lock = Lock;
-    static constexpr auto world = world_kind::in_process;
+/// Names that the list of tests shows: the world, for the kind is said beside it.
+struct name_of_kind {
+    template <class Lock>
+    static std::string GetName(int number) {
+        return name_of_world(this_world()) + std::to_string(number);
+    }
 };
 
-template <class Lock>
-struct on_real_servers {
-    using lock = Lock;
-    static constexpr auto world = world_kind::real;
-};
-
-template <class Lock>
-using here = std::
-    conditional_t<LATCHKEY_TEST_WORLD == world_kind::real, on_real_servers<Lock>, in_process<Lock>>;
-
-using every_lockable = ::testing::Types<here<mutex>,
-                                        here<recursive_mutex>,
-                                        here<pair_of_mutexes>,
-                                        here<shared_mutex>,
-                                        here<reader>,
-                                        here<upgrader>,
-                                        here<only_permit<semaphore>>,
-                                        here<only_permit<curator_semaphore>>>;
+using every_lockable = ::testing::Types<mutex,
+                                        recursive_mutex,
+                                        pair_of_mutexes,
+                                        shared_mutex,
+                                        reader,
+                                        upgrader,
+                                        only_permit<semaphore>,
+                                        only_permit<curator_semaphore>>;
 
 /// One of a kind, and a rival of another client on the same path.
-template <class Where>
+template <class Lock>
 class LockableTest : public ::testing::Test {
 protected:
-    using lock_type = typename Where::lock;
+    using lock_type = Lock;
     using rival_type = typename kind<lock_type>::rival;
 
     client connect() { return world_->connect({.session_timeout = 10s}); }
@@ -82,7 +73,7 @@ protected:
         return {};
     }
 
-    std::unique_ptr<world> world_ = make_world(Where::world);
+    std::unique_ptr<world> world_ = make_world(this_world());
     std::string path_ = world_->fresh_path() + "/lock";
     client a_ = connect();
     client b_ = connect();

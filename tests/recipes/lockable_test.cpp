@@ -23,7 +23,7 @@ namespace {
 template <class Where>
 class EveryLockable : public LockableTest<Where> {};
 
-TYPED_TEST_SUITE(EveryLockable, every_lockable);
+TYPED_TEST_SUITE(EveryLockable, every_lockable, name_of_kind);
 
 TYPED_TEST(EveryLockable, ExcludesItsRivalUntilItIsUnlocked) {
     using traits = kind<typename TestFixture::lock_type>;

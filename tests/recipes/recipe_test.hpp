@@ -15,7 +15,10 @@ namespace latchkey::test {
 
 using namespace std::chrono_literals;
 
-/// The suites of the recipes run in each world; which, the program's instantiation says.
+/// The world of the program that the suites are linked into.
+[[nodiscard]] world_kind this_world();
+
+/// The suites of the recipes run in each world.
 class RecipeTest : public ::testing::TestWithParam<world_kind> {
 protected:
     /// Long: nothing here waits for it, and slow machines must not end sessions.
@@ -33,8 +36,9 @@ protected:
 
 }  // namespace latchkey::test
 
-/// Instantiates a suite for the world that the program is built for.
-#define LATCHKEY_IN_THIS_WORLD(suite)                                                             \
-    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values(LATCHKEY_TEST_WORLD), [](const auto& p) { \
-        return name_of_world(p.param);                                                            \
-    })
+/// Instantiates a suite for the world of the program that it is linked into.
+#define LATCHKEY_IN_THIS_WORLD(suite)                                                 \
+    INSTANTIATE_TEST_SUITE_P(                                                         \
+        , suite, ::testing::Values(latchkey::test::this_world()), [](const auto& p) { \
+            return name_of_world(p.param);                                            \
+        })

@@ -42,6 +42,7 @@ target_include_directories(latchkey_mutated
     PUBLIC "${_copy}" "${CMAKE_CURRENT_SOURCE_DIR}"
     PRIVATE "${PROJECT_SOURCE_DIR}/include" "${_copy}/src" "${_copy}/recipes" "${PROJECT_SOURCE_DIR}/src/ensemble")
 target_compile_options(latchkey_mutated PRIVATE $<$<CONFIG:Debug>:-O1 -g1>)
+target_precompile_headers(latchkey_mutated PRIVATE ${LATCHKEY_PRECOMPILED})
 target_link_libraries(latchkey_mutated
     PUBLIC Boost::thread Boost::chrono
     PRIVATE latchkey_build nlohmann_json::nlohmann_json)
