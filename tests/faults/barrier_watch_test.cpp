@@ -102,6 +102,21 @@ INSTANTIATE_TEST_SUITE_P(,
                          MeetingWatchThatIsLost,
                          ::testing::Values(0us, 500us, 1500us, 2500us, 3500us, 4500us, 5500us));
 
+TEST_F(MeetingWatch, OfADirectoryThatIsRemovedGoesOnInTheNextOne) {
+    for (const std::string& name : ensemble_.children("/b")) {
+        ensemble_.remove("/b/" + name);
+    }
+    ensemble_.remove("/b");
+    ASSERT_TRUE(
+        ensemble_.run_until([this] { return ensemble_.children("/b").size() == ours; }, 20s));
+    client last = connected();
+    double_barrier b(last, "/b", wanted);
+    const auto in = enter(b);
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(in->passed);
+    EXPECT_EQ(passed(), ours);
+}
+
 TEST_F(MeetingWatch, IsTakenOverFromWhoGivesUp) {
     // The destructor of the client ends the wait of its participant.
     clients_[keeper()].reset();

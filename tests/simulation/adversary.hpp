@@ -57,6 +57,7 @@ private:
     void delete_directory(const std::string& directory);
     void add_foreign_child(const std::string& directory);
     void rename(std::string& name);
+    void lag(int follower, duration by);
     void server_trouble(fault f);
     void undo_later(duration after, std::function<void()> undo);
 

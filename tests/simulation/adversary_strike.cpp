@@ -84,8 +84,7 @@ void adversary::connection_trouble(fault f, std::int64_t session) {
             return cut_off(session);
         case fault::moved: {
             const int to = some_server(stage_.random.chance(0.3));
-            stage_.servers.lag(to, stage_.up_to(stage_.what.session_timeout / 4));
-            undo_later(lasting(), [&e = stage_.servers, to] { e.lag(to, {}); });
+            lag(to, stage_.up_to(stage_.what.session_timeout / 4));
             return stage_.servers.move(session, to);
         }
         default:
@@ -276,6 +275,15 @@ void adversary::rename(std::string& name) {
 
 // ---- servers ----
 
+/// A follower is behind. What has waited for it when that ends comes no sooner.
+void adversary::lag(int follower, duration by) {
+    stage_.servers.lag(follower, by);
+    undo_later(lasting(), [this, follower, by] {
+        stage_.servers.lag(follower, {});
+        stage_.last_cut = std::max(stage_.last_cut, stage_.now() + by);
+    });
+}
+
 void adversary::server_trouble(fault f) {
     auto& servers = stage_.servers;
     const int victim = some_server(f == fault::leader_isolated || stage_.random.chance(0.3));
@@ -295,8 +303,7 @@ void adversary::server_trouble(fault f) {
             return undo(&testing::ensemble::heal);
         case fault::server_late: {
             const int follower = some_server(false);
-            servers.lag(follower, stage_.up_to(stage_.what.session_timeout / 3));
-            return undo_later(lasting(), [&servers, follower] { servers.lag(follower, {}); });
+            return lag(follower, stage_.up_to(stage_.what.session_timeout / 3));
         }
         default: {
             const duration how_long = lasting();

@@ -52,7 +52,7 @@ void judge::check_wake_ups() {
     for (const auto& [path, sessions] : woken_) {
         const auto waiting = std::count_if(sessions.begin(), sessions.end(), [&](auto session) {
             const client_record* const by = client_of(session);
-            return by != nullptr && by->session == session && by->abandoned == 0;
+            return by != nullptr && by->session == session && by->abandoned == 0 && !by->crashed;
         });
         if (waiting > 1) {
             stage_.broken("I7", path + " woke " + std::to_string(waiting) + " waiters");

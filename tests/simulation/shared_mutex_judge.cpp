@@ -229,7 +229,7 @@ void shared_mutex_judge::check_wake_ups() {
     for (const auto& [path, sessions] : woken_) {
         for (const std::int64_t session : sessions) {
             const client_record* const by = client_of(session);
-            if (by != nullptr && by->session == session && by->abandoned == 0 &&
+            if (by != nullptr && by->session == session && by->abandoned == 0 && !by->crashed &&
                 !may_wake_[path].contains(session)) {
                 stage_.broken("I7",
                               path + " woke client " + std::to_string(by->number) + " for nothing");

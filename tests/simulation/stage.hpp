@@ -70,7 +70,7 @@ struct stage {
     // What the adversary is about.
     int troubles = 0;                ///< present ones
     std::uint64_t disturbances = 0;  ///< so far, but for the operator's and cut connections
-    duration last_cut{};             ///< of a connection, or a change of data
+    duration last_cut{};             ///< of a connection, a change of data, or a follower's lag
     bool calm = false;               ///< no faults any more
     bool stopping = false;           ///< nobody begins anything any more
 
