@@ -4,6 +4,7 @@
 #include "recipe_test.hpp"
 #include "selector_stage.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -93,18 +94,15 @@ TEST_P(LeaderSelector, TakesTurnsWithTheOthers) {
     first.start();
     second.start();
     second.start();
-    ASSERT_TRUE(eventually([&] {
-        int seconds = 0;
-        for (const auto& t : played.terms()) {
-            seconds += t.who == "second" ? 1 : 0;
-        }
-        return seconds >= 3;
-    }));
+    const auto terms_of = [&played](const std::string& who) {
+        const auto all = played.terms();
+        return std::count_if(all.begin(), all.end(), [&](const auto& t) { return t.who == who; });
+    };
+    EXPECT_TRUE(eventually([&] { return terms_of("first") >= 3 && terms_of("second") >= 3; }));
     first.close();
     second.close();
     const auto terms = played.terms();
     EXPECT_EQ(played.most_at_once(), 1);
-    EXPECT_GE(terms.size(), 6U);
     for (std::size_t i = 1; i < terms.size(); ++i) {
         EXPECT_GT(terms[i].token, terms[i - 1].token);
     }
