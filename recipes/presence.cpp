@@ -24,6 +24,7 @@ void presence::start(told first) {
 }
 
 void presence::session_connected() {
+    retry_.cancel();
     if (leaving_) {
         watch();
     } else if (here_) {
@@ -137,7 +138,7 @@ void presence::on_znode_deleted() {
 }
 
 void presence::on_watch_refused(result_code code) {
-    if (!outcome_unknown(code)) {
+    if (!outcome_unknown(code) || core_->connected()) {
         retry();  // otherwise with the next connection
     }
 }

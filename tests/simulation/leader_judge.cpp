@@ -17,11 +17,12 @@ void leader_judge::begins(const std::shared_ptr<candidacy>& c) {
     const bool alone = std::none_of(candidacies_.begin(), candidacies_.end(), [&](const auto& o) {
         return o->by == c->by && !o->closed;
     });
-    c->undisturbed = alone && !c->priority && by.session != 0 && by.places == 1 && !by.suspended &&
-                     stage_.now() - by.busy_until > 100ms;
+    c->undisturbed = alone && !c->takes_part && by.session != 0 && by.places == 1 &&
+                     !by.suspended && stage_.now() - by.busy_until > 100ms;
     c->connections_before = by.connections;
     c->wake_ups_before = by.wake_ups;
     c->asked_before = by.asked;
+    by.places += c->takes_part ? 1U : 0U;  // whom it offers the leadership to is watched
     candidacies_.push_back(c);
     stage_.tell(c->who,
                 " is a candidate in ",
@@ -215,7 +216,8 @@ void leader_judge::check_present(const candidacy& c) {
     if (c.term->lost_at && overdue(*c.term->lost_at)) {
         return stage_.broken("I9", c.who + " does not lead any more and was not told");
     }
-    if (c.steps_down && c.by->suspended && believes(*c.term)) {
+    // One that begins with the connection comes before that is told.
+    if (c.steps_down && c.by->suspended && stage_.now() > c.term->taken_at && believes(*c.term)) {
         return stage_.broken("I2", c.who + " is suspended, wants to step down then, and leads");
     }
 }
@@ -276,6 +278,12 @@ const candidacy* leader_judge::candidate_at(const participant& place) const {
 
 void leader_judge::applied(const model::transaction& t, const participants& changed) {
     elections_.applied(t);
+    for (const model::change& c : t.changes) {
+        client_record* const by = client_of(t.session);
+        if (by != nullptr && c.path.find("-peers/") != std::string::npos) {
+            ++by->abandoned;  // an offer: whom it was made to is watched, also if he does not hear
+        }
+    }
     for (const auto& p : changed) {
         if (p->there() && p->place.behind != 0 && p->place.behind == t.zxid) {
             let_in(*p);
@@ -298,12 +306,8 @@ void leader_judge::let_in(const participant& successor) {
     }
     const candidacy* const leader = candidate_at(*std::prev(at)->second);
     const candidacy* const next = candidate_at(successor);
-    if (leader == nullptr || next == nullptr || !leader->priority || !next->priority) {
-        return stage_.broken("I9", successor.path + " was let in among strangers");
-    }
-    if (!leader->wanted.contains(next->who) && *next->priority <= *leader->priority) {
-        stage_.broken("I9",
-                      next->who + " is not preferred to " + leader->who + ", and is the next");
+    if (leader == nullptr || next == nullptr || !leader->takes_part || !next->takes_part) {
+        stage_.broken("I9", successor.path + " was let in among strangers");
     }
 }
 

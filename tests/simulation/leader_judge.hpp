@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -23,8 +21,7 @@ struct candidacy {
     std::string directory;
     const leader_latch* latch = nullptr;  ///< null once it is destroyed
     bool steps_down = false;
-    std::optional<int> priority;   ///< if it takes part in that
-    std::set<std::string> wanted;  ///< those that it has offered the leadership to
+    bool takes_part = false;  ///< in transfers
     bool closed = false;
     bool silent = false;         ///< closed without a word
     std::unique_ptr<held> term;  ///< from when it can be seen until its end was told
@@ -60,7 +57,7 @@ struct second_listener {
 ///        written, if so much is told, and only then.
 ///   I7   The end of a term that is handed over wakes the successor besides.
 ///   I8   So whom a leader has let in right behind it is the next.
-///   I9   Nobody is let in there but whom the leader was told to, or who is preferred to it.
+///   I9   Nobody is let in there who takes no part in that, and behind nobody else.
 ///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
 class leader_judge final : public judge {
 public:

@@ -93,9 +93,7 @@ void leader_worker::become_candidate() {
     candidacy_->who = name_;
     candidacy_->directory = o.what.directory;
     candidacy_->steps_down = options.on_suspended == suspended_policy::step_down;
-    if (options.preference) {
-        candidacy_->priority = options.preference->priority;
-    }
+    candidacy_->takes_part = options.preference.has_value();
     latch_ = std::make_unique<leader_latch>(*c, o.paths.front(), options);
     candidacy_->latch = latch_.get();
     judge_.begins(candidacy_);
@@ -283,7 +281,7 @@ void leader_worker::act() {
         acts_left_ = static_cast<int>(stage_.random.below(4));
     }
     // It may have been stopped since it last looked, and does not look again.
-    switch (stage_.random.below(candidacy_->priority ? 4 : 3)) {
+    switch (stage_.random.below(candidacy_->takes_part ? 4 : 3)) {
         case 0:
             judge_.acts(*candidacy_->term);
             break;
@@ -329,7 +327,6 @@ void leader_worker::hand_over() {
     const std::string to =
         "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
     stage_.tell(name_, " offers the leadership to ", to);
-    candidacy_->wanted.insert(to);
     latch_->async_transfer_to(to,
                               stage_.up_to(stage_.what.session_timeout / 4),
                               [&j = judge_, c = candidacy_, from = candidacy_->newest](

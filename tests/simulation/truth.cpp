@@ -102,7 +102,7 @@ std::shared_ptr<participant> truth::add(const model::transaction& t,
             replaced->second->successor = p;
         }
     }
-    if (names_.twins && p->owner != 0) {
+    if (names_.twins && p->owner != 0 && !unorderable(c.path)) {
         for (const auto& [place, other] : here) {
             if (other->number == p->number && other->owner != 0) {
                 p->place = {place.zxid, p->czxid};
