@@ -26,7 +26,7 @@ namespace latchkey {
 /// - Guarantee: that of `hold`, for every path. One fencing token for all of them, because they
 ///   were queued for at once: it is above those of earlier holders of each path, and below those
 ///   of later ones. It is the czxid of the znodes, or of something that happened between their
-///   creation and that of any later participant's.
+///   creation and that of any later holder's.
 /// - Beside single locks: participants of latchkey::mutex and Curator's InterProcessMutex take
 ///   their turns with it on each path. A program that holds one path and waits for another one
 ///   can deadlock with a multi_mutex of both, as with anybody who takes them in another order: it
