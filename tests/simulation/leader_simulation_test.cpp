@@ -11,7 +11,7 @@ namespace {
 constexpr recipe_kind latch = recipe_kind::leader_latch;
 
 TEST(LeaderSimulation, KeepsEveryPromise) {
-    const figures sum = run_seeds({.recipe = latch}, 300);
+    const figures sum = run_seeds({.recipe = latch}, 200);
     if (std::getenv("LATCHKEY_SEED") != nullptr) {
         GTEST_SKIP() << "says nothing about one seed";
     }
@@ -53,7 +53,7 @@ TEST(LeaderSimulation, FaultsOfNetworkServersAndClientsNeverLetTwoLead) {
                                                    fault::follower_isolated,
                                                    fault::leader_isolated,
                                                    fault::server_late})},
-                                  80);
+                                  20);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
 }
 
