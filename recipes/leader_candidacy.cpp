@@ -133,7 +133,7 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
     }
     coming_ = present;
     succession_->begin(present->state().path(), [this](bool better) {
-        if (better || coming_->state().why_lost() != loss::none) {
+        if (better || !coming_->state().valid()) {
             drop_coming();
         } else {
             begin_term(std::exchange(coming_, nullptr));

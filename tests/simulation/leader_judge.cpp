@@ -268,12 +268,11 @@ void leader_judge::hears(second_listener& l,
 
 // ---- handing over ----
 
-/// The newest of that name: its znode bears it as its data.
-const candidacy* leader_judge::candidate_at(const participant& place) const {
-    const auto found = std::find_if(candidacies_.rbegin(), candidacies_.rend(), [&](const auto& c) {
-        return c->who == elections_.id_of(place.path);
+/// Some candidate of that name does: its znode bears the name as its data.
+bool leader_judge::takes_part(const participant& place) const {
+    return std::any_of(candidacies_.begin(), candidacies_.end(), [&](const auto& c) {
+        return c->takes_part && c->who == elections_.id_of(place.path);
     });
-    return found == candidacies_.rend() ? nullptr : found->get();
 }
 
 void leader_judge::applied(const model::transaction& t, const participants& changed) {
@@ -304,9 +303,7 @@ void leader_judge::let_in(const participant& successor) {
     if (at == queue.end() || at == queue.begin()) {
         return stage_.broken("I9", successor.path + " was let in behind nobody");
     }
-    const candidacy* const leader = candidate_at(*std::prev(at)->second);
-    const candidacy* const next = candidate_at(successor);
-    if (leader == nullptr || next == nullptr || !leader->takes_part || !next->takes_part) {
+    if (!takes_part(*std::prev(at)->second) || !takes_part(successor)) {
         stage_.broken("I9", successor.path + " was let in among strangers");
     }
 }

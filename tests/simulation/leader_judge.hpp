@@ -100,7 +100,7 @@ private:
     void check_begun(candidacy& c);
     void check_present(const candidacy& c);
     void check_round_trips(const candidacy& c);
-    [[nodiscard]] const candidacy* candidate_at(const participant& place) const;
+    [[nodiscard]] bool takes_part(const participant& place) const;
     [[nodiscard]] bool can_be_refused(const std::string& directory,
                                       const client_record& by,
                                       std::error_code why) const;

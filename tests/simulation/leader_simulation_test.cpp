@@ -11,7 +11,7 @@ namespace {
 constexpr recipe_kind latch = recipe_kind::leader_latch;
 
 TEST(LeaderSimulation, KeepsEveryPromise) {
-    const figures sum = run_seeds({.recipe = latch}, 600);
+    const figures sum = run_seeds({.recipe = latch}, 200);
     if (std::getenv("LATCHKEY_SEED") != nullptr) {
         GTEST_SKIP() << "says nothing about one seed";
     }
@@ -25,7 +25,7 @@ TEST(LeaderSimulation, KeepsEveryPromise) {
 class LeaderInEveryCorner : public ::testing::TestWithParam<corner> {};
 
 TEST_P(LeaderInEveryCorner, KeepsEveryPromise) {
-    const figures sum = run_seeds({.recipe = latch, .where = GetParam()}, 150);
+    const figures sum = run_seeds({.recipe = latch, .where = GetParam()}, 80);
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
@@ -53,12 +53,12 @@ TEST(LeaderSimulation, FaultsOfNetworkServersAndClientsNeverLetTwoLead) {
                                                    fault::follower_isolated,
                                                    fault::leader_isolated,
                                                    fault::server_late})},
-                                  150);
+                                  20);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
 }
 
 TEST(LeaderSimulation, WithoutFaultsEveryRequestIsAccountedFor) {
-    const figures sum = run_seeds({.recipe = latch, .faults = by_fault<double>{}}, 150);
+    const figures sum = run_seeds({.recipe = latch, .faults = by_fault<double>{}}, 80);
     EXPECT_EQ(sum.overlaps, 0U);
     EXPECT_GT(sum.budgets, sum.runs / 2);
 }
