@@ -94,7 +94,7 @@ struct held {
     // While it is being changed.
     std::optional<lock_mode> from;
     lock_mode to = lock_mode::exclusive;
-    std::int64_t newest_before = 0;  ///< of all that had joined then
+    standing newest_before;  ///< of all that had joined then
     bool gave_way = false;           ///< to those who share, or may have: that is not taken back
     std::optional<duration> change_due;
     std::uint64_t pauses_before = 0;
