@@ -137,7 +137,8 @@ void contender::join() {
 
 void contender::on_joined(protected_create::joined j) {
     create_.reset();
-    first_since_joining_ = first_since_joining_ && j.listed && !j.found;
+    // A leader reads behind the list, whichever that was.
+    first_since_joining_ = first_since_joining_ && (settings_.as->leads || (j.listed && !j.found));
     set_znodes(j.paths);
     zxid_ = j.zxid;
     settings_.directory_known = settings_.directory_known || !znodes_.empty();

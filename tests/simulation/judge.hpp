@@ -95,7 +95,7 @@ struct held {
     std::optional<lock_mode> from;
     lock_mode to = lock_mode::exclusive;
     standing newest_before;  ///< of all that had joined then
-    bool gave_way = false;           ///< to those who share, or may have: that is not taken back
+    bool gave_way = false;   ///< to those who share, or may have: that is not taken back
     std::optional<duration> change_due;
     std::uint64_t pauses_before = 0;
 };
