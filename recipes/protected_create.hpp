@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,7 +84,9 @@ private:
     void resolve();
     void examine();
     void adopt(const candidates& found);
+    [[nodiscard]] bool is_ours(const candidate& c) const;
     void start_again(const candidates& in_the_way);
+    void condemn(const std::string& path);
     void retry(void (protected_create::*step)());
     void finish(joined j);
 
@@ -111,6 +114,7 @@ private:
     std::vector<result_code> directory_refused_;  ///< of each
     bool in_doubt_ = false;              ///< the last create was sent, and its outcome is not known
     std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
+    std::set<std::string> condemned_;    ///< of ours: what is being deleted
     failure refused_;                    ///< told when it is known what is there
     joined joined_;
     std::vector<reply> lists_;

@@ -70,9 +70,7 @@ void protected_create::adopt(const candidates& found) {
     for (const std::int64_t czxid : creations) {
         list paths;
         for (const candidate& c : found) {
-            if (c.found.stat.czxid == czxid &&
-                c.found.stat.ephemeral_owner == core_->session_id() &&
-                c.directory == paths.size()) {
+            if (c.found.stat.czxid == czxid && is_ours(c) && c.directory == paths.size()) {
                 paths.push_back(c.path);
             }
         }
@@ -93,17 +91,38 @@ void protected_create::adopt(const candidates& found) {
     start_again(found);
 }
 
-/// It is not there; of one of several znodes that is, somebody has deleted the others.
+/// Not if we are deleting it: of a creation that came between two lists, one saw only a part.
+bool protected_create::is_ours(const candidate& c) const {
+    return c.found.stat.ephemeral_owner == core_->session_id() && !condemned_.contains(c.path);
+}
+
+/// It is not there; of one of several znodes that is, somebody has deleted the others. Nothing is
+/// created before those are gone: a directory that is removed and made again numbers anew, and a
+/// delete that is still to be repeated would find the next creation under the same name.
 void protected_create::start_again(const candidates& in_the_way) {
     for (const candidate& c : in_the_way) {
-        if (c.found.stat.ephemeral_owner == core_->session_id()) {
-            core_->deletes().add(c.path, nullptr);
+        if (is_ours(c)) {
+            condemn(c.path);
         }
+    }
+    if (!condemned_.empty()) {
+        return;
     }
     if (std::exchange(in_doubt_, false) && !lost_) {
         lost_ = lost_create::await(core_, as_, prefix_);
     }
     send();
+}
+
+/// When all such are gone, it is looked again: for what the lists did not show yet.
+void protected_create::condemn(const std::string& path) {
+    condemned_.insert(path);
+    core_->deletes().add(path, [weak = weak_from_this(), path] {
+        const auto self = weak.lock();
+        if (self && self->done_ && self->condemned_.erase(path) > 0 && self->condemned_.empty()) {
+            self->resolve();
+        }
+    });
 }
 
 }  // namespace latchkey

@@ -18,8 +18,16 @@ znode_watch& queued_znode::own_watch() {
 }
 
 void queued_znode::watch_again_if_not() {
+    retry_.cancel();
     if (watch_ && !watch_->armed()) {
         watch_->arm();
+    }
+}
+
+/// While it holds nothing else may tell that it is gone: the heartbeat tells of one znode only.
+void queued_znode::on_watch_refused(result_code) {
+    if (core_->connected()) {  // else the next connection begins with this again
+        retry_.start(backoff_.next(core_->loop().random()), [this] { watch_again_if_not(); });
     }
 }
 

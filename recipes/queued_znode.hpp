@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "participation.hpp"
@@ -7,6 +8,7 @@
 #include "turn.hpp"
 #include "znode_watch.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,7 +45,7 @@ public:
     };
 
     queued_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
-        : core_(std::move(core)), path_(std::move(path)), owner_(&o) {}
+        : core_(std::move(core)), path_(std::move(path)), owner_(&o), retry_(core_->loop()) {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -66,7 +68,7 @@ public:
 
     void watch() { own_watch().arm(); }
 
-    /// If it was to be watched, and the connection failed before it was.
+    /// If it was to be watched, and is not yet.
     void watch_again_if_not();
 
     [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr && watch_->armed(); }
@@ -99,6 +101,7 @@ private:
     // znode_watch::observer
     void on_watch_set(const znode_stat& stat, const std::string& data) override {
         czxid_ = stat.czxid;
+        backoff_.reset();
         if (data == revocation_request) {
             owner_->on_revocation();
         }
@@ -106,8 +109,7 @@ private:
 
     void on_znode_deleted() override { owner_->on_gone(*this); }
 
-    // Refused with the connection; the next one begins with this again.
-    void on_watch_refused(result_code) override {}
+    void on_watch_refused(result_code) override;
 
     const std::shared_ptr<client_core> core_;
     const std::string path_;
@@ -115,6 +117,8 @@ private:
     std::int64_t czxid_ = 0;
     std::shared_ptr<turn> turn_;
     std::shared_ptr<znode_watch> watch_;
+    timer retry_;
+    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(5)};
     bool place_told_ = false;
 };
 

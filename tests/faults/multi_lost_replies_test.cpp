@@ -1,4 +1,3 @@
-#include "client_core.hpp"
 #include "multi_mutex_fixture.hpp"
 
 #include <cstddef>
@@ -125,16 +124,7 @@ TEST_F(MultiFaults, CreationThatComesLateIsDeletedEverywhere) {
             h.release();
             ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
         }
-        constexpr std::size_t digits = 10;
-        std::vector<request> late;
-        for (const std::string& path : paths) {
-            late.push_back(request::create(path.substr(0, path.size() - digits),
-                                           {},
-                                           create_mode::ephemeral_sequential,
-                                           open_unsafe_acl()));
-        }
-        client_core& core = *client_core::of(a_);
-        core.post([&] { core.submit(request::multi(late), [](const reply&) {}); });
+        arrives_late(paths);
         const std::size_t both = released ? 1 : 2;
         for (const std::string& p : paths_) {
             ASSERT_TRUE(ensemble_.run_until([&] { return in_queue(p) == both; }, 5s));
@@ -154,22 +144,48 @@ TEST_F(MultiFaults, CreationThatComesLateIsDeletedEverywhere) {
 TEST_F(MultiFaults, MixtureOfTwoCreationsIsNeverAdopted) {
     held(mine_).release();
     settle();
-    constexpr int no_auth = -102;
     ensemble_.fail_next(op::multi, when::after, a_.session_id());
-    ensemble_.refuse_next(op::remove, no_auth, a_.session_id(), 8);
     const auto w = acquire(mine_);
     ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 1; }, 1s));
-    ensemble_.suspend(a_.session_id());
-    ensemble_.remove("/x/" + ensemble_.children("/x").front());
-    ensemble_.resume(a_.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count().removes > 0; }, 5s));
-    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    std::vector<std::string> older;
+    for (const std::string& p : paths_) {
+        older.push_back(p + '/' + ensemble_.children(p).front());
+    }
+    ensemble_.fail_next(op::get, when::before, a_.session_id());
+    for (const auto now : {connection_state::suspended, connection_state::reconnected}) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == now; }, 5s));
+    }
+    arrives_late(older);
     ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 2; }, 5s));
+    ensemble_.remove(older.front());
     EXPECT_EQ(in_queue("/x"), 1U);
+    EXPECT_FALSE(w->done);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
     expect_whole(w->granted);
     expect_one_each();
     expect_whole(w->granted);
+}
+
+// The numbers of a directory that is made again begin again, and so do the names.
+TEST_F(MultiFaults, DeleteOfWhatWasTornApartNeverHitsTheNextCreation) {
+    constexpr int no_auth = -102;
+    ensemble_.fail_next(op::multi, when::after, a_.session_id());
+    const auto w = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return in_queue("/z") == 1; }, 1s));
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/x/" + ensemble_.children("/x").front());
+    ensemble_.reset_counters();
+    ensemble_.refuse_next(op::remove, no_auth, a_.session_id(), 2);
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(
+        ensemble_.run_until([&] { return ensemble_.count(a_.session_id()).gets == 2; }, 5s));
+    ensemble_.remove("/y/" + ensemble_.children("/y").front());
+    ensemble_.remove("/y");
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
+    expect_whole(w->granted);
+    ensemble_.run_for(10s);
+    expect_whole(w->granted);
+    expect_one_each();
 }
 
 INSTANTIATE_TEST_SUITE_P(Request,

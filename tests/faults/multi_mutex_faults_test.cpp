@@ -28,6 +28,23 @@ TEST_F(MultiFaults, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
     expect_whole(w->granted);
 }
 
+// The heartbeat tells only of the first.
+TEST_F(MultiFaults, RefusedWatchIsSetAllTheSame) {
+    constexpr int runtime_inconsistency = -2;
+    constexpr int throttled = -127;
+    for (const int code : {throttled, runtime_inconsistency}) {
+        hold h = held(mine_);
+        ensemble_.refuse_next(op::get, code, a_.session_id(), 6);
+        ensemble_.run_for(2s);
+        ASSERT_TRUE(h.valid());
+        ensemble_.remove(h.paths().back());
+        EXPECT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 1s)) << code;
+        EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+        h.release();
+        EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
+    }
+}
+
 TEST_F(MultiFaults, ReleaseWhileDisconnectedIsMadeUpFor) {
     hold h = held(mine_);
     settle();

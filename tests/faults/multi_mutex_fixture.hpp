@@ -2,6 +2,7 @@
 
 #include <latchkey/multi_mutex.hpp>
 
+#include "client_core.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
@@ -48,6 +49,20 @@ protected:
                 });
             },
             60s));
+    }
+
+    /// Another creation of the attempt that made `paths` is sent now.
+    void arrives_late(const std::vector<std::string>& paths) {
+        constexpr std::size_t digits = 10;
+        std::vector<request> late;
+        for (const std::string& path : paths) {
+            late.push_back(request::create(path.substr(0, path.size() - digits),
+                                           {},
+                                           create_mode::ephemeral_sequential,
+                                           open_unsafe_acl()));
+        }
+        client_core& core = *client_core::of(a_);
+        core.post([&core, late] { core.submit(request::multi(late), [](const reply&) {}); });
     }
 
     static constexpr auto for_ever = std::chrono::nanoseconds::max();
