@@ -1,4 +1,5 @@
 // latchkey::mutex beside the same lock written plainly over the C client, on real servers.
+#include <latchkey/leader_latch.hpp>
 #include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 
@@ -14,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -177,6 +179,47 @@ void eight_locks(benchmark::State& state, const setting& where) {
     compare(state, together, one_by_one, {.blocks = where.distant ? 5 : 10, .cycles = 50});
 }
 
+// ---- leadership that is handed over ----
+
+/// From the resignation of a leader whose successor has accepted to the election of that.
+double hand_over(leader_latch& from, leader_latch& to) {
+    while (from.transfer_to(to.id(), 10s) != leader_latch::transfer::accepted) {
+        let_it_wait();  // it has just resigned itself, and is about to join again
+    }
+    std::promise<clock::time_point> elected;
+    const subscription told =
+        to.subscribe({.elected = [&](const leadership&) { elected.set_value(clock::now()); }});
+    let_it_wait();
+    const auto start = clock::now();
+    from.resign();
+    return since(start, elected.get_future().get());
+}
+
+/// Beside the hand-off of a mutex.
+void transfer_of_leadership(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    const std::string path = s.latchkey_path() + "-leader";
+    leader_latch one(s.one(), path, {.id = "one", .preference = leader_preference{}});
+    leader_latch other(s.other(), path, {.id = "other", .preference = leader_preference{}});
+    if (!one.wait_for(10s)) {
+        throw std::runtime_error("nobody leads");
+    }
+    other.start();
+    leader_latch* leads = &one;
+    leader_latch* follows = &other;
+    latchkey::mutex first(s.one(), s.latchkey_path());
+    latchkey::mutex second(s.other(), s.latchkey_path());
+    compare(state,
+            {.cycle =
+                 [&] {
+                     const double took = hand_over(*leads, *follows);
+                     std::swap(leads, follows);
+                     return took;
+                 }},
+            {.cycle = [&] { return hand_over(first, second); }},
+            {.blocks = 10, .cycles = 10});
+}
+
 using measurement = void (*)(benchmark::State&, const setting&);
 
 /// A refusal ends the measurement and fails the program.
@@ -215,6 +258,7 @@ void add_all() {
         add("release to grant", &release_to_grant, where);
         add("try_acquire, held", &try_acquire_when_held, where);
         add("8 locks", &eight_locks, where);
+        add("leader", &transfer_of_leadership, where);
     }
 }
 

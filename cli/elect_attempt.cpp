@@ -39,8 +39,14 @@ private:
 };
 
 attempt_result attempt(client& c, const elect_options& options, const std::stop_token& stop) {
+    // To be asked to hand over is to have the command told to end; it is not cut short while it
+    // takes its time.
+    const leader_preference preference{.priority = options.priority,
+                                       .drain = std::chrono::hours(24 * 365)};
     auto latch = std::make_unique<leader_latch>(
-        c, options.path, leader_options{.id = options.id, .data = options.data});
+        c,
+        options.path,
+        leader_options{.id = options.id, .data = options.data, .preference = preference});
     if (!c.wait_connected(std::chrono::nanoseconds::max(), stop)) {
         return {};
     }

@@ -20,6 +20,9 @@ until INT, TERM, HUP, QUIT, USR1 or USR2; then its exit status is 0.
                              process id); at most 512 bytes
       --data S               what it publishes while it leads, for -l and other
                              followers: an address, a state
+      --priority N           hand over to a candidate of higher priority that has
+                             been there for ten seconds, when it takes part in
+                             that too; at most 1000000 either way (0)
       --once                 no second time: it exits when CMD has ended, or the
                              leadership was lost
   -l, --listen               take no part, and tell who leads, a line each on
@@ -47,6 +50,10 @@ fencing token, a decimal that grows from leader to leader) in its environment,
 stdin, and a process group of its own. INT, TERM, HUP, QUIT, USR1 and USR2 are
 passed on to that group. After INT, TERM and QUIT, and after a signal that ended
 CMD, latchkey ends with it; while it waits to lead each of them ends it.
+
+When somebody is to take over (latchkey resign, a candidate of higher priority),
+CMD gets TERM, and takes the time that it needs; when it has ended the other one
+leads, without waiting for any timeout.
 
 If the leadership is lost, CMD and everything it started is killed before
 anybody else can be elected, also when latchkey itself is stopped or killed.

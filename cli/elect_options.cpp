@@ -5,7 +5,9 @@
 #include "printable.hpp"
 #include "usage_error.hpp"
 
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,10 +30,23 @@ std::string take_path(std::vector<std::string>& operands) {
     return path;
 }
 
+int priority_from(const std::string& text) {
+    int priority = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, failed] = std::from_chars(text.data(), end, priority);
+    if (failed != std::errc() || read != end) {
+        throw usage_error(
+            fmt::format("--priority: '{}' is no whole number; give one from -1000000 to 1000000",
+                        printable(text)));
+    }
+    return priority;
+}
+
 /// Who only looks on has no use for what a candidate is asked.
 void check_follow(const elect_options& options,
                   const std::optional<std::string>& id,
-                  const std::optional<std::string>& data) {
+                  const std::optional<std::string>& data,
+                  const std::optional<std::string>& priority) {
     const auto refuse = [](const std::string& what) {
         throw usage_error(
             fmt::format("-l and {}: -l tells who leads, and takes no part; leave one out", what));
@@ -41,6 +56,9 @@ void check_follow(const elect_options& options,
     }
     if (data) {
         refuse("--data");
+    }
+    if (priority) {
+        refuse("--priority");
     }
     if (options.once) {
         refuse("--once");
@@ -59,9 +77,11 @@ std::variant<elect_options, help_text> parse_elect_options(
     elect_options options;
     std::optional<std::string> id;
     std::optional<std::string> data;
+    std::optional<std::string> priority;
     words.declare(parser, options);
     parser.value("--id", id);
     parser.value("--data", data);
+    parser.value("--priority", priority);
     parser.flag("--once", options.once);
     parser.flag("-l,--listen", options.follow);
     auto operands = parser.read(arguments);
@@ -74,13 +94,16 @@ std::variant<elect_options, help_text> parse_elect_options(
     options.path = take_path(operands);
     options.command = command_from(std::move(operands), environment);
     if (options.follow) {
-        check_follow(options, id, data);
+        check_follow(options, id, data, priority);
     }
     if (id && id->empty()) {
         throw usage_error("--id is empty; leave it out for the host's name and the process id");
     }
     options.id = std::move(id).value_or("");
     options.data = std::move(data).value_or("");
+    if (priority) {
+        options.priority = priority_from(*priority);
+    }
     words.judge(options, environment);
     return options;
 }

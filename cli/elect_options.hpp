@@ -10,8 +10,9 @@ namespace latchkey::cli {
 
 /// What `latchkey elect` is asked to do, checked as far as it can be without a server.
 struct elect_options : run_options {
-    std::string id;       ///< empty: host and process
-    std::string data;     ///< published with the leadership
+    std::string id;    ///< empty: host and process
+    std::string data;  ///< published with the leadership
+    int priority = 0;
     bool once = false;    ///< ends with the first term
     bool follow = false;  ///< -l: tells who leads, and takes no part
 };

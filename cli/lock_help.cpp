@@ -14,6 +14,7 @@ Locks and leader election on Apache ZooKeeper, for commands and scripts.
 Commands:
   lock    run a command while holding a lock
   elect   run a command while leading, or tell who leads
+  resign  ask the leader to hand over
 
 latchkey COMMAND --help tells more about a command.
   -h, --help     this text

@@ -5,6 +5,7 @@
 #include "lock_help.hpp"
 #include "output.hpp"
 #include "printable.hpp"
+#include "resign_command.hpp"
 
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ int main(int count, char** words) {
     if (command == "elect") {
         arguments.erase(arguments.begin());
         return elect_command(arguments);
+    }
+    if (command == "resign") {
+        arguments.erase(arguments.begin());
+        return resign_command(arguments);
     }
     if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
         const auto text = command == "-h" || command == "--help" ? program_help() : version_line();

@@ -45,7 +45,7 @@ int print_help(const help_text& help) {
     return write_to_stdout(help.text) ? exit_status::success : exit_status::output_failed;
 }
 
-client_options client_options_of(const run_options& options, const journal& told) {
+client_options client_options_of(const program_options& options, const journal& told) {
     client_options how;
     how.session_timeout = options.session_timeout;
     how.credentials = read_credentials(options, environment);

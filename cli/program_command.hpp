@@ -23,7 +23,7 @@ namespace latchkey::cli {
 [[nodiscard]] int print_help(const help_text& help);
 
 /// How a client connects for the program.
-[[nodiscard]] client_options client_options_of(const run_options& options, const journal& told);
+[[nodiscard]] client_options client_options_of(const program_options& options, const journal& told);
 
 /// Runs options.command under what `what` gets, or gets it and shows it. To be called before the
 /// process has any thread.

@@ -1,37 +1,22 @@
 #pragma once
 
-#include "option_parser.hpp"
+#include "program_options.hpp"
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace latchkey::cli {
 
-/// What all commands that run something are asked, checked as far as it can be without a server.
-struct run_options {
-    std::string servers;
-    std::string path;
+/// What the commands are asked besides that run something.
+struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; `path` shows them all then
     std::vector<std::string> command;  ///< empty: none is run
-    std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::chrono::nanoseconds> grace;
-    std::optional<std::string> auth_file;
-    bool verbose = false;
-    bool json = false;
 };
 
-/// Asked for instead: print it on stdout.
-struct help_text {
-    std::string text;
-};
-
-/// A variable of the environment; nullopt if it is not set.
-using environment_lookup = std::function<std::optional<std::string>(const char* name)>;
-
-/// The options of them all, as written.
+/// Their options, as written.
 class run_words {
 public:
     /// `options` outlives the parser.
@@ -41,8 +26,7 @@ public:
     void judge(run_options& options, const environment_lookup& environment) const;
 
 private:
-    std::optional<std::string> servers_;
-    std::optional<std::string> session_timeout_;
+    program_words program_;
     std::optional<std::string> grace_;
 };
 

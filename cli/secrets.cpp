@@ -119,7 +119,7 @@ std::vector<credentials> parse_lines(std::string_view text, std::string_view whe
 
 }  // namespace
 
-std::vector<credentials> read_credentials(const run_options& options,
+std::vector<credentials> read_credentials(const program_options& options,
                                           const environment_lookup& environment) {
     secret_text secret;
     if (options.auth_file) {

@@ -2,7 +2,7 @@
 
 #include <latchkey/client.hpp>
 
-#include "run_options.hpp"
+#include "program_options.hpp"
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace latchkey::cli {
 /// A line is a scheme and its secret, for example "digest user:password"; lines that are empty or
 /// begin with '#' are skipped. The file must be a regular one, no symbolic link, belong to this
 /// user or root, and be closed to others. Throws usage_error, which never quotes a secret.
-[[nodiscard]] std::vector<credentials> read_credentials(const run_options& options,
+[[nodiscard]] std::vector<credentials> read_credentials(const program_options& options,
                                                         const environment_lookup& environment);
 
 }  // namespace latchkey::cli

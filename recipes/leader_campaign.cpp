@@ -22,6 +22,7 @@ void leader_campaign::start() {
         return;
     }
     wanted_ = true;
+    state_ = state::waiting;
     if (!std::exchange(started_, true)) {
         core()->post([self = shared_from_this()] {
             if (self->core()->closed_why()) {

@@ -141,16 +141,6 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
     });
 }
 
-/// It has not been told to anybody.
-void leader_candidacy::drop_coming() {
-    if (const auto dropped = std::exchange(coming_, nullptr)) {
-        succession_->end_term();
-        succession_->leave();
-        dropped->state().lose(loss::resigned);
-        dropped->leave();
-    }
-}
-
 void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
     {
         const monitor_lock lock(guard_);
@@ -185,6 +175,9 @@ void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
 }
 
 void leader_candidacy::refuse(const failure& why) {
+    if (succession_) {
+        succession_->leave();
+    }
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
             w->settle(why, nullptr);
@@ -249,35 +242,6 @@ void leader_candidacy::on_closed() {
     }
     drop_coming();
     on_lost();
-}
-
-// ---- handing over ----
-
-void leader_candidacy::transfer(const std::string& id,
-                                std::chrono::nanoseconds limit,
-                                leader_succession::transferred done) {
-    core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
-        self->succession_->transfer(id, limit, done);
-    });
-}
-
-void leader_candidacy::move_behind(const std::string& leader,
-                                   request invitation,
-                                   std::function<void(const std::string&)> done) {
-    if (contender_) {
-        contender_->move_behind(leader, std::move(invitation), std::move(done));
-    } else {
-        done({});
-    }
-}
-
-/// Asked to finish; and made to, if that takes too long.
-void leader_candidacy::hand_over() {
-    if (const auto present = term()) {
-        present->state().ask_back();
-        drain_.start(as_->leads->preference->drain,
-                     [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
-    }
 }
 
 // ---- who waits ----

@@ -3,6 +3,7 @@
 #include "leader_candidacy.hpp"
 #include "path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -33,7 +34,10 @@ bool leader_lookup::answered(const reply& r, const std::string& path) {
 
 void leader_lookup::on_listed() {
     std::erase_if(reachable_, [this](const auto& one) {
-        return one.znode == but_ || (wanted_.mailbox && one.mailbox != *wanted_.mailbox);
+        const auto& will_do = wanted_.mailboxes;
+        const auto is_its = [&one](const mailbox_name& m) { return m.text() == one.mailbox; };
+        return one.znode == but_ ||
+               (!will_do.empty() && std::none_of(will_do.begin(), will_do.end(), is_its));
     });
     if (!wanted_.id || reachable_.empty()) {
         found_ = reachable_.empty() ? std::nullopt : std::optional(reachable_.front());

@@ -15,8 +15,8 @@ namespace latchkey {
 class leader_lookup final : public errand {
 public:
     struct wanted {
-        std::optional<std::string> mailbox = {};  ///< the name
-        std::optional<std::string> id = {};       ///< the first of that id
+        std::vector<mailbox_name> mailboxes = {};  ///< one of these; empty: any
+        std::optional<std::string> id = {};        ///< none: any
     };
 
     /// `but`: the name in the queue of the one who looks.

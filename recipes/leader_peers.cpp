@@ -1,6 +1,5 @@
 #include "leader_peers.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -34,35 +33,41 @@ void leader_peers::note_offer(const mailbox_name& to, time_point now) {
 
 leader_peers::choice leader_peers::choose(int own, time_point now) const {
     const seen* best = nullptr;
-    choice c;
     for (const auto& [name, peer] : peers_) {
-        if (peer.name.priority <= own || !peer.since) {
-            continue;
-        }
-        const time_point ripe =
-            std::max(*peer.since, peer.offered.value_or(*peer.since)) + hysteresis_;
-        if (now < ripe) {
-            c.again = std::min(c.again.value_or(ripe), ripe);
-        } else if (best == nullptr || peer.name.priority > best->name.priority ||
-                   (peer.name.priority == best->name.priority && *peer.since < *best->since)) {
+        const bool ready = peer.name.priority > own && peer.since && peer.ripe(hysteresis_) <= now;
+        if (ready && (best == nullptr || peer.name.priority > best->name.priority ||
+                      (peer.name.priority == best->name.priority && *peer.since < *best->since))) {
             best = &peer;
         }
     }
-    if (best != nullptr) {
+    choice c;
+    const int beaten = best != nullptr ? best->name.priority : own;
+    for (const auto& [name, peer] : peers_) {
+        if (peer.name.priority > beaten && peer.since) {
+            const auto ripe = peer.ripe(hysteresis_);
+            c.again = std::min(c.again.value_or(ripe), ripe);
+        }
+    }
+    if (best != nullptr && (!c.again || *c.again > best->ripe(hysteresis_) + hysteresis_)) {
         c.best = best->name;
     }
     return c;
 }
 
-std::optional<mailbox_name> leader_peers::choose_at_once(int own, time_point now) const {
-    const seen* best = nullptr;
+std::vector<mailbox_name> leader_peers::choose_at_once(int own, time_point now) const {
+    std::vector<mailbox_name> best;
     for (const auto& [name, peer] : peers_) {
-        if (peer.name.priority > own && !peer.offered_within(hysteresis_, now) &&
-            (best == nullptr || peer.name.priority > best->name.priority)) {
-            best = &peer;
+        const int beaten = best.empty() ? own : best.front().priority;
+        if (peer.offered_within(hysteresis_, now) || peer.name.priority < beaten ||
+            (best.empty() && peer.name.priority == own)) {
+            continue;
         }
+        if (peer.name.priority > beaten) {
+            best.clear();
+        }
+        best.push_back(peer.name);
     }
-    return best != nullptr ? std::optional(best->name) : std::nullopt;
+    return best;
 }
 
 }  // namespace latchkey

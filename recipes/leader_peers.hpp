@@ -3,6 +3,8 @@
 #include "leader_letter.hpp"
 #include "loop.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +17,9 @@ class leader_peers {
 public:
     using time_point = loop::clock::time_point;
     using duration = loop::clock::duration;
+
+    /// At least; also without a hysteresis.
+    static constexpr std::chrono::seconds between_offers{1};
 
     struct choice {
         std::optional<mailbox_name> best;  ///< to be offered the leadership now
@@ -34,12 +39,14 @@ public:
     void note_offer(const mailbox_name& to, time_point now);
 
     /// The best of those with a higher priority than `own` that have been there for the hysteresis
-    /// time; of the same priority, who has been there longest.
+    /// time; of the same priority, who has been there longest. If a better one is there for less,
+    /// it is waited for, for another hysteresis time at most: two changes are worse than a late
+    /// one.
     [[nodiscard]] choice choose(int own, time_point now) const;
 
-    /// The best of those with a higher priority, for one that has not started to lead: nobody loses
-    /// anything by it, however short they have been there.
-    [[nodiscard]] std::optional<mailbox_name> choose_at_once(int own, time_point now) const;
+    /// The best of those with a higher priority, which may be several of one, for one that has not
+    /// started to lead: nobody loses anything by it, however short they have been there.
+    [[nodiscard]] std::vector<mailbox_name> choose_at_once(int own, time_point now) const;
 
 private:
     struct seen {
@@ -48,7 +55,14 @@ private:
         std::optional<time_point> offered;  ///< the last time
 
         [[nodiscard]] bool offered_within(duration d, time_point now) const noexcept {
-            return offered && now - *offered < d;
+            return offered && now - *offered < std::max<duration>(d, between_offers);
+        }
+
+        /// When it may be offered the leadership.
+        [[nodiscard]] time_point ripe(duration hysteresis) const noexcept {
+            const auto again = offered ? *offered + std::max<duration>(hysteresis, between_offers)
+                                       : time_point::min();
+            return std::max(*since + hysteresis, again);
         }
     };
 

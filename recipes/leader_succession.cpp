@@ -65,14 +65,14 @@ void leader_succession::on_last_record(const reply& r) {
     }
     const auto last = read_leader_record(r.data);
     if (last && last->unclean == as_->leads->id) {
-        cool_down();
+        cool_down(how_.cool_down);
     } else if (last && last->is == leader_record::state::leading && last->id == as_->leads->id &&
                last->znode != name_of(znode_)) {
         // Unless it is another one of that name, which leads.
         core_->submit(request::get(join_path(as_->directory, last->znode)),
                       while_same(&leader_succession::place_, [this](const reply& its) {
                           if (!its.ok()) {
-                              cool_down();
+                              cool_down(how_.cool_down);
                           }
                           open_mailbox();
                       }));
@@ -81,9 +81,15 @@ void leader_succession::on_last_record(const reply& r) {
     open_mailbox();
 }
 
-void leader_succession::cool_down() {
+/// Until then it is preferred to nobody.
+void leader_succession::cool_down(std::chrono::nanoseconds time) {
+    const auto end = time_after(core_->loop(), time);
+    if (cooling_ && end <= cool_ends_) {
+        return;
+    }
     cooling_ = true;
-    cool_.start(how_.cool_down, [this] {
+    cool_ends_ = end;
+    cool_.start(end, [this] {
         cooling_ = false;
         if (mailbox_) {
             open_mailbox();

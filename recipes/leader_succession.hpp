@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey {
 
@@ -78,7 +79,7 @@ private:
     // as a candidate
     void look_for_failures();
     void on_last_record(const reply& r);
-    void cool_down();
+    void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
     void on_letter(std::int32_t version, const std::string& data);
@@ -91,7 +92,7 @@ private:
     void consider();
     void carry_out();
     void end_order(leader_latch::transfer what);
-    void approach(const mailbox_name& better, std::function<void(bool)> done);
+    void approach(std::vector<mailbox_name> better, std::function<void(bool)> done);
     void look_up(leader_lookup::wanted w,
                  std::chrono::nanoseconds limit,
                  std::function<void(const errand::result&, const leader_lookup&)> done);
@@ -128,6 +129,7 @@ private:
     std::optional<std::pair<std::int32_t, std::string>> unread_;  ///< came meanwhile
     bool cooling_ = false;
     timer cool_;
+    loop::clock::time_point cool_ends_;
     timer look_again_;
 
     std::uint64_t term_ = 0;  ///< numbers the terms, and what comes between

@@ -25,10 +25,10 @@ void leader_succession::begin(const std::string& path, std::function<void(bool)>
             if (r.ok()) {
                 peers_.note(r.names, core_->loop().now());
             }
-            const auto best =
-                r.ok() ? peers_.choose_at_once(priority(), core_->loop().now()) : std::nullopt;
-            if (best) {
-                approach(*best, ready);
+            auto best = r.ok() ? peers_.choose_at_once(priority(), core_->loop().now())
+                               : std::vector<mailbox_name>();
+            if (!best.empty()) {
+                approach(std::move(best), ready);
             } else {
                 ready(false);
             }
@@ -45,9 +45,12 @@ void leader_succession::lead(const std::string& path) {
     list_peers();
 }
 
+/// Who has given up does not get it back before the next one has begun.
 void leader_succession::end_term() {
     ++term_;
-    leading_ = false;
+    if (std::exchange(leading_, false)) {
+        cool_down(how_.hysteresis);
+    }
     busy_ = false;
     watcher_.reset();
     consider_again_.cancel();
@@ -90,7 +93,7 @@ void leader_succession::consider() {
     }
     const auto choice = peers_.choose(priority(), core_->loop().now());
     if (choice.best) {
-        approach(*choice.best, [](bool) {});
+        approach({*choice.best}, [](bool) {});
     } else if (choice.again) {
         consider_again_.start(*choice.again, [this] { consider(); });
     }
@@ -116,7 +119,7 @@ void leader_succession::carry_out() {
     using enum leader_latch::transfer;
     busy_ = true;
     const order& next = orders_.front();
-    look_up({.mailbox = {}, .id = next.id},
+    look_up({.mailboxes = {}, .id = next.id},
             next.limit,
             [this](const errand::result& r, const leader_lookup& looked) {
                 if (looked.found()) {
@@ -139,20 +142,25 @@ void leader_succession::end_order(leader_latch::transfer what) {
 
 // ---- offers ----
 
-void leader_succession::approach(const mailbox_name& better, std::function<void(bool)> done) {
+void leader_succession::approach(std::vector<mailbox_name> better, std::function<void(bool)> done) {
     busy_ = true;
-    peers_.note_offer(better, core_->loop().now());
-    look_up({.mailbox = better.text(), .id = {}},
-            patience(),
-            [this, done = std::move(done)](const errand::result&, const leader_lookup& looked) {
-                if (looked.found()) {
-                    offer(*looked.found(), patience(), done);
-                } else {
-                    busy_ = false;
-                    done(false);
-                    consider();
+    look_up(
+        {.mailboxes = better, .id = {}},
+        patience(),
+        [this, better, done = std::move(done)](const errand::result&, const leader_lookup& looked) {
+            for (const mailbox_name& one : better) {
+                if (!looked.found() || looked.found()->mailbox == one.text()) {
+                    peers_.note_offer(one, core_->loop().now());
                 }
-            });
+            }
+            if (looked.found()) {
+                offer(*looked.found(), patience(), done);
+            } else {
+                busy_ = false;
+                done(false);
+                consider();
+            }
+        });
 }
 
 void leader_succession::look_up(

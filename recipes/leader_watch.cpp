@@ -42,9 +42,9 @@ std::optional<leader_info> leader_watch::current() const {
 
 // ---- the session ----
 
-/// A new session may be served by somebody who is behind what an earlier one has shown.
+/// What this connection shows is not older than what an earlier one did: servers refuse a session
+/// that has seen more than they have, and to open a new one is a transaction, behind all others.
 void leader_watch::session_connected() {
-    core_->submit(request::sync(directory_), [](const reply&) {});
     forget();
     look();
 }
@@ -80,6 +80,8 @@ void leader_watch::look() {
 /// Nothing more can be learned until then.
 void leader_watch::look_later() {
     ++step_;
+    head_.end();
+    vacancy_.reset();
     again_.start(backoff_.next(core_->loop().random()), [this] {
         if (core_->connected()) {
             look();
@@ -219,20 +221,25 @@ void leader_watch::on_head(const reply& r) {
         look();
         return;
     }
-    if (!r.ok()) {
+    if (r.ok()) {
+        backoff_.reset();
         tell_leader();
-        look_later();
         return;
     }
-    backoff_.reset();
-    tell_leader();
+    if (r.code == result_code::no_auth) {
+        tell_leader();  // that there is one
+    }
+    look_later();
 }
 
 void leader_watch::on_directory(const reply& r) {
-    if (!r.ok()) {
+    const result_code code = r.code;
+    if (code != result_code::ok) {
         published_.end();  // begins again with the next list
     }
-    if (head_.last()) {
+    if (code != result_code::ok && code != result_code::no_node && code != result_code::no_auth) {
+        look_later();
+    } else if (head_.last()) {
         tell_leader();
     }
 }

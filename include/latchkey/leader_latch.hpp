@@ -169,9 +169,9 @@ public:
     /// it had called transfer_to(); without one, to whoever is next, as if it had been asked to
     /// finish. It may be that nothing follows: that candidate may not be there.
     ///
-    /// - Cost: 4 requests, 3 round trips. Blocks: until answered.
-    /// - Errors: errc::invalid_argument; unreachable (within the session timeout), not_authorized,
-    ///   indeterminate, closed, forked, would_deadlock.
+    /// - Cost: 3 requests, 2 round trips. Blocks: until answered.
+    /// - Errors: errc::invalid_argument; unreachable (within the session timeout; it may have been
+    ///   asked), not_authorized, closed, forked, would_deadlock.
     static resignation request_resignation(client& c,
                                            const std::string& path,
                                            const std::optional<std::string>& to = {});

@@ -20,14 +20,16 @@ enum class suspended_policy : std::uint8_t {
 };
 
 /// How much a candidate is to be preferred to others, and how carefully the leadership changes
-/// hands because of that. Whoever has one takes part in transfers, too.
+/// hands because of that. Whoever has one takes part in transfers, too; what was transferred to
+/// somebody of lower priority comes back by and by.
 struct leader_preference {
-    /// A leader hands over to a candidate of higher priority, never to one of the same. At most
-    /// 1,000,000 either way.
+    /// A leader that takes part hands over to a candidate of higher priority, never to one of the
+    /// same. At most 1,000,000 either way.
     int priority = 0;
 
     /// For so long a candidate has to have been there, by the leader's clock, before it is
-    /// preferred; and as long an interval lies between two offers to it.
+    /// preferred; and as long an interval lies between two offers to it. One that has just resigned
+    /// is preferred to nobody for as long.
     std::chrono::milliseconds hysteresis{10'000};
 
     /// A candidate whose id is that of the last leader that ended without giving up is preferred to

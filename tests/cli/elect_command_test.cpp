@@ -6,9 +6,11 @@
 #include <csignal>
 #include <sstream>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace latchkey::test {
 
@@ -228,6 +230,44 @@ TEST_F(ElectCommand, TellsProgramsWhoLeads) {
     EXPECT_EQ(leader->wait(), 0);
 }
 
+TEST_F(ElectCommand, HandsOverToWhomItIsToldWhenItsCommandHasEnded) {
+    const auto first = elect_sh({"--id", "first"},
+                                "trap 'touch $DIR/told' TERM; touch $DIR/first; "
+                                "while ! [ -e $DIR/end ]; do sleep 0.01; done; exit 3");
+    ASSERT_TRUE(eventually_exists("first"));
+    const auto second = elect_sh({"--id", "second"}, "touch $DIR/second; exec sleep 1000");
+    ASSERT_TRUE(eventually_candidates({"first", "second"}));
+    const auto third = elect_sh({"--id", "third"}, "touch $DIR/third; exec sleep 1000");
+    ASSERT_TRUE(eventually_candidates({"first", "second", "third"}));
+    ASSERT_TRUE(eventually([&] {
+        const auto asked = start("resign", {"--to", "third"}, {}, {});
+        EXPECT_EQ(asked->wait(), 0) << asked->err();
+        return eventually([&] { return exists("told"); }, std::chrono::seconds(5));
+    })) << "the third one's mailbox may come a moment after its znode";
+    EXPECT_FALSE(exists("third")) << "before the leader's command has ended";
+    EXPECT_TRUE(eventually_candidates({"first", "third", "second"}));
+    ::close(::open((folder_ / "end").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_TRUE(eventually_exists("third"));
+    EXPECT_TRUE(eventually_candidates({"third", "second", "first"}));
+    EXPECT_FALSE(exists("second"));
+
+    EXPECT_EQ(start("resign", {}, {}, {})->wait(), 0);
+    EXPECT_TRUE(eventually_exists("second")) << "who was next";
+}
+
+TEST_F(ElectCommand, ResigningNeedsALeaderThatCanBeAsked) {
+    EXPECT_EQ(start("resign", {}, {}, {})->wait(), 1);
+    leader_latch latch(view(), path_, {.id = "a"});
+    static_cast<void>(latch.wait());
+    const auto refused = start("resign", {}, {}, {});
+    EXPECT_EQ(refused->wait(), 65);
+    EXPECT_THAT(refused->err(), HasSubstr(path_));
+    EXPECT_EQ(start("resign", {}, {"twice"}, {})->wait(), 64);
+    program_surroundings nowhere;
+    nowhere.environment["LATCHKEY_SERVERS"] = "127.0.0.1:1";
+    EXPECT_EQ(start("resign", {"-t", "0.5"}, {}, nowhere)->wait(), 69);
+}
+
 TEST_F(ElectCommand, ListenerThatCannotTellEnds) {
     program_surroundings nobody_reads;
     nobody_reads.closed_stdout = true;
@@ -266,6 +306,9 @@ TEST_F(ElectCommand, WrongUseNamesValueAndRemedy) {
     refused({"-l", "--id", "a", "/a"}, "--id");
     refused({"-l", "--data", "a", "/a"}, "--data");
     refused({"-l", "--once", "/a"}, "--once");
+    refused({"-l", "--priority", "1", "/a"}, "--priority");
+    refused({"--priority", "high", "/a", "true"}, "'high'");
+    refused({"--priority", "1000001", "/a", "true"}, "1000001");
     refused({"-l", "/a", "true"}, "'true'");
     refused({"--id", "", "/a"}, "--id");
     refused({"--id", std::string(513, 'x'), "/a", "true"}, "512");
@@ -278,6 +321,9 @@ TEST_F(ElectCommand, HelpGoesToStdout) {
     program help({"elect", "--help"});
     EXPECT_EQ(help.wait(), 0);
     EXPECT_THAT(help.out(), HasSubstr("--once"));
+    program resign({"resign", "--help"});
+    EXPECT_EQ(resign.wait(), 0);
+    EXPECT_THAT(resign.out(), HasSubstr("--to"));
     program general({"--help"});
     EXPECT_EQ(general.wait(), 0);
     EXPECT_THAT(general.out(), HasSubstr("\n  elect "));

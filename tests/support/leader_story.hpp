@@ -21,7 +21,8 @@ public:
                 [this](const leadership& term, loss why) {
                     add(term.valid() ? "lost, and valid" : std::string("lost: ") + to_string(why));
                 },
-            .refused = [this](const error& why) { add("refused: " + why.code().message()); }};
+            .refused = [this](const error& why) { add("refused: " + why.code().message()); },
+            .chosen = [this] { add("chosen"); }};
     }
 
     [[nodiscard]] std::vector<std::string> told() const {

@@ -36,7 +36,7 @@ protected:
 
     static std::vector<credentials> read(std::optional<std::string> name,
                                          std::optional<std::string> variable = {}) {
-        run_options options;
+        program_options options;
         options.auth_file = std::move(name);
         return read_credentials(options, [&](const char*) { return variable; });
     }

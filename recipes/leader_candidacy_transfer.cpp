@@ -1,0 +1,46 @@
+#include "leader_candidacy.hpp"
+
+#include <utility>
+
+// A candidate's side of transfers: leader_succession decides, and this does it.
+
+namespace latchkey {
+
+/// It has not been told to anybody.
+void leader_candidacy::drop_coming() {
+    if (const auto dropped = std::exchange(coming_, nullptr)) {
+        succession_->end_term();
+        succession_->leave();
+        dropped->state().lose(loss::resigned);
+        dropped->leave();
+    }
+}
+
+void leader_candidacy::transfer(const std::string& id,
+                                std::chrono::nanoseconds limit,
+                                leader_succession::transferred done) {
+    core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
+        self->succession_->transfer(id, limit, done);
+    });
+}
+
+void leader_candidacy::move_behind(const std::string& leader,
+                                   request invitation,
+                                   std::function<void(const std::string&)> done) {
+    if (contender_) {
+        contender_->move_behind(leader, std::move(invitation), std::move(done));
+    } else {
+        done({});
+    }
+}
+
+/// Asked to finish; and made to, if that takes too long.
+void leader_candidacy::hand_over() {
+    if (const auto present = term()) {
+        present->state().ask_back();
+        drain_.start(as_->leads->preference->drain,
+                     [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+    }
+}
+
+}  // namespace latchkey

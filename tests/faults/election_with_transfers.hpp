@@ -1,0 +1,56 @@
+#pragma once
+
+#include "election.hpp"
+#include "leader_letter.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+
+/// An election whose candidates take part in transfers.
+class election_with_transfers : public election {
+protected:
+    using election::election;
+
+    static leader_options taking_part(std::string id, int priority = 0) {
+        return {.id = std::move(id),
+                .preference = leader_preference{
+                    .priority = priority, .hysteresis = 10s, .cool_down = 60s, .drain = 5s}};
+    }
+
+    /// What a transfer came to; nothing yet.
+    using pending = std::shared_ptr<std::optional<leader_latch::transfer>>;
+
+    static pending transfer(candidate& from, const std::string& to) {
+        auto p = std::make_shared<std::optional<leader_latch::transfer>>();
+        from.latch->async_transfer_to(to,
+                                      std::chrono::nanoseconds::max(),
+                                      [p](std::error_code, leader_latch::transfer r) { *p = r; });
+        return p;
+    }
+
+    std::optional<leader_latch::transfer> told(const pending& p) {
+        run_until([&] { return p->has_value(); }, 60s);
+        return *p;
+    }
+
+    /// As many that take part, called "0", "1" and so on; the first leads.
+    std::vector<candidate*> queue_of(int size, int priority = 0) {
+        std::vector<candidate*> all;
+        for (int i = 0; i < size; ++i) {
+            const auto o = taking_part(std::to_string(i), priority);
+            all.push_back(i == 0 ? &leading(o) : &following(o));
+        }
+        return all;
+    }
+
+    std::size_t mailboxes() const { return ensemble_.children(peers_of(path)).size(); }
+};
+
+}  // namespace latchkey::test

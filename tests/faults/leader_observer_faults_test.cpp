@@ -1,0 +1,214 @@
+#include <latchkey/leader_observer.hpp>
+
+#include "stepped_test.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+
+/// Whatever becomes of the observer's requests, answers and sessions: what it tells is true in the
+/// end, never goes back, and leaves out no "nobody" between two leaders.
+class LeaderObserverFaults : public SteppedTest {
+protected:
+    LeaderObserverFaults() { ensemble_.create("/lead"); }
+
+    std::string candidate() {
+        std::string digits = std::to_string(++joined_);
+        digits.insert(0, 10 - digits.size(), '0');
+        return ensemble_.create("/lead/_c_01234567-89ab-cdef-0123-456789abcdef-latch-" + digits,
+                                std::to_string(joined_));
+    }
+
+    leader_observer::listener notes() {
+        return [this](const std::optional<leader_info>& now) { told_.push_back(now); };
+    }
+
+    /// Nobody's name in `told_` is "".
+    [[nodiscard]] std::string last() const {
+        return told_.empty() ? "?" : told_.back() ? told_.back()->id : "";
+    }
+
+    [[nodiscard]] bool comes_to(const std::string& id) {
+        return ensemble_.run_until([&] { return last() == id; }, 60s);
+    }
+
+    void expect_in_order() const {
+        int newest = 0;
+        for (std::size_t i = 0; i < told_.size(); ++i) {
+            if (!told_[i]) {
+                EXPECT_TRUE(i == 0 || told_[i - 1]) << "nobody, twice";
+                continue;
+            }
+            if (i > 0 && told_[i - 1]) {
+                EXPECT_EQ(told_[i]->path, told_[i - 1]->path) << "nobody was left out";
+            }
+            EXPECT_GE(std::stoi(told_[i]->id), newest) << "somebody who led before";
+            newest = std::stoi(told_[i]->id);
+        }
+    }
+
+    int joined_ = 0;
+    std::vector<std::optional<leader_info>> told_;
+};
+
+TEST_F(LeaderObserverFaults, AnyRequestOrAnswerMayBeLost) {
+    client c = connected();
+    for (const auto what : {op::get, op::children, op::any}) {
+        for (const auto at : {when::before, when::after}) {
+            for (const int skipped : {0, 1, 2, 3}) {
+                told_.clear();
+                const auto first = candidate();
+                ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
+                {
+                    const leader_observer o(c, "/lead", notes());
+                    ASSERT_TRUE(comes_to(std::to_string(joined_)));
+                    const auto second = candidate();
+                    ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
+                    ensemble_.remove(first);
+                    ASSERT_TRUE(comes_to(std::to_string(joined_)));
+                    ensemble_.remove(second);
+                    ASSERT_TRUE(comes_to(""));
+                    expect_in_order();
+                }
+                ensemble_.run_for(1s);
+            }
+        }
+    }
+    EXPECT_LE(ensemble_.open_watches(), 2U) << "what the servers have is one a path and kind";
+}
+
+TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
+    client c = connected();
+    const auto first = candidate();
+    constexpr int throttled = -127;
+    ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
+    ensemble_.refuse_next(op::get, throttled, c.session_id(), 5);
+    const leader_observer o(c, "/lead", notes());
+    ASSERT_TRUE(comes_to("1"));
+    ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
+    ensemble_.remove(first);
+    ASSERT_TRUE(comes_to(""));
+    expect_in_order();
+    EXPECT_EQ(told_.size(), 2U);
+}
+
+TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedIsMadeAndWatchedAgain) {
+    client c = connected();
+    const leader_observer o(c, "/lead", notes());
+    ASSERT_TRUE(comes_to(""));
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.remove("/lead");
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/lead"); }, 10s));
+        const auto leader = candidate();
+        ASSERT_TRUE(comes_to(std::to_string(joined_)));
+        ensemble_.remove(leader);
+        ASSERT_TRUE(comes_to(""));
+    }
+    settle();
+    EXPECT_EQ(ensemble_.open_watches(), 2U);
+}
+
+TEST_F(LeaderObserverFaults, NewSessionDoesNotShowALeaderOfThePast) {
+    client c = connected();
+    const auto first = candidate();
+    candidate();
+    const leader_observer o(c, "/lead", notes());
+    ASSERT_TRUE(comes_to("1"));
+    ensemble_.remove(first);
+    ASSERT_TRUE(comes_to("2"));
+    const int behind = (ensemble_.leader() + 1) % 3;
+    ensemble_.lag(behind, 5s);
+    const auto second = ensemble_.children("/lead").front();
+    candidate();
+    ensemble_.remove("/lead/" + second);
+    ASSERT_TRUE(comes_to("3"));
+    ensemble_.move(c.session_id(), behind);
+    ensemble_.expire(c.session_id());
+    ensemble_.run_for(30s);
+    EXPECT_EQ(last(), "3");
+    expect_in_order();
+}
+
+class LeaderObserverRandom : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(LeaderObserverRandom, TellsTheTruthInTheEndAndNothingTwice) {
+    SCOPED_TRACE("seed " + std::to_string(GetParam()));
+    ensemble::options how;
+    how.mode = ensemble::mode::stepped;
+    how.seed = GetParam();
+    how.one_way = 1ms;
+    how.jitter = 3ms;
+    ensemble e(how);
+    std::mt19937_64 random(GetParam());
+    const auto any = [&](std::uint64_t below) { return random() % below; };
+    client c = e.connect({.session_timeout = 6s});
+    std::vector<std::optional<leader_info>> told;
+    const leader_observer o(c, "/lead", [&](const auto& now) { told.push_back(now); });
+    ASSERT_TRUE(e.run_until([&] { return e.exists("/lead"); }, 30s));
+    e.inject({.cut_before = 0.02,
+              .cut_after = 0.02,
+              .interval = 300ms,
+              .cut = 0.2,
+              .suspend = 0.05,
+              .pause = 0.05,
+              .expire = 0.05,
+              .stop = 0.03,
+              .isolate = 0.03,
+              .lag = 0.1,
+              .lasting = 3s});
+    std::vector<std::string> queue;
+    int joined = 0;
+    for (int i = 0; i < 60; ++i) {
+        e.run_for(std::chrono::milliseconds(any(1000)));
+        try {
+            if (queue.empty() || any(2) == 0) {
+                std::string digits = std::to_string(++joined);
+                digits.insert(0, 10 - digits.size(), '0');
+                queue.push_back(
+                    e.create("/lead/_c_01234567-89ab-cdef-0123-456789abcdef-latch-" + digits,
+                             std::to_string(joined)));
+            } else {
+                const auto at = queue.begin() + static_cast<std::ptrdiff_t>(any(queue.size()));
+                e.remove(*at);
+                queue.erase(at);
+            }
+        } catch (const error&) {
+            // there was no leader of the ensemble
+            queue.clear();
+            for (const auto& name : e.children("/lead")) {
+                queue.push_back("/lead/" + name);
+            }
+        }
+    }
+    e.inject({});
+    const auto truth = [&] {
+        const auto names = e.children("/lead");
+        return names.empty() ? std::string() : "/lead/" + names.front();
+    };
+    EXPECT_TRUE(e.run_until(
+        [&] { return !told.empty() && (told.back() ? told.back()->path : "") == truth(); }, 120s));
+    int newest = 0;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        if (told[i]) {
+            EXPECT_GE(std::stoi(told[i]->id), newest) << "somebody who led before";
+            newest = std::stoi(told[i]->id);
+        }
+        EXPECT_TRUE(i == 0 || !told[i] || !told[i - 1]) << "nobody was left out";
+    }
+    e.run_for(10s);
+    EXPECT_LE(e.open_watches(), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LeaderObserverRandom, ::testing::Range<std::uint64_t>(1, 41));
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,171 @@
+#include <latchkey/ensemble.hpp>
+#include <latchkey/leader_selector.hpp>
+
+#include "eventually.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Selectors have a thread of their own: the ensemble runs by itself, and nothing is exact.
+class LeaderSelectorFaults : public ::testing::Test {
+protected:
+    /// Two terms must never be valid at once. `check()` is called with a term at any time.
+    class judge {
+    public:
+        void check(const leadership& term) {
+            const std::lock_guard lock(mutex_);
+            // In this order: it was valid while the newer one had been already.
+            if (term.valid()) {
+                EXPECT_GE(term.fencing_token(), newest_);
+                newest_ = std::max(newest_, term.fencing_token());
+            }
+        }
+
+    private:
+        std::mutex mutex_;
+        fencing_token newest_;
+    };
+
+    /// Works until it is to stop.
+    leader_selector::work work() { return judged_by(judge_); }
+
+    leader_selector::work judged_by(judge& who) {
+        return [this, &who](const leadership& term, const std::stop_token& stop) {
+            ++terms_;
+            std::mutex m;
+            std::unique_lock lock(m);
+            std::condition_variable_any pause;
+            while (!stop.stop_requested()) {
+                who.check(term);
+                pause.wait_for(lock, stop, 1ms, [] { return false; });
+            }
+            who.check(term);
+        };
+    }
+
+    client connect() { return ensemble_.connect({.session_timeout = 4s}); }
+
+    testing::ensemble ensemble_;
+    judge judge_;
+    std::atomic<int> terms_ = 0;
+};
+
+TEST_F(LeaderSelectorFaults, ShortOutageIsLedThroughOrEndsTheTermAsThePolicySays) {
+    client a = connect();
+    client b = connect();
+    judge other;
+    leader_selector keeps(a, "/keeps", {}, work());
+    leader_selector steps_down(
+        b, "/steps-down", {.on_suspended = suspended_policy::step_down}, judged_by(other));
+    keeps.start();
+    steps_down.start();
+    ASSERT_TRUE(eventually([&] { return keeps.is_leader() && steps_down.is_leader(); }));
+    const auto kept = keeps.leadership();
+    const auto given_up = steps_down.leadership();
+    ensemble_.cut(a.session_id());
+    ensemble_.cut(b.session_id());
+    ASSERT_TRUE(
+        eventually([&] { return steps_down.is_leader() && given_up.lost().stop_requested(); }));
+    EXPECT_EQ(given_up.why_lost(), loss::suspended);
+    EXPECT_GT(steps_down.leadership().fencing_token(), given_up.fencing_token());
+    EXPECT_TRUE(kept.valid());
+}
+
+TEST_F(LeaderSelectorFaults, PausedLeaderFindsItsTermOver) {
+    client a = connect();
+    client b = connect();
+    leader_selector first(a, "/lead", {}, work());
+    leader_selector second(b, "/lead", {}, work());
+    first.start();
+    ASSERT_TRUE(eventually([&] { return first.is_leader(); }));
+    second.start();
+    ASSERT_TRUE(eventually([&] { return ensemble_.children("/lead").size() == 2; }));
+    const auto term = first.leadership();
+    ensemble_.pause(a.session_id());
+    ASSERT_TRUE(eventually([&] { return second.is_leader(); }));
+    EXPECT_FALSE(term.valid());
+    ensemble_.resume(a.session_id());
+    ASSERT_TRUE(eventually([&] { return ensemble_.children("/lead").size() == 2; }));
+    second.interrupt();
+    EXPECT_TRUE(eventually([&] { return first.is_leader(); }));
+}
+
+TEST_F(LeaderSelectorFaults, StartsBeforeAServerIsThere) {
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.stop_server(i);
+    }
+    client a = connect();
+    leader_selector s(a, "/lead", {}, work());
+    s.start();
+    EXPECT_EQ(s.present(), leader_selector::state::waiting);
+    for (int i = 0; i < 3; ++i) {
+        ensemble_.start_server(i);
+    }
+    EXPECT_TRUE(eventually([&] { return s.is_leader(); }));
+}
+
+TEST_F(LeaderSelectorFaults, ManyLeadOneAfterTheOtherWhateverBreaks) {
+    std::vector<client> clients;
+    std::vector<std::unique_ptr<leader_selector>> all;
+    std::atomic<int> thrown = 0;
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(connect());
+        all.push_back(std::make_unique<leader_selector>(
+            clients.back(),
+            "/lead",
+            leader_options{.id = std::to_string(i), .data = "x"},
+            [this, &thrown, works = work(), i](const leadership& term,
+                                               const std::stop_token& stop) {
+                if (i == 0 && ++thrown % 2 == 0) {
+                    throw std::runtime_error("every other time");
+                }
+                works(term, stop);
+            }));
+        all.back()->start();
+    }
+    ensemble_.inject({.cut_before = 0.01,
+                      .cut_after = 0.01,
+                      .interval = 50ms,
+                      .cut = 0.3,
+                      .suspend = 0.05,
+                      .pause = 0.02,
+                      .stop = 0.02,
+                      .lasting = 300ms});
+    EXPECT_TRUE(eventually(
+        [&] {
+            for (const auto& one : all) {
+                one->interrupt();
+            }
+            return terms_ >= 300;
+        },
+        120s));
+    ensemble_.inject({});
+    for (const auto& one : all) {
+        EXPECT_TRUE(eventually(
+            [&] {
+                for (const auto& other : all) {
+                    if (other != one) {
+                        other->interrupt();
+                    }
+                }
+                return one->is_leader();
+            },
+            120s))
+            << one->id() << ", which is " << to_string(one->present());
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test

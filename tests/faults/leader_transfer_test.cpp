@@ -1,0 +1,274 @@
+// Leadership that is handed over, by who has it and to whom it chose, or because somebody asked.
+#include "election_with_transfers.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+using result = leader_latch::transfer;
+
+class LeaderTransfer : public election_with_transfers {};
+
+TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOthers) {
+    const auto all = queue_of(5);
+    const auto t = transfer(*all[0], "3");
+    ASSERT_EQ(told(t), result::accepted);
+    const leadership term = all[0]->latch->leadership();
+    ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
+    EXPECT_TRUE(term.valid()) << "it has time to finish";
+    EXPECT_TRUE(run_until([&] { return all[3]->story.count("chosen") == 1; }, 1s));
+    run_for(1s);
+    EXPECT_TRUE(term.valid());
+    const auto before = ensemble_.now();
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[3]));
+    EXPECT_LE(ensemble_.now() - before, 4 * round_trip) << "no timeout was waited for";
+    EXPECT_GT(all[3]->latch->leadership().fencing_token(), term.fencing_token());
+    run_for(1s);
+    for (const candidate* c : all) {
+        EXPECT_EQ(c->story.count("elected"), c == all[0] || c == all[3] ? 1U : 0U);
+    }
+    expect_in_order(*all[3]);
+    EXPECT_EQ(mailboxes(), all.size());
+    for (const int next : {1, 2, 4, 0, 3}) {
+        const_cast<candidate*>(leader())->latch->resign();
+        ASSERT_TRUE(leads(*all[std::size_t(next)])) << "the old leader is at the tail";
+    }
+}
+
+TEST_F(LeaderTransfer, IsAFewRoundTrips) {
+    const auto all = queue_of(3);
+    settle();
+    const auto before = ensemble_.now();
+    const auto t = transfer(*all[0], "2");
+    ASSERT_EQ(told(t), result::accepted);
+    // Lists, ids, the mailbox, the offer; then the candidate's read, its move, and our list.
+    EXPECT_LE(ensemble_.now() - before, 8 * round_trip);
+}
+
+TEST_F(LeaderTransfer, LeaderThatDoesNotFinishIsResignedAfterItsTime) {
+    const auto all = queue_of(2);
+    ASSERT_EQ(told(transfer(*all[0], "1")), result::accepted);
+    const auto before = ensemble_.now();
+    ASSERT_TRUE(leads(*all[1]));
+    EXPECT_GE(ensemble_.now() - before, 4s);
+    EXPECT_LE(ensemble_.now() - before, 6s);
+    EXPECT_EQ(all[0]->story.count(leader_story::lost(loss::resigned)), 1U);
+    expect_in_order(*all[1]);
+}
+
+TEST_F(LeaderTransfer, CanBeClosedIntoInsteadOfResigned) {
+    const auto all = queue_of(3);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    all[0]->latch.reset();
+    ASSERT_TRUE(leads(*all[2]));
+    expect_in_order(*all[2]);
+    EXPECT_EQ(record()->id, "2");
+}
+
+TEST_F(LeaderTransfer, IsToNobodyWhoIsNotThereOrTakesNoPartOrIsTheLeader) {
+    candidate& a = leading(taking_part("a"));
+    candidate& b = following({.id = "b"});
+    EXPECT_EQ(told(transfer(a, "b")), result::no_candidate);
+    EXPECT_EQ(told(transfer(a, "c")), result::no_candidate);
+    EXPECT_EQ(told(transfer(a, "a")), result::no_candidate);
+    candidate& c = following(taking_part("c"));
+    EXPECT_EQ(told(transfer(c, "a")), result::not_leading);
+    EXPECT_THROW(transfer(b, "a"), error);
+    run_for(30s);
+    EXPECT_TRUE(a.latch->is_leader());
+    EXPECT_FALSE(a.latch->leadership().hand_over_requested().stop_requested());
+}
+
+TEST_F(LeaderTransfer, CandidatesThatKnowNothingOfItAreLeftBehindAndLeadLater) {
+    candidate& a = leading(taking_part("a"));
+    candidate& plain = following({.id = "plain"});
+    candidate& last = following({.id = "last"});
+    candidate& b = following(taking_part("b"));
+    EXPECT_EQ(mailboxes(), 2U);
+    ASSERT_EQ(told(transfer(a, "b")), result::accepted);
+    a.latch->resign();
+    ASSERT_TRUE(leads(b));
+    EXPECT_EQ(plain.story.count("elected"), 0U);
+    expect_in_order(b);
+    b.latch.reset();
+    ASSERT_TRUE(leads(plain));
+    expect_in_order(plain);
+    plain.latch.reset();
+    ASSERT_TRUE(leads(last));
+    EXPECT_EQ(told(transfer(a, "last")), result::not_leading);
+}
+
+TEST_F(LeaderTransfer, OneAfterTheOther) {
+    const auto all = queue_of(4);
+    const auto first = transfer(*all[0], "nobody");
+    const auto second = transfer(*all[0], "2");
+    const auto third = transfer(*all[0], "3");
+    EXPECT_EQ(told(first), result::no_candidate);
+    EXPECT_EQ(told(second), result::accepted);
+    all[0]->latch->resign();
+    EXPECT_EQ(told(third), result::not_leading);
+    ASSERT_TRUE(leads(*all[2]));
+    expect_in_order(*all[2]);
+}
+
+TEST_F(LeaderTransfer, WakesTheSuccessorAndTheFollowerAmongMany) {
+    const auto all = queue_of(20);
+    ASSERT_EQ(told(transfer(*all[0], "12")), result::accepted);
+    run_for(1s);
+    settle();
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[12]));
+    run_for(1s);
+    std::vector<int> woken;
+    for (int i = 1; i < 20; ++i) {
+        const auto c = ensemble_.count(all[std::size_t(i)]->id());
+        if (c.watch_events > 0 && i != 12) {
+            woken.push_back(i);
+        }
+    }
+    EXPECT_THAT(woken, ElementsAre(1)) << "besides the successor";
+}
+
+TEST_F(LeaderTransfer, AndBackAgainManyTimes) {
+    const auto all = queue_of(3);
+    for (int round = 0; round < 10; ++round) {
+        const int from = round % 2 == 0 ? 0 : 2;
+        candidate& leader = *all[std::size_t(from)];
+        ASSERT_TRUE(leader.latch->is_leader());
+        ASSERT_EQ(told(transfer(leader, from == 0 ? "2" : "0")), result::accepted);
+        leader.latch->resign();
+        ASSERT_TRUE(leads(*all[from == 0 ? 2 : 0]));
+        run_for(1s);
+    }
+    EXPECT_EQ(all[1]->story.count("elected"), 0U);
+    expect_in_order(*all[0]);
+    EXPECT_EQ(mailboxes(), 3U);
+}
+
+TEST_F(LeaderTransfer, OneThatDoesNotAnswerCostsNothing) {
+    const auto all = queue_of(3);
+    ensemble_.black_hole(all[2]->id());
+    const auto before = ensemble_.now();
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
+    EXPECT_LE(ensemble_.now() - before, 2s + 100ms) << "a sixth of the session timeout";
+    EXPECT_TRUE(all[0]->latch->is_leader());
+    EXPECT_FALSE(all[0]->latch->leadership().hand_over_requested().stop_requested());
+    ensemble_.resume(all[2]->id());
+    run_for(10s);
+    EXPECT_TRUE(all[0]->latch->is_leader()) << "the offer was withdrawn";
+    EXPECT_EQ(all[2]->story.count("chosen"), 0U);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted) << "another one is not";
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[2]));
+    expect_in_order(*all[2]);
+}
+
+TEST_F(LeaderTransfer, SuccessorLeadsWhenTheLeaderDiesInsteadOfFinishing) {
+    const auto all = queue_of(3);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    by_force([&] { ensemble_.expire(all[0]->id()); });
+    ASSERT_TRUE(leads(*all[2]));
+    EXPECT_EQ(all[1]->story.count("elected"), 0U);
+    expect_in_order(*all[2]);
+}
+
+TEST_F(LeaderTransfer, NextInTheQueueLeadsWhenTheSuccessorDies) {
+    const auto all = queue_of(3);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    ensemble_.expire(all[2]->id());
+    run_for(1s);
+    EXPECT_TRUE(all[0]->latch->is_leader());
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[1]));
+    expect_in_order(*all[1]);
+}
+
+TEST_F(LeaderTransfer, SuccessorMayThinkBetterOfIt) {
+    const auto all = queue_of(3);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    all[2]->latch.reset();
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[1]));
+    expect_in_order(*all[1]);
+}
+
+// ---- asked for by others ----
+
+class LeaderIsAsked : public election_with_transfers {
+protected:
+    /// As leader_latch::request_resignation() does, which blocks.
+    void ask(const candidate& whom, const std::string& to = {}) {
+        const std::string znode = whom.latch->leadership().path();
+        const auto name = znode.substr(znode.rfind('/') + 1);
+        for (const std::string& mailbox : ensemble_.children(peers_of(path))) {
+            if (mailbox.ends_with(guid_in(name))) {
+                ensemble_.set(peers_of(path) + "/" + mailbox,
+                              write_leader_letter({leader_letter::kind::resign, to}));
+                return;
+            }
+        }
+        FAIL() << "no mailbox of " << znode;
+    }
+};
+
+TEST_F(LeaderIsAsked, ToResignAndTheNextOneLeads) {
+    const auto all = queue_of(3);
+    run_for(1s);
+    ask(*all[0]);
+    const leadership term = all[0]->latch->leadership();
+    ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
+    EXPECT_TRUE(term.valid());
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[1]));
+    expect_in_order(*all[1]);
+}
+
+TEST_F(LeaderIsAsked, ToHandOverToOneOfThem) {
+    const auto all = queue_of(3);
+    run_for(1s);
+    ask(*all[0], "2");
+    ASSERT_TRUE(leads(*all[2])) << "at the latest when the time to finish is over";
+    EXPECT_EQ(all[1]->story.count("elected"), 0U);
+    expect_in_order(*all[2]);
+}
+
+TEST_F(LeaderIsAsked, ToHandOverToNobodyAndLeadsOn) {
+    const auto all = queue_of(2);
+    run_for(1s);
+    ask(*all[0], "who?");
+    run_for(30s);
+    EXPECT_TRUE(all[0]->latch->is_leader());
+    EXPECT_FALSE(all[0]->latch->leadership().hand_over_requested().stop_requested());
+    expect_in_order(*all[0]);
+}
+
+TEST_F(LeaderIsAsked, NonsenseAndDoesNothing) {
+    const auto all = queue_of(3);
+    run_for(1s);
+    for (const std::string& mailbox : ensemble_.children(peers_of(path))) {
+        const std::string at = peers_of(path) + "/" + mailbox;
+        for (const std::string& data :
+             {std::string("x"),
+              std::string(
+                  R"({"offer":"_c_00000000-0000-0000-0000-000000000000-latch-0000000000"})"),
+              std::string(
+                  R"({"offer":"_c_00000000-0000-0000-0000-000000000000-latch-0000009999"})")}) {
+            ensemble_.set(at, data);
+            run_for(1s);
+        }
+    }
+    EXPECT_TRUE(all[0]->latch->is_leader());
+    expect_in_order(*all[0]);
+    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    ASSERT_TRUE(leads(*all[2]));
+    expect_in_order(*all[2]);
+}
+
+}  // namespace
+}  // namespace latchkey::test
