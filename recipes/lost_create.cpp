@@ -32,6 +32,10 @@ lost_create::lost_create(std::shared_ptr<client_core> core,
       prefix_(std::move(prefix)),
       since_(core_->loop().now()) {}
 
+std::chrono::nanoseconds lost_create::longest(const client_core& core) {
+    return patience * core.session_timeout();
+}
+
 void lost_create::session_connected() {
     if (!kept_) {
         return;  // the attempt still looks itself
@@ -55,7 +59,7 @@ void lost_create::on_listed(const std::string& directory, const reply& r) {
             core_->deletes().add(std::move(path), nullptr);
         }
     }
-    if (core_->loop().now() > since_ + patience * core_->session_timeout()) {
+    if (core_->loop().now() > since_ + longest(*core_)) {
         core_->detach(this);
     }
 }

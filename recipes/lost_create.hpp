@@ -4,6 +4,7 @@
 #include "participation.hpp"
 #include "session_user.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ public:
     static std::shared_ptr<lost_create> await(std::shared_ptr<client_core> core,
                                               std::shared_ptr<const participation> as,
                                               std::string prefix);
+
+    /// For how long one may come yet.
+    [[nodiscard]] static std::chrono::nanoseconds longest(const client_core& core);
 
     /// The attempt is resolved, and the znodes at `paths` (none, perhaps) are its own; all others
     /// are strays from now on.

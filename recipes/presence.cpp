@@ -1,5 +1,6 @@
 #include "presence.hpp"
 
+#include "lost_create.hpp"
 #include "path.hpp"
 
 #include <utility>
@@ -25,6 +26,11 @@ void presence::start(told first) {
 void presence::session_connected() {
     retry_.cancel();
     if (leaving_) {
+        if (doubted_) {
+            // A create that the servers still have comes before it, and is seen then.
+            core_->submit(request::multi({request::check(std::string(parent_of(settings_.path)))}),
+                          [](const reply&) {});
+        }
         watch();
     } else if (here_) {
         watch();  // it may have been deleted meanwhile, and written data may not have arrived
@@ -37,6 +43,7 @@ void presence::session_ended(loss) {
     ++step_;
     here_ = false;
     sent_ = false;
+    doubted_.reset();
     watch_.reset();
     if (leaving_) {
         end();
@@ -63,9 +70,15 @@ void presence::create() {
     sent_ = true;
     core_->submit(
         request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
-        [weak = weak_from_this(), step = step_](const reply& r) {
+        [weak = weak_from_this(), step = step_, generation = core_->generation()](const reply& r) {
             const auto self = weak.lock();
-            if (self && self->step_ == step && !self->ended_) {
+            if (!self || self->ended_ || generation != self->core_->generation()) {
+                return;
+            }
+            if (outcome_unknown(r.code)) {
+                self->doubted_ = self->core_->loop().now();
+            }
+            if (self->step_ == step) {
                 self->on_created(r.code);
             }
         });
@@ -99,7 +112,7 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
         if (ours) {
             core_->deletes().add(settings_.path, nullptr);
         }
-        end();
+        end_without_doubt();
     } else if (ours) {
         const auto self = shared_from_this();
         if (data != settings_.data && !settings_.received) {
@@ -111,7 +124,7 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
         }
     } else if (settings_.only_if_free && first_) {
         tell({}, false);
-        end();
+        end_without_doubt();
     }
 }
 
@@ -125,7 +138,7 @@ void presence::entered() {
 void presence::on_znode_deleted() {
     here_ = false;
     if (leaving_) {
-        end();
+        end_without_doubt();
     } else if (!retry_.running()) {
         create();
     }
@@ -163,12 +176,12 @@ void presence::write_data() {
 }
 
 void presence::leave() {
-    if (ended_) {
+    if (ended_ || leaving_) {
         return;
     }
     if (here_) {
         core_->deletes().add(settings_.path, nullptr);
-        end();
+        end_without_doubt();
     } else if (sent_) {
         leaving_ = true;
         retry_.cancel();
@@ -179,6 +192,21 @@ void presence::leave() {
     } else {
         end();
     }
+}
+
+/// A create whose answer was lost may come yet, as lost_create tells: then it is looked for again
+/// with each later connection. Who has taken the name again in this session meanwhile may lose the
+/// znode by that for a moment, and makes it anew.
+void presence::end_without_doubt() {
+    if (!doubted_ || core_->loop().now() > *doubted_ + lost_create::longest(*core_)) {
+        end();
+        return;
+    }
+    leaving_ = true;
+    here_ = false;
+    ++step_;
+    watch_.reset();
+    retry_.cancel();
 }
 
 void presence::tell(failure why, bool entered) {

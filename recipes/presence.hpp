@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace latchkey {
@@ -71,6 +72,7 @@ private:
     void write_data();
     void retry();
     void tell(failure why, bool entered);
+    void end_without_doubt();
     void end();
 
     const std::shared_ptr<client_core> core_;
@@ -83,6 +85,8 @@ private:
     bool directory_known_ = false;
     bool sent_ = false;     ///< in this session the znode was created, or may have been
     bool leaving_ = false;  ///< it has to be found out first whether it is ours
+    /// In this session: when an answer to a create was lost, the last time.
+    std::optional<loop::clock::time_point> doubted_;
     bool ended_ = false;
     std::atomic<bool> here_ = false;
     std::atomic<std::int64_t> session_{0};
