@@ -1,8 +1,12 @@
+#include <latchkey/group.hpp>
+
 #include "client_core.hpp"
 #include "stepped_test.hpp"
 
 #include <cstddef>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace latchkey::test {
 namespace {
@@ -113,6 +117,26 @@ TEST_F(LateCreate, IsNotLookedForWithoutEnd) {
     ensemble_.cut(a_.session_id());
     ensemble_.run_for(5s);
     EXPECT_EQ(ensemble_.count(a_.session_id()).children, 0U);
+}
+
+TEST_F(LateCreate, OfAMemberThatHasLeftIsDeletedOnTheNextConnection) {
+    group all(a_, "/g");
+    membership m;
+    ensemble_.fail_next(op::create, when::before, a_.session_id());
+    all.async_join(
+        60s, "x", {}, {}, [&](std::error_code, membership joined) { m = std::move(joined); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return bool(m); }, 60s));
+    m.leave();
+    const auto gone = [&] { return !ensemble_.exists("/g/x"); };
+    ASSERT_TRUE(ensemble_.run_until(gone, 10s));
+    client_core& core = *client_core::of(a_);
+    core.post([&core] {
+        core.submit(request::create("/g/x", {}, create_mode::ephemeral, open_unsafe_acl()),
+                    [](const reply&) {});
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !gone(); }, 10s));
+    ensemble_.cut(a_.session_id());
+    EXPECT_TRUE(ensemble_.run_until(gone, 10s));
 }
 
 }  // namespace
