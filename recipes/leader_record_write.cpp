@@ -37,6 +37,7 @@ leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
 
 void leader_record_write::session_connected() {
     next_step();
+    in_doubt_ = std::exchange(in_flight_, false) || in_doubt_;
     if (version_ && !sent_) {
         write();
     } else {
@@ -70,11 +71,14 @@ void leader_record_write::on_seen(const reply& r) {
 
 void leader_record_write::write() {
     sent_ = true;
+    in_flight_ = true;
     core()->submit(request::multi({request::check(own_), request::set(path_, text_, *version_)}),
                    here([this](const reply& r) { on_written(r); }));
 }
 
 void leader_record_write::on_written(const reply& r) {
+    in_flight_ = false;
+    in_doubt_ = in_doubt_ || outcome_unknown(r.code);
     const auto refused = [&r](std::size_t i, result_code code) {
         return i < r.results.size() && r.results[i].code == code;
     };

@@ -21,7 +21,7 @@ public:
     enum class outcome : std::uint8_t {
         unknown,  ///< the session, or somebody, ended it: it may have been written, if sent()
         written,  ///< stat() is what the path had right after
-        gone,     ///< not written: the own znode, or the mailbox, is not there any more
+        gone,     ///< not written now: the own znode, or the mailbox, is not there; see in_doubt()
         refused,  ///< not written, for the reason that the result tells
     };
 
@@ -42,6 +42,9 @@ public:
 
     [[nodiscard]] bool sent() const noexcept { return sent_; }
 
+    /// The answer to an earlier try was lost: it may have been written, and replaced since.
+    [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
+
     [[nodiscard]] const znode_stat& stat() const noexcept { return stat_; }
 
 private:
@@ -61,6 +64,8 @@ private:
     const std::string text_;
     std::optional<std::int32_t> version_;  ///< none: it has to be read first
     bool sent_ = false;                    ///< once, and whether it was written is not known
+    bool in_flight_ = false;
+    bool in_doubt_ = false;
     outcome what_ = outcome::unknown;
     znode_stat stat_;
 };

@@ -104,7 +104,9 @@ void leader_term::on_written(const leader_record_write& w, failure why) {
             break;
         case gone:
             state_->lose(loss::znode_deleted);
-            why = {errc::hold_lost, "nothing was written: the leader's znode is gone"};
+            why = w.in_doubt()
+                      ? failure{errc::indeterminate, "the leader's znode is gone"}
+                      : failure{errc::hold_lost, "nothing was written: the leader's znode is gone"};
             break;
         case refused:
             break;

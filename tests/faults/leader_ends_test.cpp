@@ -1,5 +1,11 @@
 // How terms end that nobody expects to end: who is told, and what is asked of the servers.
+#include "client_core.hpp"
 #include "election.hpp"
+#include "leader_record_write.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
 
 #include <gmock/gmock.h>
 
@@ -40,6 +46,31 @@ TEST_F(LeaderThatEnds, AsksNothingOfTheServersForASessionThatWasReplaced) {
     ASSERT_TRUE(leads(c));
     expect_in_order(c);
     expect_pairs(c);
+}
+
+TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) {
+    const candidate& c = leading();
+    expect_in_order(c);
+    const std::string own = c.latch->leadership().path();
+    leader_record changed = *record();
+    changed.data = "changed";
+    const auto write = std::make_shared<leader_record_write>(client_core::of(c.session),
+                                                             own,
+                                                             write_leader_record(changed),
+                                                             ensemble_.get(path)->version);
+    constexpr int operation_timeout = -7;
+    ensemble_.refuse_next(
+        ensemble::operation::multi, operation_timeout, c.id(), 1, ensemble::when::after);
+    bool done = false;
+    write->start(std::chrono::nanoseconds::max(), {}, [&](const errand::result&) { done = true; });
+    ASSERT_TRUE(run_until([&] { return record()->data == "changed"; }, 5s));
+    by_force([&] {
+        ensemble_.remove(own);
+        ensemble_.set(path, "");
+    });
+    ASSERT_TRUE(run_until([&] { return done; }, 60s));
+    EXPECT_EQ(write->what(), leader_record_write::outcome::gone);
+    EXPECT_TRUE(write->in_doubt());
 }
 
 }  // namespace

@@ -306,6 +306,11 @@ void leader_judge::let_in(const participant& successor) {
     if (!takes_part(*std::prev(at)->second) || !takes_part(successor)) {
         stage_.broken("I9", successor.path + " was let in among strangers");
     }
+    const auto behind = std::next(at);
+    client_record* const by = behind != queue.end() ? client_of(behind->second->owner) : nullptr;
+    if (by != nullptr) {
+        ++by->abandoned;  // which watches the leader, and the successor too if it looks again
+    }
 }
 
 void leader_judge::transferred(const candidacy& c,
@@ -320,7 +325,8 @@ void leader_judge::transferred(const candidacy& c,
         }
     } else if (what == leader_latch::transfer::accepted && leader->successor == nullptr) {
         stage_.broken("I9", c.who + " was told of a successor that there is not");
-    } else if (what == leader_latch::transfer::not_accepted && leader->successor != nullptr) {
+    } else if (what == leader_latch::transfer::not_accepted && leader->successor != nullptr &&
+               leader->successor->there()) {  // else it has accepted, and has left the queue since
         stage_.broken("I9", c.who + " was told that nobody accepts, and is succeeded");
     }
 }

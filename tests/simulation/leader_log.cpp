@@ -65,6 +65,7 @@ void leader_log::written(const model::transaction& t, const model::change& c, el
     e.foreign = !r && !c.data.empty();
     if (t.session == 0) {
         e.touched = true;
+        e.replaced = true;
         e.was_foreign = e.was_foreign || e.foreign;
     } else if (was_foreign) {
         stage_.broken("I5", "somebody's data was overwritten with " + c.data);
@@ -86,7 +87,9 @@ void leader_log::check_record(const model::transaction& t,
     check_writer(t, *writer, r);
     election& e = elections_[directory];
     const auto [begun, first] = e.begun.emplace(writer->path, r.token != 0 ? r.token : t.zxid);
-    if (r.token == 0 ? !first : r.token != begun->second) {
+    if (std::exchange(e.replaced, false) && r.token == 0) {
+        begun->second = t.zxid;  // the first write was not heard of, and cannot be seen any more
+    } else if (r.token == 0 ? !first : r.token != begun->second) {
         stage_.broken("I3", "a record gives " + writer->path + " another token");
     } else if (first && r.token != 0 && r.token != writer->czxid) {
         stage_.broken("I3", "a record tells of a token that " + writer->path + " never had");

@@ -64,6 +64,7 @@ private:
         bool foreign = false;                       ///< what is there now
         bool was_foreign = false;                   ///< something was
         bool touched = false;                       ///< by the operator
+        bool replaced = false;                      ///< by the operator, and not written since
         std::map<std::string, std::int64_t> begun;  ///< terms' tokens, by their znodes
         std::string last_writer;                    ///< its znode
         std::int64_t last_write = 0;

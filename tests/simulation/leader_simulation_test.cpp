@@ -53,7 +53,7 @@ TEST(LeaderSimulation, FaultsOfNetworkServersAndClientsNeverLetTwoLead) {
                                                    fault::follower_isolated,
                                                    fault::leader_isolated,
                                                    fault::server_late})},
-                                  20);
+                                  80);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
 }
 
