@@ -84,7 +84,7 @@ std::shared_ptr<client_core> client_core::start(environment env,
 }
 
 bool client_core::believable() const noexcept {
-    return connected_ && validity_ &&
+    return connected_ && validity_ && validity_->settled() &&
            env_.loop->now() + validity_->timeout() / 8 < validity_->deadline();
 }
 

@@ -70,6 +70,9 @@ public:
         if (sent <= proof_) {
             return;
         }
+        if (told_since_ == time_point::max() && !unheard() && sent - told() >= heard_since_) {
+            told_since_ = answered;
+        }
         // How much longer than ever it took: so long the network may have held it back.
         const duration took = answered - sent;
         const duration late = std::max(took - quickest_, duration{0});
@@ -98,6 +101,7 @@ public:
         }
         awake_since_ = until;
         heard_since_ = time_point::max();
+        told_since_ = time_point::max();
     }
 
     /// Nothing was heard for longer than pings are apart, until now. What was sent meanwhile may
@@ -112,6 +116,14 @@ public:
     /// Whether nothing was answered yet of what was sent since then: it may be on its way still,
     /// and the servers know nothing of it. On the loop.
     [[nodiscard]] bool unheard() const noexcept { return heard_since_ == time_point::max(); }
+
+    /// Whether nothing is left of an interruption: what is granted now may be believed. Stricter
+    /// than the deadline of what is held, which the last proof before the interruption supports
+    /// too. A server that lags tells the leader late, however long ago it heard of us; but then it
+    /// answers late as well: a write that it was given half a tick after that sign of life is
+    /// answered behind the leader's ping, and so behind what it told then, and one that is sent
+    /// after that answer finds a leader who knows. On the loop.
+    [[nodiscard]] bool settled() const noexcept { return proof_ >= told_since_; }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
@@ -171,6 +183,7 @@ private:
     duration quickest_{0};  ///< from a request to its answer, once there was one
     time_point awake_since_ = time_point::min();  ///< the end of the last interruption
     time_point heard_since_ = time_point::min();  ///< the servers have, for sure
+    time_point told_since_ = time_point::min();   ///< so has the leader of any write sent since
     std::optional<earlier> told_later_;           ///< the last proof before an interruption
     time_point believed_until_ = time_point::min();
     bool ended_ = false;
