@@ -84,8 +84,8 @@ std::shared_ptr<client_core> client_core::start(environment env,
 }
 
 bool client_core::believable() const noexcept {
-    return connected_ && validity_ && validity_->settled() &&
-           env_.loop->now() + validity_->timeout() / 8 < validity_->deadline();
+    return connected_ && validity_ &&
+           env_.loop->now() + validity_->timeout() / 8 < validity_->grants_until();
 }
 
 void client_core::submit(request r, session::completion done) {

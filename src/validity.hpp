@@ -51,7 +51,7 @@ public:
         if (timeout < timeout_) {
             timeout_ = timeout;
             silent_until_ = proof_;  // what was often enough may not be any more
-            believed_until_ = time_point::min();
+            believed_until_ = grants_until_ = time_point::min();
         }
         publish();
     }
@@ -117,13 +117,14 @@ public:
     /// and the servers know nothing of it. On the loop.
     [[nodiscard]] bool unheard() const noexcept { return heard_since_ == time_point::max(); }
 
-    /// Whether nothing is left of an interruption: what is granted now may be believed. Stricter
-    /// than the deadline of what is held, which the last proof before the interruption supports
-    /// too. A server that lags tells the leader late, however long ago it heard of us; but then it
-    /// answers late as well: a write that it was given half a tick after that sign of life is
-    /// answered behind the leader's ping, and so behind what it told then, and one that is sent
-    /// after that answer finds a leader who knows. On the loop.
-    [[nodiscard]] bool settled() const noexcept { return proof_ >= told_since_; }
+    /// Until when what is granted now may be believed: at most until the deadline, and after an
+    /// interruption for less. A server that lags tells the leader late, however long ago it heard
+    /// of us; but then it answers late as well: a write that it was given half a tick after that
+    /// sign of life is answered behind the leader's ping, and so behind what it told then, and one
+    /// that is sent after that answer finds a leader who knows. On the loop.
+    [[nodiscard]] time_point grants_until() const noexcept {
+        return std::min(grants_until_, deadline());
+    }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
@@ -160,19 +161,23 @@ private:
             const auto is_told = [&](time_point heard) { return proof_ - told() >= heard; };
             if (is_told(heard_since_)) {
                 const silence s = is_told(silent_until_) ? silence::none : silence_;
-                believe(proof_ + timeout_ - validity_margin(timeout_, tick_, s));
+                believe(proof_ + timeout_ - validity_margin(timeout_, tick_, s),
+                        proof_ >= told_since_);
                 told_later_.reset();
             } else if (told_later_ && told_later_->sent != time_point::min() &&
                        is_told(told_later_->answered)) {
                 // The leader has been told of that one, or the newest would not be answered.
-                believe(told_later_->sent + timeout_ * 9 / 10);
+                believe(told_later_->sent + timeout_ * 9 / 10, true);
                 told_later_.reset();
             }
         }
         deadline_.store(believed_until_.time_since_epoch().count(), std::memory_order_release);
     }
 
-    void believe(time_point until) noexcept { believed_until_ = std::max(believed_until_, until); }
+    void believe(time_point until, bool grants) noexcept {
+        believed_until_ = std::max(believed_until_, until);
+        grants_until_ = grants ? std::max(grants_until_, until) : grants_until_;
+    }
 
     const duration tick_;
     duration timeout_ = duration::max();
@@ -186,6 +191,7 @@ private:
     time_point told_since_ = time_point::min();   ///< so has the leader of any write sent since
     std::optional<earlier> told_later_;           ///< the last proof before an interruption
     time_point believed_until_ = time_point::min();
+    time_point grants_until_ = time_point::min();
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };
