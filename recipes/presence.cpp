@@ -26,6 +26,11 @@ void presence::start(told first) {
 void presence::session_connected() {
     retry_.cancel();
     if (leaving_) {
+        if (in_doubt_) {
+            // A create that waits at this server comes ahead of a write.
+            core_->submit(request::multi({request::check(std::string(parent_of(settings_.path)))}),
+                          [](const reply&) {});
+        }
         watch();
     } else if (here_) {
         watch();  // it may have been deleted meanwhile, and written data may not have arrived
