@@ -23,7 +23,17 @@ await_leader_after() {
     return 1
 }
 
-last_effect_of() { awk -v token="$1" '$2 == token { last = $3 } END { print last + 0 }' "$effects"; }
+last_effect_of() { awk -v token="$1" '$2 == token { last = $3 } END { print last }' "$effects"; }
+
+# The leader has got somewhere.
+await_effects() {
+    local i
+    for ((i = 0; i < 600; i++)); do
+        (($(awk -v token="$token" '$2 == token { count++ } END { print count + 0 }' "$effects") < 20)) || return 0
+        sleep 0.05
+    done
+    problem "$leader leads and does nothing"
+}
 
 # $1 tells what was done to the leader at $2; then somebody else leads within $3 s.
 tell_gap() {
@@ -45,6 +55,7 @@ leaders_round() {
     for id in ada bob eve; do start_candidate "$id"; done
     await_leader_after 0 || return
     tell "$since" "${green}$leader leads${plain}, token $token"
+    await_effects
 
     # In one group, so that bash's own word about it is not printed.
     time=$(now)
@@ -56,6 +67,7 @@ leaders_round() {
     } 2>/dev/null
     tell_gap "was killed" "$time" "$((session_timeout + 1))"
     start_candidate "$other"
+    await_effects
 
     time=$(now)
     tell "$time" "${red}$leader is paused${plain}; its command is ended before anybody else can lead"
@@ -63,6 +75,7 @@ leaders_round() {
     kill -STOP "${pid_of[$paused]}"
     tell_gap "was paused" "$time" "$((session_timeout + 1))"
     kill -CONT "${pid_of[$paused]}"
+    await_effects
 
     for id in ada bob eve; do [[ $id == "$leader" || $id == "$paused" ]] || other=$id; done
     time=$(now)
