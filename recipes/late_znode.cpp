@@ -19,8 +19,7 @@ late_znode::late_znode(std::shared_ptr<client_core> core, std::string path)
     : core_(std::move(core)), path_(std::move(path)), since_(core_->loop().now()) {}
 
 void late_znode::session_connected() {
-    core_->submit(request::multi({request::check(std::string(parent_of(path_)))}),
-                  [](const reply&) {});
+    write_ahead(*core_, std::string(parent_of(path_)));
     core_->submit(request::get(path_), [self = shared_from_this()](const reply& r) {
         if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
             self->core_->deletes().add(self->path_, nullptr);

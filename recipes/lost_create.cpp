@@ -19,6 +19,10 @@ bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
     return core.loop().now() > sent + patience * core.session_timeout();
 }
 
+void write_ahead(client_core& core, std::string path) {
+    core.submit(request::multi({request::check(std::move(path))}), [](const reply&) {});
+}
+
 std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
                                                 std::shared_ptr<const participation> as,
                                                 std::string prefix) {
@@ -40,7 +44,7 @@ void lost_create::session_connected() {
     if (!kept_) {
         return;  // the attempt still looks itself
     }
-    core_->submit(request::multi({request::check(as_->directory)}), [](const reply&) {});
+    write_ahead(*core_, as_->directory);
     for (const std::string& directory : as_->directories()) {
         core_->submit(request::children(directory),
                       [self = shared_from_this(), directory](const reply& r) {

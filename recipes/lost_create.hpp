@@ -14,6 +14,10 @@ namespace latchkey {
 /// Whether a create that was sent by then, and has not come, never will.
 [[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
 
+/// Sends a write that changes nothing, whether `path` is there or not: a create of this session
+/// that waits at the present server comes ahead of it, and is seen by what is asked behind it.
+void write_ahead(client_core& core, std::string path);
+
 /// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do

@@ -1,6 +1,7 @@
 #include "presence.hpp"
 
 #include "late_znode.hpp"
+#include "lost_create.hpp"
 #include "path.hpp"
 
 #include <utility>
@@ -27,9 +28,7 @@ void presence::session_connected() {
     retry_.cancel();
     if (leaving_) {
         if (in_doubt_) {
-            // A create that waits at this server comes ahead of a write.
-            core_->submit(request::multi({request::check(std::string(parent_of(settings_.path)))}),
-                          [](const reply&) {});
+            write_ahead(*core_, std::string(parent_of(settings_.path)));
         }
         watch();
     } else if (here_) {
