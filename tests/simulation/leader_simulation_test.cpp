@@ -28,31 +28,11 @@ TEST_P(LeaderInEveryCorner, KeepsEveryPromise) {
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(LeaderSimulation,
-                         LeaderInEveryCorner,
-                         ::testing::Values(corner::cut_off,
-                                           corner::woken_up,
-                                           corner::taken_away,
-                                           corner::crowded,
-                                           corner::unresolved),
-                         [](const auto& c) {
-                             std::string name = to_string(c.param);
-                             std::erase(name, '-');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(LeaderSimulation, LeaderInEveryCorner, every_corner, name_of_corner);
 
 TEST(LeaderSimulation, FaultsOfNetworkServersAndClientsNeverLetTwoLead) {
-    const figures sum = run_seeds({.recipe = latch,
-                                   .faults = only({fault::request_lost,
-                                                   fault::answer_lost,
-                                                   fault::connection_cut,
-                                                   fault::unreachable,
-                                                   fault::paused,
-                                                   fault::server_stopped,
-                                                   fault::follower_isolated,
-                                                   fault::leader_isolated,
-                                                   fault::server_late})},
-                                  80);
+    const figures sum =
+        run_seeds({.recipe = latch, .faults = faults_of_network_servers_and_clients()}, 80);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
 }
 

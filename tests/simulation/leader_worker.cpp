@@ -255,10 +255,7 @@ void leader_worker::refused(const candidacy& c, std::error_code why) {
 }
 
 void leader_worker::plan_next() {
-    const duration longest =
-        stage_.calm ? std::min(stage_.what.longest_hold, duration(stage_.what.session_timeout) / 10)
-                    : stage_.what.longest_hold;
-    next_.start(stage_.up_to(longest / (acts_left_ + 1)), [this] { act(); });
+    next_.start(stage_.up_to(stage_.longest_hold() / (acts_left_ + 1)), [this] { act(); });
 }
 
 void leader_worker::act() {

@@ -45,4 +45,27 @@ inline by_fault<double> only(std::initializer_list<fault> enabled) {
     return weights;
 }
 
+/// All that befalls an ensemble without operators and without programs that end.
+inline by_fault<double> faults_of_network_servers_and_clients() {
+    return only({fault::request_lost,
+                 fault::answer_lost,
+                 fault::connection_cut,
+                 fault::unreachable,
+                 fault::paused,
+                 fault::server_stopped,
+                 fault::follower_isolated,
+                 fault::leader_isolated,
+                 fault::server_late});
+}
+
+inline const auto every_corner = ::testing::Values(
+    corner::cut_off, corner::woken_up, corner::taken_away, corner::crowded, corner::unresolved);
+
+/// "cutoff"
+inline std::string name_of_corner(const ::testing::TestParamInfo<corner>& c) {
+    std::string name = to_string(c.param);
+    std::erase(name, '-');
+    return name;
+}
+
 }  // namespace latchkey::simulation

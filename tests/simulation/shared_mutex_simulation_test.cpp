@@ -30,18 +30,7 @@ TEST_P(SharedMutexCorner, KeepsEveryPromise) {
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Simulation,
-                         SharedMutexCorner,
-                         ::testing::Values(corner::cut_off,
-                                           corner::woken_up,
-                                           corner::taken_away,
-                                           corner::crowded,
-                                           corner::unresolved),
-                         [](const auto& c) {
-                             std::string name = to_string(c.param);
-                             std::erase(name, '-');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Simulation, SharedMutexCorner, every_corner, name_of_corner);
 
 TEST(SharedMutexSimulation, FaultsOfConnectionsAloneLoseNothing) {
     const figures sum = run_seeds(

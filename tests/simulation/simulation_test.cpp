@@ -34,30 +34,10 @@ TEST_P(EveryCorner, KeepsEveryPromise) {
     EXPECT_GT(sum.grants, sum.runs * 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Simulation,
-                         EveryCorner,
-                         ::testing::Values(corner::cut_off,
-                                           corner::woken_up,
-                                           corner::taken_away,
-                                           corner::crowded,
-                                           corner::unresolved),
-                         [](const auto& c) {
-                             std::string name = to_string(c.param);
-                             std::erase(name, '-');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Simulation, EveryCorner, every_corner, name_of_corner);
 
 TEST(Simulation, FaultsOfNetworkServersAndClientsNeverLetTwoBelieve) {
-    const figures sum = run_seeds({.faults = only({fault::request_lost,
-                                                   fault::answer_lost,
-                                                   fault::connection_cut,
-                                                   fault::unreachable,
-                                                   fault::paused,
-                                                   fault::server_stopped,
-                                                   fault::follower_isolated,
-                                                   fault::leader_isolated,
-                                                   fault::server_late})},
-                                  500);
+    const figures sum = run_seeds({.faults = faults_of_network_servers_and_clients()}, 500);
     EXPECT_EQ(sum.overlaps, 0U) << "nobody took a znode away";
     EXPECT_GT(sum.grants, sum.runs);
 }

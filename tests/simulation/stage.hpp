@@ -7,6 +7,7 @@
 #include "recipe.hpp"
 #include "simulation.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ostream>
@@ -39,6 +40,12 @@ struct stage {
     /// A duration in [0, most].
     [[nodiscard]] duration up_to(duration most) {
         return duration(random.below(static_cast<std::uint64_t>(most.count()) + 1));
+    }
+
+    /// How long somebody holds, at most: less once there are no faults any more.
+    [[nodiscard]] duration longest_hold() const {
+        return calm ? std::min(what.longest_hold, duration(what.session_timeout) / 10)
+                    : what.longest_hold;
     }
 
     [[nodiscard]] bool over() const noexcept { return !violations.empty(); }

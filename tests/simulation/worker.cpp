@@ -157,10 +157,7 @@ void worker::listen() {
 }
 
 void worker::plan_next() {
-    const duration longest =
-        stage_.calm ? std::min(stage_.what.longest_hold, duration(stage_.what.session_timeout) / 10)
-                    : stage_.what.longest_hold;
-    next_.start(stage_.up_to(longest / (acts_left_ + 1)), [this] { act(); });
+    next_.start(stage_.up_to(stage_.longest_hold() / (acts_left_ + 1)), [this] { act(); });
 }
 
 void worker::act() {
