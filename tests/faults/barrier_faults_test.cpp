@@ -2,6 +2,7 @@
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 
+#include "barrier_calls.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -18,18 +19,6 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::operation;
 constexpr auto for_ever = std::chrono::nanoseconds::max();
-
-std::shared_ptr<outcome> enter(double_barrier& b, const ensemble& in) {
-    auto o = std::make_shared<outcome>();
-    b.async_enter(for_ever, {}, outcome::into(o, in));
-    return o;
-}
-
-std::shared_ptr<outcome> leave(double_barrier& b, const ensemble& in) {
-    auto o = std::make_shared<outcome>();
-    b.async_leave(for_ever, {}, outcome::into(o, in));
-    return o;
-}
 
 /// A connection that breaks at each kind of request, before a server acts on it and after.
 class MeetingLostReply : public SteppedTest,

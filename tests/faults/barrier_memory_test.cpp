@@ -1,6 +1,7 @@
 // Who hears late how a round of a double barrier has ended.
 #include <latchkey/double_barrier.hpp>
 
+#include "barrier_calls.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -11,20 +12,6 @@
 
 namespace latchkey::test {
 namespace {
-
-constexpr auto for_ever = std::chrono::nanoseconds::max();
-
-std::shared_ptr<outcome> enter(double_barrier& b, const ensemble& in) {
-    auto o = std::make_shared<outcome>();
-    b.async_enter(for_ever, {}, outcome::into(o, in));
-    return o;
-}
-
-std::shared_ptr<outcome> leave(double_barrier& b, const ensemble& in) {
-    auto o = std::make_shared<outcome>();
-    b.async_leave(for_ever, {}, outcome::into(o, in));
-    return o;
-}
 
 /// Rounds of three, and one who hears nothing for a while when it has given its place up.
 class MeetingHeardLate : public SteppedTest {

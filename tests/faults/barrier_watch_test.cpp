@@ -1,5 +1,6 @@
 #include <latchkey/double_barrier.hpp>
 
+#include "barrier_calls.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -23,7 +24,7 @@ protected:
             clients_.push_back(std::make_unique<client>(connected()));
             barriers_.push_back(std::make_unique<double_barrier>(*clients_[i], "/b", wanted));
             const auto known = ensemble_.children("/b");
-            entered_.push_back(enter(*barriers_[i]));
+            entered_.push_back(enter(*barriers_[i], ensemble_));
             ensemble_.run_for(100ms);
             for (const std::string& name : ensemble_.children("/b")) {
                 if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -32,12 +33,6 @@ protected:
             }
         }
         EXPECT_EQ(by_name_.size(), ours);
-    }
-
-    std::shared_ptr<outcome> enter(double_barrier& b) {
-        auto o = std::make_shared<outcome>();
-        b.async_enter(std::chrono::nanoseconds::max(), {}, outcome::into(o, ensemble_));
-        return o;
     }
 
     /// What Curator's last participant does.
@@ -111,7 +106,7 @@ TEST_F(MeetingWatch, OfADirectoryThatIsRemovedGoesOnInTheNextOne) {
         ensemble_.run_until([this] { return ensemble_.children("/b").size() == ours; }, 20s));
     client last = connected();
     double_barrier b(last, "/b", wanted);
-    const auto in = enter(b);
+    const auto in = enter(b, ensemble_);
     ensemble_.run_for(1s);
     EXPECT_TRUE(in->passed);
     EXPECT_EQ(passed(), ours);

@@ -2,6 +2,7 @@
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 
+#include "barrier_calls.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -19,17 +20,9 @@ class MeetingCost : public SteppedTest {
 protected:
     using pending = std::shared_ptr<outcome>;
 
-    pending enter(double_barrier& b) {
-        auto o = std::make_shared<outcome>();
-        b.async_enter(for_ever, {}, outcome::into(o, ensemble_));
-        return o;
-    }
+    pending enter(double_barrier& b) { return test::enter(b, ensemble_); }
 
-    pending leave(double_barrier& b) {
-        auto o = std::make_shared<outcome>();
-        b.async_leave(for_ever, {}, outcome::into(o, ensemble_));
-        return o;
-    }
+    pending leave(double_barrier& b) { return test::leave(b, ensemble_); }
 
     void finish(const pending& o) {
         ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 10s));
