@@ -1,6 +1,5 @@
 #include "leader_admission.hpp"
 
-#include "leader_record.hpp"
 #include "path.hpp"
 
 #include <utility>
@@ -62,20 +61,24 @@ void leader_admission::on_seen(const reply& r) {
         }
     } else if (!may_become_record(r.data)) {
         owner_->on_refused(foreign_data(as_->directory));
-    } else if (place_->first_since && r.stat.mzxid < place_->zxid) {
-        owner_->on_admitted(
-            {.paths = {place_->path},
-             .zxid = place_->zxid,
-             .record = record_seen{r.stat.version,
-                                   false,
-                                   unclean_before(read_leader_record(r.data), as_->leads->id)}});
     } else {
-        write(r);
+        take_over(r.stat, read_leader_record(r.data));
     }
 }
 
-void leader_admission::write(const reply& last) {
-    unclean_ = unclean_before(read_leader_record(last.data), as_->leads->id);
+void leader_admission::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
+    unclean_ = unclean_before(last, as_->leads->id);
+    const bool let_in = last && last->successor == name_of(place_->path);
+    if (let_in || (place_->first_since && stat.mzxid < place_->zxid)) {
+        owner_->on_admitted({.paths = {place_->path},
+                             .zxid = let_in ? stat.mzxid : place_->zxid,
+                             .record = record_seen{stat.version, false, unclean_}});
+    } else {
+        write(stat.version);
+    }
+}
+
+void leader_admission::write(std::int32_t over_version) {
     const leader_record record{.id = as_->leads->id,
                                .data = as_->leads->data,
                                .znode = std::string(name_of(place_->path)),
@@ -83,7 +86,7 @@ void leader_admission::write(const reply& last) {
                                .is = leader_record::state::leading,
                                .unclean = unclean_};
     write_ = std::make_shared<leader_record_write>(
-        core_, place_->path, write_leader_record(record), last.stat.version);
+        core_, place_->path, write_leader_record(record), over_version);
     write_->start(std::chrono::nanoseconds::max(), {}, [weak = weak_from_this()](errand::result r) {
         if (const auto self = weak.lock()) {
             self->on_written(std::move(r.why));

@@ -3,6 +3,7 @@
 #include "admission.hpp"
 #include "backoff.hpp"
 #include "client_core.hpp"
+#include "leader_record.hpp"
 #include "leader_record_write.hpp"
 #include "participation.hpp"
 
@@ -20,9 +21,11 @@ namespace latchkey {
 /// the first in a list, so that no other candidate can have written since; and who writes later
 /// gets a higher zxid. So tokens increase strictly, whoever was ahead of whom in the queue.
 ///
-/// Who was the first when it joined, and finds that nobody has written there since, may use the
-/// czxid of its znode instead: every token until now is lower, every later one will be higher. That
-/// saves the write's round trip. What tells this must be read after the list.
+/// Two save the write's round trip. Who was the first when it joined, and finds that nobody has
+/// written there since, may use the czxid of its znode instead: every token until now is lower,
+/// every later one will be higher. And whom the last leader has named as its successor, in the
+/// transaction that ended its term, has the zxid of that transaction: nobody else can be the first
+/// from it on. What tells these must be read after the list.
 class leader_admission final : public admission,
                                public std::enable_shared_from_this<leader_admission> {
 public:
@@ -39,7 +42,8 @@ public:
 private:
     void look();
     void on_seen(const reply& r);
-    void write(const reply& last);
+    void take_over(const znode_stat& stat, const std::optional<leader_record>& last);
+    void write(std::int32_t over_version);
     void on_written(failure why);
 
     const std::shared_ptr<client_core> core_;

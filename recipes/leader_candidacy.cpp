@@ -132,9 +132,9 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
         return;
     }
     coming_ = present;
-    succession_->begin(present->state().path(), [this](bool better) {
-        if (better || !coming_->state().valid()) {
-            drop_coming();
+    succession_->begin(present->state().path(), [this](const std::string& better) {
+        if (!better.empty() || !coming_->state().valid()) {
+            drop_coming(better);
         } else {
             begin_term(std::exchange(coming_, nullptr));
         }
@@ -240,7 +240,7 @@ void leader_candidacy::on_closed() {
     if (contender_) {
         contender_->cancel();
     }
-    drop_coming();
+    drop_coming({});
     on_lost();
 }
 

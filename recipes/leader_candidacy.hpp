@@ -69,13 +69,13 @@ private:
 
     void on_chosen() override { listeners_.tell_chosen(); }
 
-    void hand_over() override;
+    void hand_over(const std::string& successor) override;
 
     void enter();
     void on_contended(contender::outcome o);
     void lead(hold granted, std::optional<admission::record_seen> record);
     void begin_term(const std::shared_ptr<leader_term>& present);
-    void drop_coming();
+    void drop_coming(const std::string& successor);
     void refuse(const failure& why);
     void on_lost();
     void leave();

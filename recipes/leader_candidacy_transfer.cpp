@@ -7,11 +7,12 @@
 namespace latchkey {
 
 /// It has not been told to anybody.
-void leader_candidacy::drop_coming() {
+void leader_candidacy::drop_coming(const std::string& successor) {
     if (const auto dropped = std::exchange(coming_, nullptr)) {
         succession_->end_term();
         succession_->leave();
         dropped->state().lose(loss::resigned);
+        dropped->set_successor(successor);
         dropped->leave();
     }
 }
@@ -35,8 +36,9 @@ void leader_candidacy::move_behind(const std::string& leader,
 }
 
 /// Asked to finish; and made to, if that takes too long.
-void leader_candidacy::hand_over() {
+void leader_candidacy::hand_over(const std::string& successor) {
     if (const auto present = term()) {
+        present->set_successor(successor);
         present->state().ask_back();
         drain_.start(as_->leads->preference->drain,
                      [this] { core_->call([self = shared_from_this()] { self->resign(); }); });

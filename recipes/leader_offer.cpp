@@ -93,11 +93,18 @@ void leader_offer::on_listed(const reply& r) {
     }
     const auto own = name_of(own_);
     const auto number = place_of(own, latch_names).sequence;
-    const bool accepted = std::any_of(r.names.begin(), r.names.end(), [&](const std::string& name) {
-        const queue_place p = place_of(name, latch_names);
-        return name != own && p.what == queue_place::standing::participant && p.sequence == number;
-    });
-    finish({accepted ? failure{} : why_, accepted});
+    const auto accepted =
+        std::find_if(r.names.begin(), r.names.end(), [&](const std::string& name) {
+            const queue_place p = place_of(name, latch_names);
+            return name != own && p.what == queue_place::standing::participant &&
+                   p.sequence == number;
+        });
+    if (accepted == r.names.end()) {
+        finish({why_, false});
+        return;
+    }
+    successor_ = *accepted;
+    finish({{}, true});
 }
 
 }  // namespace latchkey

@@ -23,6 +23,9 @@ public:
                  std::string candidate,
                  std::string mailbox);
 
+    /// If it was reached: the name of the candidate's znode, behind that of the leader.
+    [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
+
 private:
     enum class phase : std::uint8_t { offering, offered, withdrawing, over };
 
@@ -51,6 +54,7 @@ private:
     phase phase_ = phase::offering;
     std::shared_ptr<leader_record_write> write_;  ///< while one is under way
     std::shared_ptr<znode_watch> watch_;          ///< of the candidate's znode
+    std::string successor_;
     failure why_;
 };
 

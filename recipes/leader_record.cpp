@@ -46,6 +46,9 @@ std::string write_leader_record(const leader_record& r) {
     if (!r.unclean.empty()) {
         record["unclean"] = r.unclean;
     }
+    if (!r.successor.empty()) {
+        record["successor"] = r.successor;
+    }
     return record.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -73,13 +76,19 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
     if (has_unclean && !unclean) {
         return std::nullopt;
     }
+    auto successor = text_of(record, "successor", longest_name);
+    const bool is_clean = state == clean;
+    if (record.contains("successor") && (!successor || !is_clean)) {
+        return std::nullopt;
+    }
     return leader_record{
         .id = *std::move(id),
         .data = *std::move(published),
         .znode = *std::move(znode),
         .token = *token,
-        .is = state == clean ? leader_record::state::clean : leader_record::state::leading,
-        .unclean = std::move(unclean).value_or("")};
+        .is = is_clean ? leader_record::state::clean : leader_record::state::leading,
+        .unclean = std::move(unclean).value_or(""),
+        .successor = std::move(successor).value_or("")};
 }
 
 std::string unclean_before(const std::optional<leader_record>& last, std::string_view next_id) {

@@ -35,6 +35,8 @@ struct leader_record {
     /// The id of the last one that has led and not given up, as its successors know it; empty: none
     /// that has not led well since.
     std::string unclean = {};
+    /// In a clean one: the name of the znode that was let in right behind, and is the first since.
+    std::string successor = {};
 
     bool operator==(const leader_record&) const = default;
 };

@@ -50,6 +50,10 @@ void leader_record_write::session_ended(loss) {
 }
 
 void leader_record_write::look() {
+    if (last_try_) {
+        end(outcome::unknown);
+        return;
+    }
     core()->submit(request::get(path_), here([this](const reply& r) { on_seen(r); }));
 }
 

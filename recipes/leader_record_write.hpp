@@ -38,6 +38,12 @@ public:
                         std::string mailbox,
                         const leader_letter& letter);
 
+    /// Nothing more is sent: ends with the answer to what is under way. False if nothing is.
+    bool end_with_this_try() noexcept {
+        last_try_ = in_flight_;
+        return last_try_;
+    }
+
     [[nodiscard]] outcome what() const noexcept { return what_; }
 
     [[nodiscard]] bool sent() const noexcept { return sent_; }
@@ -65,6 +71,7 @@ private:
     std::optional<std::int32_t> version_;  ///< none: it has to be read first
     bool sent_ = false;                    ///< once, and whether it was written is not known
     bool in_flight_ = false;
+    bool last_try_ = false;
     bool in_doubt_ = false;
     outcome what_ = outcome::unknown;
     znode_stat stat_;

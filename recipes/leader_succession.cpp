@@ -146,7 +146,7 @@ void leader_succession::on_letter(std::int32_t version, const std::string& data)
     } else if (letter.is == leader_letter::kind::resign && leading_ && !handing_over_) {
         if (letter.who.empty()) {
             handing_over_ = true;
-            owner_->hand_over();
+            owner_->hand_over({});
         } else {
             transfer(letter.who, patience(), [](leader_latch::transfer) {});
         }

@@ -38,14 +38,17 @@ public:
                                  std::function<void(const std::string&)> done) = 0;
         /// It is the next, right behind a leader that finishes.
         virtual void on_chosen() = 0;
-        /// To finish, and then to resign.
-        virtual void hand_over() = 0;
+        /// To finish, and then to resign; for `successor`, the name of a znode, if it is known.
+        virtual void hand_over(const std::string& successor) = 0;
 
     protected:
         ~owner() = default;
     };
 
     using transferred = std::function<void(leader_latch::transfer)>;
+
+    /// Told the name of the znode right behind that of the leader; empty if nobody has accepted.
+    using offered = std::function<void(const std::string& successor)>;
 
     leader_succession(std::shared_ptr<client_core> core,
                       std::shared_ptr<const participation> as,
@@ -54,9 +57,9 @@ public:
     /// It is in the queue, with the znode at `path`; `waits`, if somebody is ahead.
     void queue(const std::string& path, bool waits);
 
-    /// It is about to lead: `ready` is called with false when it may begin, with true if somebody
-    /// better has accepted to lead instead.
-    void begin(const std::string& path, std::function<void(bool better)> ready);
+    /// It is about to lead: `ready` is called when it may begin, or with the name of somebody
+    /// better who has accepted to lead instead.
+    void begin(const std::string& path, offered ready);
 
     /// It leads, with the znode at `path`, until end_term().
     void lead(const std::string& path);
@@ -92,13 +95,11 @@ private:
     void consider();
     void carry_out();
     void end_order(leader_latch::transfer what);
-    void approach(std::vector<mailbox_name> better, std::function<void(bool)> done);
+    void approach(std::vector<mailbox_name> better, offered done);
     void look_up(leader_lookup::wanted w,
                  std::chrono::nanoseconds limit,
                  std::function<void(const errand::result&, const leader_lookup&)> done);
-    void offer(const reachable_candidate& to,
-               std::chrono::nanoseconds limit,
-               std::function<void(bool)> done);
+    void offer(const reachable_candidate& to, std::chrono::nanoseconds limit, offered done);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
 
     /// Wraps what is done with an answer, so that it is dropped when the place in the queue, or the

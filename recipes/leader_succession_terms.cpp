@@ -13,10 +13,10 @@ std::chrono::nanoseconds leader_succession::patience() const {
 }
 
 /// Who was not waited for by anybody, or was chosen for it, begins at once.
-void leader_succession::begin(const std::string& path, std::function<void(bool)> ready) {
+void leader_succession::begin(const std::string& path, offered ready) {
     ++term_;
     if (!waited_ || path == invited_) {
-        ready(false);
+        ready({});
         return;
     }
     core_->submit(
@@ -30,7 +30,7 @@ void leader_succession::begin(const std::string& path, std::function<void(bool)>
             if (!best.empty()) {
                 approach(std::move(best), ready);
             } else {
-                ready(false);
+                ready({});
             }
         }));
 }
@@ -93,7 +93,7 @@ void leader_succession::consider() {
     }
     const auto choice = peers_.choose(priority(), core_->loop().now());
     if (choice.best) {
-        approach({*choice.best}, [](bool) {});
+        approach({*choice.best}, [](const std::string&) {});
     } else if (choice.again) {
         consider_again_.start(*choice.again, [this] { consider(); });
     }
@@ -119,19 +119,20 @@ void leader_succession::carry_out() {
     using enum leader_latch::transfer;
     busy_ = true;
     const order& next = orders_.front();
-    look_up({.mailboxes = {}, .id = next.id},
-            next.limit,
-            [this](const errand::result& r, const leader_lookup& looked) {
-                if (looked.found()) {
-                    offer(*looked.found(), orders_.front().limit, [this](bool accepted_it) {
-                        end_order(accepted_it ? accepted : not_accepted);
-                    });
-                } else {
-                    busy_ = false;
-                    end_order(r.reached ? no_candidate : not_accepted);
-                    consider();
-                }
-            });
+    look_up(
+        {.mailboxes = {}, .id = next.id},
+        next.limit,
+        [this](const errand::result& r, const leader_lookup& looked) {
+            if (looked.found()) {
+                offer(*looked.found(), orders_.front().limit, [this](const std::string& successor) {
+                    end_order(successor.empty() ? not_accepted : accepted);
+                });
+            } else {
+                busy_ = false;
+                end_order(r.reached ? no_candidate : not_accepted);
+                consider();
+            }
+        });
 }
 
 void leader_succession::end_order(leader_latch::transfer what) {
@@ -142,7 +143,7 @@ void leader_succession::end_order(leader_latch::transfer what) {
 
 // ---- offers ----
 
-void leader_succession::approach(std::vector<mailbox_name> better, std::function<void(bool)> done) {
+void leader_succession::approach(std::vector<mailbox_name> better, offered done) {
     busy_ = true;
     look_up(
         {.mailboxes = better, .id = {}},
@@ -157,7 +158,7 @@ void leader_succession::approach(std::vector<mailbox_name> better, std::function
                 offer(*looked.found(), patience(), done);
             } else {
                 busy_ = false;
-                done(false);
+                done({});
                 consider();
             }
         });
@@ -178,28 +179,29 @@ void leader_succession::look_up(
 
 void leader_succession::offer(const reachable_candidate& to,
                               std::chrono::nanoseconds limit,
-                              std::function<void(bool)> done) {
+                              offered done) {
     const auto made =
         std::make_shared<leader_offer>(core_,
                                        znode_,
                                        join_path(as_->directory, to.znode),
                                        join_path(peers_of(as_->directory), to.mailbox));
-    made->start(limit,
-                {},
-                while_same(&leader_succession::term_,
-                           [this, done = std::move(done)](const errand::result& r) {
-                               busy_ = false;
-                               handing_over_ = leading_ && r.reached;
-                               if (r.why) {
-                                   core_->log("the leadership cannot be offered: " + r.why.detail);
-                               }
-                               done(r.reached);
-                               if (handing_over_) {
-                                   owner_->hand_over();
-                               } else {
-                                   consider();
-                               }
-                           }));
+    made->start(
+        limit,
+        {},
+        while_same(&leader_succession::term_,
+                   [this, made = made.get(), done = std::move(done)](const errand::result& r) {
+                       busy_ = false;
+                       handing_over_ = leading_ && r.reached;
+                       if (r.why) {
+                           core_->log("the leadership cannot be offered: " + r.why.detail);
+                       }
+                       done(made->successor());
+                       if (handing_over_) {
+                           owner_->hand_over(made->successor());
+                       } else {
+                           consider();
+                       }
+                   }));
 }
 
 }  // namespace latchkey

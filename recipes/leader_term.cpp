@@ -41,7 +41,8 @@ std::string leader_term::text_of(std::string data, bool clean) const {
          .znode = std::string(name_of(state_->path())),
          .token = state_->token().zxid,
          .is = clean ? leader_record::state::clean : leader_record::state::leading,
-         .unclean = unclean_});
+         .unclean = unclean_,
+         .successor = clean ? successor_ : std::string()});
 }
 
 void leader_term::publish() {
@@ -71,9 +72,10 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
 }
 
 void leader_term::write_next() {
-    while (closed_ && !write_ && !proclamations_.empty()) {
-        const proclamation unwritten = std::move(proclamations_.front());
-        proclamations_.pop_front();
+    for (const std::size_t sent = write_ ? 1 : 0; closed_ && proclamations_.size() > sent;) {
+        const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
+        const proclamation unwritten = std::move(*next);
+        proclamations_.erase(next);
         unwritten.done({errc::hold_lost, "nothing was written: the term is over"});
     }
     if (write_ || proclamations_.empty()) {
@@ -120,16 +122,35 @@ void leader_term::on_written(const leader_record_write& w, failure why) {
     }
     p.done(std::move(why));
     write_next();
+    if (leaves_) {
+        depart();
+    }
 }
 
 void leader_term::close() {
-    if (!std::exchange(closed_, true) && write_) {
-        write_->cancel();
+    if (std::exchange(closed_, true) || !write_) {
+        return;
     }
+    if (state_->why_lost() != loss::resigned || !write_->end_with_this_try()) {
+        write_->cancel();
+        return;
+    }
+    // The last transaction has to know what comes of it. Nobody else waits for that: who told this
+    // to end may be waiting for him.
+    std::exchange(proclamations_.front().done, [](const failure&) {})(
+        {errc::indeterminate, "the term ended before it was known"});
+    write_next();
 }
 
 void leader_term::leave() {
     close();
+    leaves_ = true;
+    if (!write_) {
+        depart();
+    }
+}
+
+void leader_term::depart() {
     const client_core& core = *state_->core();
     const bool there = core.connected() && core.generation() == generation_;
     if (there && record_ && state_->why_lost() == loss::resigned) {

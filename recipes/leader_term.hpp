@@ -51,11 +51,15 @@ public:
     /// Writes the record, unless that was done with the grant.
     void publish();
 
+    /// Who is the first when this term is over: the name of a znode right behind that of the
+    /// leader.
+    void set_successor(std::string name) { successor_ = std::move(name); }
+
     /// The hold is lost, or given up: nothing is proclaimed any more.
     void close();
 
-    /// Deletes the znode; if the leadership was given up the record says that, in the same
-    /// transaction. Nobody waits for it: the delete is repeated until it is known.
+    /// Deletes the znode; if the leadership was given up the record says that, and to whom, in the
+    /// same transaction. Nobody waits for it: the delete is repeated until it is known.
     void leave();
 
 private:
@@ -66,6 +70,7 @@ private:
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
     void write_next();
+    void depart();
     void on_written(const leader_record_write& w, failure why);
 
     const std::shared_ptr<hold_state> state_;
@@ -76,10 +81,12 @@ private:
     // On the loop only.
     hold held_;
     std::string data_;  ///< as it was published last, or is to be first
+    std::string successor_;
     std::optional<admission::record_seen> record_;
     std::deque<proclamation> proclamations_;      ///< the first is being written
     std::shared_ptr<leader_record_write> write_;  ///< while one is
     bool closed_ = false;
+    bool leaves_ = false;  ///< as soon as it is known what the last write came to
 };
 
 /// Throws errc::invalid_argument for what cannot be a leader's data.

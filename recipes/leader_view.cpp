@@ -25,7 +25,10 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
     if (name.find(candidate_names.exclusive) == std::string_view::npos) {
         who.token.zxid = znode.stat.czxid;  // as a mutex has it
     }
-    if (auto record = read_leader_record(directory.data); record && record->znode == name) {
+    auto record = read_leader_record(directory.data);
+    if (record && record->successor == name) {
+        who.token.zxid = directory.stat.mzxid;
+    } else if (record && record->znode == name) {
         who.token = token_of(*record, directory.stat.mzxid);
         who.data = std::move(record->data);
     }

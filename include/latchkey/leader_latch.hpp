@@ -35,7 +35,7 @@ class leader_candidacy;
 ///   in time (unless the session is gone, which the others do not wait for).
 /// - Cost: becoming the leader uncontested, 1 round trip (3 requests; one more that nobody waits
 ///   for writes the record); after another leader, 2 round trips (list and record, grant) once that
-///   is gone. A change of leader wakes one follower. A follower costs two watches, and nothing
+///   is gone, or 1 if that has handed over to it. A change of leader wakes one follower. A follower costs two watches, and nothing
 ///   else while it is not next.
 /// - Threads: all members from any thread. Lifetime: may outlive the client, whose end closes it.
 ///
@@ -151,8 +151,7 @@ public:
     ///
     /// - Cost: 2 requests, one for each candidate that takes part, then 4 in 4 round trips.
     /// - Blocks: until the other one has accepted, or did not. An interruption point of
-    /// Boost.Thread,
-    ///   after which it may still be accepted.
+    ///   Boost.Thread, after which it may still be accepted.
     /// - Errors: errc::invalid_argument if this latch has no leader_preference; closed, forked,
     ///   would_deadlock.
     template <duration_like Duration>

@@ -29,6 +29,46 @@ TEST_F(LeaderThatEnds, IsToldWhenItsRecordTellsItThatItsZnodeIsGone) {
     expect_pairs(c);
 }
 
+// The record's write of a young term is under way then: what it came to decides which one is to be
+// replaced.
+TEST_F(LeaderThatEnds, SaysThatItGaveUpAlsoWhenItHasBarelyBegun) {
+    candidate& c = leading({.id = "young"});
+    c.latch->close();
+    run_for(1s);
+    EXPECT_TRUE(ensemble_.children(path).empty());
+    ASSERT_TRUE(record());
+    EXPECT_EQ(record()->id, "young");
+    EXPECT_EQ(record()->is, leader_record::state::clean);
+}
+
+TEST_F(LeaderThatEnds, LeavesDataOfSomebodyElseAloneAlsoWhenItHasBarelyBegun) {
+    candidate& c = leading();
+    ensemble_.set(path, "somebody's own");
+    c.latch->close();
+    run_for(1s);
+    EXPECT_TRUE(ensemble_.children(path).empty());
+    EXPECT_EQ(ensemble_.get(path)->data, "somebody's own");
+}
+
+TEST_F(LeaderThatEnds, TellsAtOnceThatItIsNotKnownWhatWasBeingProclaimed) {
+    candidate& c = leading();
+    expect_in_order(c);
+    std::error_code first;
+    std::error_code second;
+    const leadership term = c.latch->leadership();
+    term.async_proclaim("sent", [&](std::error_code ec) { first = ec; });
+    term.async_proclaim("waits for it", [&](std::error_code ec) { second = ec; });
+    run_for(100us);
+    ensemble_.black_hole(c.id());
+    c.latch->close();
+    run_for(100us);
+    EXPECT_EQ(first, errc::indeterminate);
+    EXPECT_EQ(second, errc::hold_lost);
+    by_force([&] { ensemble_.resume(c.id()); });
+    run_for(30s);
+    EXPECT_TRUE(ensemble_.children(path).empty());
+}
+
 TEST_F(LeaderThatEnds, AsksNothingOfTheServersForASessionThatWasReplaced) {
     candidate& c = leading();
     expect_in_order(c);

@@ -30,7 +30,8 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
     return record{.data = json.value("data", ""),
                   .znode = json.value("znode", ""),
                   .token = json.value("token", std::int64_t{0}),
-                  .clean = json.value("state", "") == "clean"};
+                  .clean = json.value("state", "") == "clean",
+                  .successor = json.value("successor", "")};
 }
 
 // ---- the log ----
@@ -85,13 +86,16 @@ void leader_log::check_record(const model::transaction& t,
         return stage_.broken("I9", "a record names what is not its writer's: " + r.znode);
     }
     check_writer(t, *writer, r);
+    check_successor(t, *writer, r);
     election& e = elections_[directory];
+    const auto named = e.named.find(writer->path);
     const auto [begun, first] = e.begun.emplace(writer->path, r.token != 0 ? r.token : t.zxid);
     if (std::exchange(e.replaced, false) && r.token == 0) {
         begun->second = t.zxid;  // the first write was not heard of, and cannot be seen any more
     } else if (r.token == 0 ? !first : r.token != begun->second) {
         stage_.broken("I3", "a record gives " + writer->path + " another token");
-    } else if (first && r.token != 0 && r.token != writer->czxid) {
+    } else if (first && r.token != 0 && r.token != writer->czxid &&
+               (named == e.named.end() || r.token != named->second)) {
         stage_.broken("I3", "a record tells of a token that " + writer->path + " never had");
     }
     e.last_writer = writer->path;
@@ -121,6 +125,21 @@ void leader_log::check_writer(const model::transaction& t,
     }
 }
 
+/// Who leaves may name who is the first without it; who was let in right behind it, that is.
+void leader_log::check_successor(const model::transaction& t,
+                                 const participant& writer,
+                                 const record& r) {
+    if (r.successor.empty()) {
+        return;
+    }
+    const auto next = truth_.find(writer.directory + '/' + r.successor);
+    if (!r.clean || next == nullptr || next->number != writer.number || next->path == writer.path) {
+        return stage_.broken("I9",
+                             writer.path + " names a successor it cannot have: " + r.successor);
+    }
+    elections_[writer.directory].named[next->path] = t.zxid;
+}
+
 // ---- tokens ----
 
 void leader_log::check_token(const std::string& who,
@@ -128,7 +147,10 @@ void leader_log::check_token(const std::string& who,
                              fencing_token token) {
     const election& e = elections_.at(place.directory);
     const auto begun = e.begun.find(place.path);
-    const std::int64_t right = begun != e.begun.end() ? begun->second : place.czxid;
+    const auto named = e.named.find(place.path);
+    const std::int64_t right = begun != e.begun.end()   ? begun->second
+                               : named != e.named.end() ? named->second
+                                                        : place.czxid;
     if (token.zxid != right) {
         stage_.broken(
             "I3",
@@ -140,14 +162,18 @@ void leader_log::check_newest(const std::string& who,
                               const participant& place,
                               fencing_token token) {
     const election& e = elections_.at(place.directory);
-    for (const auto& [path, begun] : e.begun) {
-        if (path != place.path && begun >= token.zxid) {
-            stage_.broken("I3",
-                          who + " leads with " + token.to_string() + " after " + path + " with " +
-                              std::to_string(begun));
+    for (const auto* const terms : {&e.begun, &e.named}) {
+        for (const auto& [path, begun] : *terms) {
+            if (path != place.path && begun >= token.zxid) {
+                stage_.broken("I3",
+                              who + " leads with " + token.to_string() + " after " + path +
+                                  " with " + std::to_string(begun));
+            }
         }
     }
-    if (e.last_writer != place.path && e.last_write >= token.zxid) {
+    const auto named = e.named.find(place.path);
+    const bool named_then = named != e.named.end() && named->second == e.last_write;
+    if (e.last_writer != place.path && e.last_write + (named_then ? 0 : 1) > token.zxid) {
         stage_.broken("I3",
                       who + " leads with " + token.to_string() + ", and " + e.last_writer +
                           " wrote the record since");

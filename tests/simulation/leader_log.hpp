@@ -58,6 +58,7 @@ private:
         std::string znode;
         std::int64_t token = 0;
         bool clean = false;
+        std::string successor;
     };
 
     struct election {
@@ -66,6 +67,7 @@ private:
         bool touched = false;                       ///< by the operator
         bool replaced = false;                      ///< by the operator, and not written since
         std::map<std::string, std::int64_t> begun;  ///< terms' tokens, by their znodes
+        std::map<std::string, std::int64_t> named;  ///< as successors: by their znodes, when
         std::string last_writer;                    ///< its znode
         std::int64_t last_write = 0;
     };
@@ -82,6 +84,7 @@ private:
     void written(const model::transaction& t, const model::change& c, election& e);
     void check_record(const model::transaction& t, const std::string& directory, const record& r);
     void check_writer(const model::transaction& t, const participant& writer, const record& r);
+    void check_successor(const model::transaction& t, const participant& writer, const record& r);
     void published(const std::string& data, const election& e);
 
     stage& stage_;

@@ -19,7 +19,14 @@ TEST(LeaderRecord, IsReadAsItWasWritten) {
     other.token = 0;
     other.is = leader_record::state::clean;
     other.data = "\"\\\n\x01 \xe2\x98\x83";
+    other.successor = "_c_4567-latch-0000000007";
     EXPECT_EQ(read_leader_record(write_leader_record(other)), other);
+}
+
+TEST(LeaderRecord, NamesASuccessorOnlyOfOneWhoHasGivenUp) {
+    leader_record r = example;
+    r.successor = "_c_4567-latch-0000000007";
+    EXPECT_FALSE(read_leader_record(write_leader_record(r)));
 }
 
 TEST(LeaderRecord, IsTheSameTextForTheSameRecord) {
@@ -70,6 +77,7 @@ TEST(LeaderRecord, RefusesWhatIsNone) {
             R"({"leader":"a","znode":"b","state":"leading"})",
             R"({"leader":"a","znode":"b","state":"resting","data":""})",
             R"({"leader":"a","znode":"b/c","state":"leading","data":""})",
+            R"({"leader":"a","znode":"b","state":"clean","data":"","successor":7})",
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":-1})",
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":1.5})",
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":"1"})",
