@@ -1,16 +1,12 @@
 #include <latchkey/leader_latch.hpp>
-#include <latchkey/leader_observer.hpp>
 
-#include "lock_fixture.hpp"
+#include "elect_fixture.hpp"
 
 #include <csignal>
-#include <sstream>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace latchkey::test {
 
@@ -20,40 +16,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ElectCommand : public lock_fixture {
+class ElectCommand : public elect_fixture {
 protected:
-    ElectCommand() : lock_fixture(real_ensemble::shared().connect_string()) {}
-
-    std::unique_ptr<program> elect(const words& options,
-                                   const words& rest = {},
-                                   const program_surroundings& around = {}) const {
-        return start("elect", options, rest, around);
-    }
-
-    std::unique_ptr<program> elect_sh(const words& options, const std::string& script) const {
-        return elect(options, {"--", "/bin/sh", "-c", script});
-    }
-
-    client& view() {
-        if (!client_) {
-            client_ = std::make_unique<client>(client::connect(servers_));
-        }
-        catch_up(*client_);
-        return *client_;
-    }
-
-    /// In queue order, by their ids.
-    words candidates() {
-        words ids;
-        for (const auto& one : leader_observer::participants(view(), path_)) {
-            ids.push_back(one.data);
-        }
-        return ids;
-    }
-
-    [[nodiscard]] bool eventually_candidates(const words& expected) {
-        return eventually([&] { return candidates() == expected; });
-    }
+    ElectCommand() : elect_fixture(real_ensemble::shared().connect_string()) {}
 
     /// Somebody else deletes the leader's znode.
     void break_leadership() {
@@ -61,18 +26,6 @@ protected:
         mutex other(view(), real_ensemble::fresh_path());
         other.acquire().transact({operation::remove(victim)});
     }
-
-    static words lines_of(const std::string& text) {
-        words lines;
-        std::istringstream stream(text);
-        for (std::string line; std::getline(stream, line);) {
-            lines.push_back(line);
-        }
-        return lines;
-    }
-
-private:
-    std::unique_ptr<client> client_;
 };
 
 TEST_F(ElectCommand, OnceItExitsWithTheCommandsStatus) {
@@ -216,11 +169,12 @@ TEST_F(ElectCommand, TellsWhoLeads) {
 
 TEST_F(ElectCommand, TellsProgramsWhoLeads) {
     const auto listening = elect({"-l", "--json"});
-    const auto leader = elect({"--id", "node-1", "--data", "up"});
     const auto last = [&] { return nlohmann::json::parse(lines_of(listening->out()).back()); };
+    ASSERT_TRUE(eventually([&] { return listening->out().ends_with('\n'); }));
+    EXPECT_EQ(last(), nlohmann::json({{"path", path_}, {"leader", nullptr}}));
+    const auto leader = elect({"--id", "node-1", "--data", "up"});
     ASSERT_TRUE(eventually([&] {
-        return !listening->out().empty() && listening->out().back() == '\n' &&
-               last().value("data", "") == "up";
+        return listening->out().ends_with('\n') && last().value("data", "") == "up";
     })) << listening->out();
     EXPECT_EQ(last().at("path"), path_);
     EXPECT_EQ(last().at("leader"), "node-1");
@@ -228,44 +182,6 @@ TEST_F(ElectCommand, TellsProgramsWhoLeads) {
     leader->send(SIGTERM);
     ASSERT_TRUE(eventually([&] { return last().at("leader").is_null(); }));
     EXPECT_EQ(leader->wait(), 0);
-}
-
-TEST_F(ElectCommand, HandsOverToWhomItIsToldWhenItsCommandHasEnded) {
-    const auto first = elect_sh({"--id", "first"},
-                                "trap 'touch $DIR/told' TERM; touch $DIR/first; "
-                                "while ! [ -e $DIR/end ]; do sleep 0.01; done; exit 3");
-    ASSERT_TRUE(eventually_exists("first"));
-    const auto second = elect_sh({"--id", "second"}, "touch $DIR/second; exec sleep 1000");
-    ASSERT_TRUE(eventually_candidates({"first", "second"}));
-    const auto third = elect_sh({"--id", "third"}, "touch $DIR/third; exec sleep 1000");
-    ASSERT_TRUE(eventually_candidates({"first", "second", "third"}));
-    ASSERT_TRUE(eventually([&] {
-        const auto asked = start("resign", {"--to", "third"}, {}, {});
-        EXPECT_EQ(asked->wait(), 0) << asked->err();
-        return eventually([&] { return exists("told"); }, std::chrono::seconds(5));
-    })) << "the third one's mailbox may come a moment after its znode";
-    EXPECT_FALSE(exists("third")) << "before the leader's command has ended";
-    EXPECT_TRUE(eventually_candidates({"first", "third", "second"}));
-    ::close(::open((folder_ / "end").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    ASSERT_TRUE(eventually_exists("third"));
-    EXPECT_TRUE(eventually_candidates({"third", "second", "first"}));
-    EXPECT_FALSE(exists("second"));
-
-    EXPECT_EQ(start("resign", {}, {}, {})->wait(), 0);
-    EXPECT_TRUE(eventually_exists("second")) << "who was next";
-}
-
-TEST_F(ElectCommand, ResigningNeedsALeaderThatCanBeAsked) {
-    EXPECT_EQ(start("resign", {}, {}, {})->wait(), 1);
-    leader_latch latch(view(), path_, {.id = "a"});
-    static_cast<void>(latch.wait());
-    const auto refused = start("resign", {}, {}, {});
-    EXPECT_EQ(refused->wait(), 65);
-    EXPECT_THAT(refused->err(), HasSubstr(path_));
-    EXPECT_EQ(start("resign", {}, {"twice"}, {})->wait(), 64);
-    program_surroundings nowhere;
-    nowhere.environment["LATCHKEY_SERVERS"] = "127.0.0.1:1";
-    EXPECT_EQ(start("resign", {"-t", "0.5"}, {}, nowhere)->wait(), 69);
 }
 
 TEST_F(ElectCommand, ListenerThatCannotTellEnds) {
@@ -321,9 +237,6 @@ TEST_F(ElectCommand, HelpGoesToStdout) {
     program help({"elect", "--help"});
     EXPECT_EQ(help.wait(), 0);
     EXPECT_THAT(help.out(), HasSubstr("--once"));
-    program resign({"resign", "--help"});
-    EXPECT_EQ(resign.wait(), 0);
-    EXPECT_THAT(resign.out(), HasSubstr("--to"));
     program general({"--help"});
     EXPECT_EQ(general.wait(), 0);
     EXPECT_THAT(general.out(), HasSubstr("\n  elect "));

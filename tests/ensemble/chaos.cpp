@@ -2,6 +2,7 @@
 
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/client.hpp>
+#include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
 #include "ask.hpp"
@@ -114,17 +115,26 @@ private:
                 .servers = {},
                 .directory = directory_ + '/' + to_string(r),
                 .locks = locks_for(r),
-                // Those of one process would be one to the servers.
-                .threads = r == recipe::double_barrier ? 1 : options_.threads,
+                .threads = threads_for(r),
                 .session_timeout = options_.session_timeout,
                 .register_socket = register_.socket(),
                 .log = {}};
     }
 
-    /// A round needs its participants.
+    /// Those of one process would be one participant of a round to the servers; and a candidate a
+    /// path is enough.
+    [[nodiscard]] int threads_for(recipe r) const {
+        return r == recipe::double_barrier ? 1
+               : r == recipe::leader_latch ? locks_for(r)
+                                           : options_.threads;
+    }
+
+    /// A round needs its participants, and a leader somebody to hand over to.
     [[nodiscard]] std::size_t processes_for(recipe r) const {
-        const auto asked = static_cast<std::size_t>(options_.processes);
-        return r == recipe::double_barrier ? std::max<std::size_t>(asked, round_size + 1) : asked;
+        const std::size_t least = r == recipe::double_barrier ? round_size + 1
+                                  : r == recipe::leader_latch ? 3
+                                                              : 1;
+        return std::max(least, static_cast<std::size_t>(options_.processes));
     }
 
     [[nodiscard]] int locks_for(recipe r) const {
@@ -132,15 +142,20 @@ private:
         return r == recipe::double_barrier ? std::min(options_.locks, rounds) : options_.locks;
     }
 
-    /// One for each place. Semaphores are there with their first limit when they are given out.
+    /// One for each place. What they need on the servers is there when they are given out.
     [[nodiscard]] std::vector<chaos_order> prepared_orders() const {
         std::vector<chaos_order> orders;
         for (const recipe r : options_.recipes) {
             orders.insert(orders.end(), processes_for(r), order_for(r));
+            client zk = client::connect(servers_.connect_string());
             if (r == recipe::semaphore) {
-                client zk = client::connect(servers_.connect_string());
                 for (const std::string& path : lock_paths(r)) {
                     static_cast<void>(semaphore(zk, path, permits_at_first).acquire());
+                }
+            } else if (r == recipe::leader_latch) {
+                hold first = mutex(zk, order_for(r).directory + "/first").acquire();
+                for (const std::string& path : lock_paths(r)) {
+                    first.transact({operation::create(history::guarded_effect::znode(path))});
                 }
             }
         }
@@ -160,10 +175,12 @@ private:
         std::vector<std::string> all;
         for (const recipe r : options_.recipes) {
             for (const std::string& path : lock_paths(r)) {
-                if (layout_of(r) == history::layout::one_at_a_time || r == recipe::shared_mutex) {
+                const bool one =
+                    layout_of(r) == history::layout::one_at_a_time || r == recipe::leader_latch;
+                if (one || r == recipe::shared_mutex) {
                     all.push_back(path);
                 }
-                if (layout_of(r) != history::layout::one_at_a_time) {
+                if (!one) {
                     all.push_back(chaos_order::beside(path));
                 }
             }
@@ -210,11 +227,13 @@ private:
         };
         for (const recipe r : options_.recipes) {
             for (const std::string& path : lock_paths(r)) {
-                const auto queue = history::queue_directory(layout_of(r), path);
-                const auto permits = history::permit_directory(layout_of(r), path);
-                static_cast<void>(
-                    eventually([&] { return empty(queue) && (permits.empty() || empty(permits)); },
-                               patience()));
+                const history::layout l = layout_of(r);
+                for (const std::string& directory : {history::queue_directory(l, path),
+                                                     history::permit_directory(l, path),
+                                                     history::mailbox_directory(l, path)}) {
+                    static_cast<void>(eventually(
+                        [&] { return directory.empty() || empty(directory); }, patience()));
+                }
             }
         }
     }

@@ -20,6 +20,8 @@ const char* to_string(recipe r) noexcept {
             return "curator_semaphore";
         case recipe::double_barrier:
             return "double_barrier";
+        case recipe::leader_latch:
+            return "leader_latch";
     }
     return "?";
 }
@@ -40,6 +42,8 @@ history::layout layout_of(recipe r) noexcept {
             return history::layout::curator_semaphore;
         case recipe::double_barrier:
             return history::layout::rounds;
+        case recipe::leader_latch:
+            return history::layout::election;
         default:
             return history::layout::one_at_a_time;
     }

@@ -18,6 +18,7 @@ enum class recipe : std::uint8_t {
     semaphore,
     curator_semaphore,
     double_barrier,
+    leader_latch,
 };
 
 inline constexpr std::array all_recipes{recipe::mutex,
@@ -26,7 +27,8 @@ inline constexpr std::array all_recipes{recipe::mutex,
                                         recipe::shared_mutex,
                                         recipe::semaphore,
                                         recipe::curator_semaphore,
-                                        recipe::double_barrier};
+                                        recipe::double_barrier,
+                                        recipe::leader_latch};
 
 [[nodiscard]] const char* to_string(recipe r) noexcept;
 [[nodiscard]] std::optional<recipe> recipe_named(std::string_view name) noexcept;

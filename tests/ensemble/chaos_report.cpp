@@ -42,6 +42,17 @@ std::string line(const std::string& name, const history::sample& s) {
 
 namespace {
 
+/// What elections have besides.
+void print_terms(std::ostream& out, const history::verdict& v) {
+    out << line("transfers", v.transfers) << line("guarded effects", v.guarded)
+        << line("guarded effects refused", v.refused)
+        << line("guards that did not hold", v.count(violation::rule::guard))
+        << line("losses that were not told", v.count(violation::rule::untold));
+    for (const auto& [kind, times] : v.struck) {
+        out << line("leaders struck: " + kind, times);
+    }
+}
+
 void print_verdict(std::ostream& out, recipe r, const history::verdict& v) {
     const auto count = [&v](violation::rule which) { return v.count(which); };
     out << line(std::string("-- ") + to_string(r), "") << line("turns", v.turns)
@@ -58,8 +69,11 @@ void print_verdict(std::ostream& out, recipe r, const history::verdict& v) {
         << line("done in parts", count(violation::rule::torn))
         << line("lost wake-ups", count(violation::rule::lost_wakeup))
         << line("orphans", count(violation::rule::orphan))
-        << line("acquires that failed", count(violation::rule::failure))
-        << "ms: median / 99 % / worst  (how many)\n"
+        << line("acquires that failed", count(violation::rule::failure));
+    if (r == recipe::leader_latch) {
+        print_terms(out, v);
+    }
+    out << "ms: median / 99 % / worst  (how many)\n"
         << line("hand-over, nothing disturbed", v.hand_over)
         << line("killed holder to next grant", v.takeover)
         << line("  nothing else disturbed", v.takeover_undisturbed)

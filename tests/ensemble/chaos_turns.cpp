@@ -16,14 +16,11 @@ nanoseconds boottime_now() {
     return boottime_clock::now().time_since_epoch();
 }
 
-observation look(const hold& h) {
-    observation o{.at = boottime_now(), .valid_until = h.valid_until().time_since_epoch()};
-    o.valid = h.valid();
-    return o;
-}
-
 turns::turns(worker_tools& tools, std::uint64_t seed)
-    : tools_(tools), random_(seed), register_(tools.order.register_socket, tools.order.worker) {}
+    : tools_(tools),
+      thread_(tools.threads++),
+      random_(seed),
+      register_(tools.order.register_socket, tools.order.worker) {}
 
 void turns::take_until(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -88,8 +85,10 @@ void turns::tell_failure(std::int64_t attempt, const history::wish& asked, const
     }
 }
 
-void turns::work(const hold& h, const std::vector<std::string>& on, std::int64_t attempt) {
-    const std::int64_t token = h.fencing_token().zxid;
+void turns::work_under(std::int64_t token,
+                       const std::function<observation()>& look_at_it,
+                       const std::vector<std::string>& on,
+                       std::int64_t attempt) {
     std::map<std::string, std::int64_t> values;
     for (const std::string& lock : on) {
         const auto value = register_.claim(lock, token);
@@ -100,7 +99,7 @@ void turns::work(const hold& h, const std::vector<std::string>& on, std::int64_t
     }
     const std::size_t effects = below(4) == 0 ? 60 : 1 + below(4);
     for (std::size_t i = 0; i < effects; ++i) {
-        const observation o = look(h);
+        const observation o = look_at_it();
         log().saw(attempt, o);
         if (!o.valid) {
             return;
@@ -141,6 +140,8 @@ std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
             return make_permit_turns(tools, seed);
         case recipe::double_barrier:
             return make_round_turns(tools, seed);
+        case recipe::leader_latch:
+            return make_terms(tools, seed);
         default:
             return make_exclusive_turns(tools, seed);
     }

@@ -21,12 +21,23 @@
 
 namespace latchkey::test {
 
+[[nodiscard]] history::nanoseconds boottime_now();
+
+/// What is held: the clock first, its validity last.
+template <class Held>
+[[nodiscard]] history::observation look(const Held& h) {
+    history::observation o{.at = boottime_now(), .valid_until = h.valid_until().time_since_epoch()};
+    o.valid = h.valid();
+    return o;
+}
+
 /// What the threads of a worker process share.
 struct worker_tools {
     const chaos_order& order;
     client& zk;
     history::turn_log& log;
     std::atomic<std::int64_t> attempts = 0;
+    std::atomic<int> threads = 0;  ///< that have begun
 };
 
 /// One thread of a worker: it takes one turn after the other, by chance, and tells of it.
@@ -53,6 +64,9 @@ protected:
     [[nodiscard]] std::size_t locks() const { return static_cast<std::size_t>(order().locks); }
 
     [[nodiscard]] const chaos_order& order() const { return tools_.order; }
+
+    /// Of those of the process: 0, 1, ...
+    [[nodiscard]] int thread() const { return thread_; }
 
     [[nodiscard]] client& zk() { return tools_.zk; }
 
@@ -96,7 +110,12 @@ protected:
 
     /// A program that guards what it does: the token first, then read, and write only while the
     /// hold is valid. To the numbers of all these locks.
-    void work(const hold& h, const std::vector<std::string>& on, std::int64_t attempt);
+    template <class Held>
+    void work(const Held& h, const std::vector<std::string>& on, std::int64_t attempt) {
+        work_under(
+            h.fencing_token().zxid, [&h] { return look(h); }, on, attempt);
+    }
+
     /// Has it for a while, and looks at it; `where` is where it can be noticed.
     void linger(const hold& h, const std::string& where, std::int64_t attempt);
 
@@ -104,7 +123,13 @@ protected:
     void show(const std::string& where) { static_cast<void>(register_.claim(where, 0)); }
 
 private:
+    void work_under(std::int64_t token,
+                    const std::function<history::observation()>& look_at_it,
+                    const std::vector<std::string>& on,
+                    std::int64_t attempt);
+
     worker_tools& tools_;
+    int thread_;
     std::mt19937_64 random_;
     register_connection register_;
 };
@@ -118,9 +143,6 @@ private:
 [[nodiscard]] std::unique_ptr<turns> make_shared_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_round_turns(worker_tools& tools, std::uint64_t seed);
-
-/// The clock first, the hold last.
-[[nodiscard]] history::observation look(const hold& h);
-[[nodiscard]] history::nanoseconds boottime_now();
+[[nodiscard]] std::unique_ptr<turns> make_terms(worker_tools& tools, std::uint64_t seed);
 
 }  // namespace latchkey::test

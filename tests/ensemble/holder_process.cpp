@@ -1,6 +1,7 @@
 #include "holder_process.hpp"
 
 #include <latchkey/client.hpp>
+#include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
@@ -25,6 +26,7 @@ namespace latchkey::test {
 namespace {
 
 constexpr std::string_view holder_word = "holder-process";
+constexpr std::string_view leader_word = "leader-process";
 
 struct ends {
     int read = -1;
@@ -53,7 +55,8 @@ char state_of(pid_t pid) {
 
 holder_process::holder_process(const std::string& servers,
                                const std::string& lock,
-                               std::chrono::milliseconds session_timeout) {
+                               std::chrono::milliseconds session_timeout,
+                               held_by what) {
     const ends orders = open_pipe();
     const ends answers = open_pipe();
     orders_ = orders.write;
@@ -62,11 +65,12 @@ holder_process::holder_process(const std::string& servers,
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, orders.read, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&files, answers.write, STDOUT_FILENO);
-    std::array<std::string, 5> words{"/proc/self/exe",
-                                     std::string(holder_word),
-                                     servers,
-                                     lock,
-                                     std::to_string(session_timeout.count())};
+    std::array<std::string, 5> words{
+        "/proc/self/exe",
+        std::string(what == held_by::mutex ? holder_word : leader_word),
+        servers,
+        lock,
+        std::to_string(session_timeout.count())};
     std::array<char*, 6> argv{
         words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data()};
     const int failed = ::posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), environ);
@@ -127,14 +131,14 @@ std::string holder_process::answer() {
 // ---- inside ----
 
 bool is_holder(int argc, char** argv) {
-    return argc == 5 && argv[1] == holder_word;
+    return argc == 5 && (argv[1] == holder_word || argv[1] == leader_word);
 }
 
-int run_holder(char** argv) {
-    client zk = client::connect(argv[2],
-                                {.session_timeout = std::chrono::milliseconds(std::atol(argv[4]))});
-    mutex lock(zk, argv[3]);
-    hold held = lock.acquire();
+namespace {
+
+/// Carries out orders until there are no more.
+template <class Held, class Release>
+void serve(Held& held, const Release& release) {
     std::cout << held.fencing_token().zxid << std::endl;
     for (std::string order; std::cin >> order;) {
         if (order == "look") {
@@ -147,9 +151,25 @@ int run_holder(char** argv) {
             held.transact({operation::set(znode, "by the holder")}, failed);
             std::cout << (failed ? failed.message() : "done") << std::endl;
         } else if (order == "release") {
-            held.release_and_wait();
+            release();
             std::cout << "released" << std::endl;
         }
+    }
+}
+
+}  // namespace
+
+int run_holder(char** argv) {
+    client zk = client::connect(argv[2],
+                                {.session_timeout = std::chrono::milliseconds(std::atol(argv[4]))});
+    if (argv[1] == leader_word) {
+        leader_latch latch(zk, argv[3]);
+        leadership term = latch.wait();
+        serve(term, [&] { latch.resign(); });
+    } else {
+        mutex lock(zk, argv[3]);
+        hold held = lock.acquire();
+        serve(held, [&] { held.release_and_wait(); });
     }
     return 0;
 }

@@ -3,21 +3,25 @@
 #include <latchkey/fencing_token.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include <sys/types.h>
 
 namespace latchkey::test {
 
-/// A holder in a process of its own, which can be killed and stopped. It holds when the constructor
-/// returns.
+/// A holder, or a leader, in a process of its own, which can be killed and stopped. It holds when
+/// the constructor returns.
 ///
 /// The program's main() calls run_holder() if is_holder(): the process is this program again.
 class holder_process {
 public:
+    enum class held_by : std::uint8_t { mutex, leader_latch };
+
     holder_process(const std::string& servers,
                    const std::string& lock,
-                   std::chrono::milliseconds session_timeout);
+                   std::chrono::milliseconds session_timeout,
+                   held_by what = held_by::mutex);
     holder_process(const holder_process&) = delete;
     holder_process& operator=(const holder_process&) = delete;
     /// Kills it, if it still runs.

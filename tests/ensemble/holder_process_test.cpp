@@ -1,17 +1,15 @@
 // The holder's process is killed, stopped and resumed, or does as it should. LATCHKEY_FAILOVERS=100
-// makes better figures.
+// makes better figures (`scripts/soak fail-over`).
 #include "holder_process.hpp"
 
 #include "contest.hpp"
 #include "eventually.hpp"
+#include "fail_over.hpp"
 #include "real_ensemble.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,11 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
-
-int rounds(int usual) {
-    const char* asked = std::getenv("LATCHKEY_FAILOVERS");
-    return asked == nullptr ? usual : std::max(1, std::atoi(asked));
-}
 
 /// What some store outside ZooKeeper has to do with fencing tokens.
 class fenced_register {
@@ -48,20 +41,6 @@ private:
 
 class HolderProcess : public ::testing::Test {
 protected:
-    /// The servers' tick, as one of them says.
-    [[nodiscard]] milliseconds tick() const {
-        const std::string configuration = servers_.four_letter_word(1, "conf");
-        const auto at = configuration.find("tickTime=");
-        return milliseconds(at == std::string::npos ? 2000
-                                                    : std::stol(configuration.substr(at + 9)));
-    }
-
-    static void report_all(const std::string& name, std::vector<std::chrono::nanoseconds> times) {
-        std::sort(times.begin(), times.end());
-        report(name + "_median", times[times.size() / 2]);
-        report(name + "_worst", times.back());
-    }
-
     const real_ensemble& servers_ = real_ensemble::shared();
     std::string path_ = real_ensemble::fresh_path() + "/lock";
     std::unique_ptr<world> operator_ = make_world(world_kind::real);
@@ -69,7 +48,7 @@ protected:
 
 TEST_F(HolderProcess, KilledIsFollowedByTheNextOneWhenItsSessionEnds) {
     constexpr milliseconds timeout = 2s;
-    std::vector<std::chrono::nanoseconds> times;
+    durations times;
     competitor next(servers_.connect_string(), path_, 30s);
     for (int round = rounds(3); round > 0; --round) {
         holder_process holder(servers_.connect_string(), path_, timeout);
@@ -82,14 +61,14 @@ TEST_F(HolderProcess, KilledIsFollowedByTheNextOneWhenItsSessionEnds) {
         times.push_back(next.granted_at() - killed);
         next.release();
     }
-    const auto bound = timeout + tick() * 3 / 2;
+    const auto bound = until_a_session_ends(timeout, servers_);
     report_all("kill_to_grant", times);
     report("timeout_and_a_tick_and_a_half", bound);
-    EXPECT_LT(*std::max_element(times.begin(), times.end()), bound + 10s);
+    EXPECT_LT(worst(times), bound + 10s);
 }
 
 TEST_F(HolderProcess, ThatReleasesIsFollowedByTheNextOneInOneHandOff) {
-    std::vector<std::chrono::nanoseconds> times;
+    durations times;
     competitor one(servers_.connect_string(), path_, 30s);
     competitor other(servers_.connect_string(), path_, 30s);
     one.join();
@@ -105,7 +84,7 @@ TEST_F(HolderProcess, ThatReleasesIsFollowedByTheNextOneInOneHandOff) {
         std::swap(holder, next);
     }
     report_all("release_to_grant", times);
-    EXPECT_LT(*std::max_element(times.begin(), times.end()), 10s) << "no session had to end";
+    EXPECT_LT(worst(times), 10s) << "no session had to end";
 }
 
 TEST_F(HolderProcess, StoppedBeyondItsSessionSeesALostHoldFirstAndHarmsNobody) {

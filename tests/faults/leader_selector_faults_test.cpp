@@ -76,8 +76,9 @@ TEST_F(LeaderSelectorFaults, ShortOutageIsLedThroughOrEndsTheTermAsThePolicySays
     const auto given_up = steps_down.leadership();
     ensemble_.cut(a.session_id());
     ensemble_.cut(b.session_id());
+    // In this order: it is the leader until it has noticed.
     ASSERT_TRUE(
-        eventually([&] { return steps_down.is_leader() && given_up.lost().stop_requested(); }));
+        eventually([&] { return given_up.lost().stop_requested() && steps_down.is_leader(); }));
     EXPECT_EQ(given_up.why_lost(), loss::suspended);
     EXPECT_GT(steps_down.leadership().fencing_token(), given_up.fencing_token());
     EXPECT_TRUE(kept.valid());

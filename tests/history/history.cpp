@@ -39,6 +39,10 @@ const char* to_string(violation::rule r) noexcept {
             return "torn";
         case violation::rule::round:
             return "round";
+        case violation::rule::guard:
+            return "guard";
+        case violation::rule::untold:
+            return "untold";
     }
     return "?";
 }
@@ -62,8 +66,10 @@ evidence::evidence(const history& h, const bounds& b)
         if (t.granted) {
             grants_[t.lock].push_back(&t);
         }
-        for (const std::string& znode : t.znodes) {
-            turns_[znode] = &t;
+        for (const auto* own : {&t.znodes, &t.others}) {
+            for (const std::string& znode : *own) {
+                turns_[znode] = &t;
+            }
         }
     }
     for (auto& [lock, turns] : grants_) {
@@ -152,7 +158,9 @@ bool believed(const turn& granted) {
     return !granted.observations.empty() && granted.observations.front().valid;
 }
 
-verdict check(const history& h, const bounds& b) {
+namespace {
+
+verdict judge(const history& h, const bounds& b) {
     const evidence e(h, b);
     verdict v;
     v.turns = h.turns.size();
@@ -177,6 +185,11 @@ verdict check(const history& h, const bounds& b) {
             check_order(e, v);
             check_permits(e, v);
             break;
+        case layout::election:
+            check_terms(e, v);
+            check_overlaps(e, v);
+            check_guards(e, v);
+            break;
         case layout::rounds:
             break;
     }
@@ -186,6 +199,12 @@ verdict check(const history& h, const bounds& b) {
     check_orphans(e, v);
     measure(e, v);
     return v;
+}
+
+}  // namespace
+
+verdict check(const history& h, const bounds& b) {
+    return h.laid_out == layout::election ? judge(with_places(h, b), b) : judge(h, b);
 }
 
 }  // namespace latchkey::history

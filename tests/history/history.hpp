@@ -2,6 +2,7 @@
 
 #include <latchkey/lock_mode.hpp>
 
+#include "guarded_effect.hpp"
 #include "transaction_log.hpp"
 
 #include <chrono>
@@ -54,12 +55,15 @@ struct turn {
     /// As told when the place was reserved, and by the hold: more than one after a loss of the
     /// session, none if it was never told.
     std::vector<std::string> znodes;
+    /// A candidate's that are no places, as far as they are known: mailboxes, late creates.
+    std::vector<std::string> others;
 
     std::optional<nanoseconds> granted;  ///< after acquire() had returned it
     std::int64_t token = 0;
     std::int64_t session = 0;
     std::vector<observation> observations;
     std::vector<effect> effects;
+    std::vector<guarded_effect> guarded;
 
     std::optional<nanoseconds> ended;  ///< released, given up or failed; none if the process died
 
@@ -95,6 +99,9 @@ enum class layout : std::uint8_t {
     semaphore,          ///< `queue/` and `permits/`; the limit is the lock's data
     curator_semaphore,  ///< `locks/` and `leases/`; the limit is nowhere
     rounds,             ///< a double barrier: those who are there, and `ready`
+    election,           ///< in the path's directory; mailboxes in `<path>-peers`, effects on
+               ///< `<path>-effects`. A worker has one candidate at a time on a path: one turn after
+               ///< the other
 };
 
 struct history {
@@ -145,6 +152,9 @@ struct violation {
         limit,        ///< more permits than there are
         torn,         ///< something that is to be done at once was done in parts
         round,        ///< who was told that all are there, or that all have left, and it is not so
+        guard,        ///< what was done under a guard came behind a later term, or twice, or is not
+                      ///< as it was told
+        untold,       ///< a term that was over was not told to be
     };
 
     rule which;
@@ -162,6 +172,10 @@ struct verdict {
     std::size_t overlaps =
         0;  ///< holds that still worked when a later one was granted, lost by then
     std::size_t lost_holds = 0;  ///< holds that ended otherwise than by a release
+    std::size_t guarded = 0;     ///< effects that the servers committed, each under its guard
+    std::size_t refused = 0;     ///< those that the guard kept from being made
+    std::size_t transfers = 0;   ///< candidates that were let in right behind the leader
+    std::map<std::string, std::size_t> struck;  ///< what befell those who led, and how often
     nanoseconds calm{};  ///< how much of the time no server was broken, or had yet to recover
     sample hand_over;    ///< undisturbed: from the predecessor's end to the grant
     sample takeover;     ///< from the kill of a holder to the next grant

@@ -59,7 +59,7 @@ void check_place(const evidence& e, const turn& t, verdict& v) {
         const participant* p = e.find(znode);
         if (p != nullptr) {
             check_until(p->born);
-            without_since = p->gone.value_or(e.all().end);
+            without_since = std::max(without_since, p->gone.value_or(e.all().end));
         }
     }
     check_until(t.granted ? *t.granted : t.ended.value_or(e.all().end));
@@ -106,9 +106,11 @@ void check_waiting(const evidence& e, verdict& v) {
         }
     }
     for (const turn& t : e.all().turns) {
-        for (const std::string& znode : t.znodes) {
-            if (const participant* p = e.find(znode); p != nullptr && p->permits == 0) {
-                check_wait(e, *p, &t, v);
+        for (const auto* own : {&t.znodes, &t.others}) {
+            for (const std::string& znode : *own) {
+                if (const participant* p = e.find(znode); p != nullptr && p->permits == 0) {
+                    check_wait(e, *p, &t, v);
+                }
             }
         }
     }

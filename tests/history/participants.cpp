@@ -27,6 +27,9 @@ public:
             if (const auto permits = permit_directory(h.laid_out, t.lock); !permits.empty()) {
                 add_directory(permits, t.lock, true);
             }
+            if (const auto boxes = mailbox_directory(h.laid_out, t.lock); !boxes.empty()) {
+                add_directory(boxes, t.lock, false);
+            }
             for (const std::string& znode : t.znodes) {
                 wanted_[znode] = t.asked.permits;
             }
@@ -238,6 +241,10 @@ std::string permit_directory(layout l, const std::string& lock) {
         default:
             return {};
     }
+}
+
+std::string mailbox_directory(layout l, const std::string& lock) {
+    return l == layout::election ? lock + "-peers" : std::string();
 }
 
 }  // namespace latchkey::history

@@ -47,6 +47,13 @@ using queue = std::vector<participant>;
 /// Empty for what has no permits.
 [[nodiscard]] std::string permit_directory(layout l, const std::string& lock);
 
+/// Where the candidates of an election hear from each other; empty for what has none.
+[[nodiscard]] std::string mailbox_directory(layout l, const std::string& lock);
+
+/// Candidates do not tell of their places: what a worker's sessions created while it had a
+/// candidate is that one's.
+[[nodiscard]] history with_places(history h, const bounds& b);
+
 [[nodiscard]] inline std::string directory_of(std::string_view znode) {
     return std::string(znode.substr(0, znode.rfind('/')));
 }

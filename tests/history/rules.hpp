@@ -84,6 +84,10 @@ void check_together(const evidence& e, verdict& v);
 void check_modes(const evidence& e, verdict& v);
 /// Double barriers, all there is to say about them.
 void check_rounds(const evidence& e, verdict& v);
+/// Elections: tokens, the order of the queue, and what candidates were told.
+void check_terms(const evidence& e, verdict& v);
+/// What leaders did under the guard of their terms, in the servers' order.
+void check_guards(const evidence& e, verdict& v);
 /// Permits and limits.
 void check_permits(const evidence& e, verdict& v);
 void check_register(const evidence& e, verdict& v);

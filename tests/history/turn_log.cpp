@@ -83,6 +83,10 @@ void add_to(turn& t, const json& all) {
         t.observations.push_back(observed(all));
     } else if (what == "wrote") {
         t.effects.push_back({time_of(all), all.at("applied").get<bool>()});
+    } else if (what == "guarded") {
+        t.guarded.push_back({.token = all.at("token").get<std::int64_t>(),
+                             .number = all.at("number").get<std::int64_t>(),
+                             .told = all.at("told").get<guarded_effect::outcome>()});
     } else if (what == "ended") {
         t.ended = time_of(all);
     } else if (what == "leaving") {
@@ -158,6 +162,15 @@ void turn_log::wrote(std::int64_t attempt, const effect& e) {
     json all = line(attempt, "wrote", e.at);
     all["applied"] = e.applied;
     write(all.dump());
+}
+
+void turn_log::guarded(std::int64_t attempt, const guarded_effect& e) {
+    write(json{{"attempt", attempt},
+               {"what", "guarded"},
+               {"token", e.token},
+               {"number", e.number},
+               {"told", e.told}}
+              .dump());
 }
 
 void turn_log::ended(std::int64_t attempt, nanoseconds at) {

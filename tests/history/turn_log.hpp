@@ -29,6 +29,7 @@ public:
                  const observation& first);
     void saw(std::int64_t attempt, const observation& o);
     void wrote(std::int64_t attempt, const effect& e);
+    void guarded(std::int64_t attempt, const guarded_effect& e);
     void ended(std::int64_t attempt, nanoseconds at);
     /// It begins to leave its round; what it was told in the end: whether all have left.
     void leaving(std::int64_t attempt, nanoseconds at);

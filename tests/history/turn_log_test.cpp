@@ -36,6 +36,7 @@ TEST_F(TurnLog, GivesBackWhatWasTold) {
         log.granted(1, 42, {"/lock/b"}, -77, {nanoseconds(20), true, nanoseconds(90)});
         log.failed(2, nanoseconds(21), "no");
         log.wrote(1, {nanoseconds(30), true});
+        log.guarded(1, {.token = 42, .number = 7, .told = guarded_effect::outcome::refused});
         log.saw(1, {nanoseconds(95), false, nanoseconds(90)});
         log.ended(1, nanoseconds(96));
     }
@@ -56,6 +57,10 @@ TEST_F(TurnLog, GivesBackWhatWasTold) {
     EXPECT_EQ(t.observations[1].valid_until, nanoseconds(90));
     ASSERT_EQ(t.effects.size(), 1U);
     EXPECT_TRUE(t.effects[0].applied);
+    ASSERT_EQ(t.guarded.size(), 1U);
+    EXPECT_EQ(t.guarded[0].token, 42);
+    EXPECT_EQ(t.guarded[0].number, 7);
+    EXPECT_EQ(t.guarded[0].told, guarded_effect::outcome::refused);
     EXPECT_EQ(t.ended, nanoseconds(96));
     EXPECT_EQ(h.turns[1].failure, "no");
 }

@@ -48,6 +48,12 @@ protected:
         std::vector<std::optional<leader_info>> all_;
     };
 
+    /// An observer begins with what the server of its client knows: all that was done before.
+    static client& knowing(client& c) {
+        catch_up(c);
+        return c;
+    }
+
     std::string candidate(const char* sequence, const std::string& id) {
         return world_->create(path_ + "/_c_01234567-89ab-cdef-0123-456789abcdef-latch-" + sequence,
                               id);
@@ -78,7 +84,7 @@ TEST_P(LeaderObserver, IsToldOfTwoTermsThatFollowEachOther) {
     notes seen;
     const auto a = candidate("0000000003", "a");
     candidate("0000000004", "a");
-    const leader_observer watching(c, path_, seen.listener());
+    const leader_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->remove(a);
     EXPECT_TRUE(seen.eventually_are({"a", "-", "a"}));
@@ -88,7 +94,7 @@ TEST_P(LeaderObserver, ReadsAnIdThatChanges) {
     client c = connect();
     notes seen;
     const auto a = candidate("0000000000", "a");
-    const leader_observer watching(c, path_, seen.listener());
+    const leader_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->set(a, "A");
     EXPECT_TRUE(seen.eventually_are({"a", "A"}));
@@ -103,7 +109,7 @@ TEST_P(LeaderObserver, TellsWhatTheLeaderHasPublishedAndNobodyElse) {
     const auto name = [this](const std::string& znode) { return znode.substr(path_.size() + 1); };
     leader_record term{.id = "a", .data = "10.0.0.1", .znode = name(a)};
     world_->set(path_, write_leader_record(term));
-    const leader_observer watching(c, path_);
+    const leader_observer watching(knowing(c), path_);
     ASSERT_TRUE(eventually([&] { return watching.current(); }));
     const auto first = *watching.current();
     EXPECT_EQ(first.data, "10.0.0.1");
@@ -144,7 +150,7 @@ TEST_P(LeaderObserver, SeesTheOlderOfTwoWithOneNumberLead) {
     candidate("0000000006", "other");
     const auto heir = candidate("0000000005", "heir");
     notes seen;
-    const leader_observer watching(c, path_, seen.listener());
+    const leader_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"leader"})) << "though its name sorts behind the heir's";
     EXPECT_EQ(leader_observer::leader(c, path_)->id, "leader");
     const auto all = leader_observer::participants(c, path_);
@@ -162,8 +168,7 @@ TEST_P(LeaderObserver, ToldWithoutWatchingToo) {
     EXPECT_TRUE(leader_observer::participants(c, path_).empty());
     const auto a = candidate("0000000009", "a");
     candidate("0000000010", "b");
-    catch_up(c);
-    EXPECT_EQ(leader_observer::leader(c, path_)->path, a);
+    EXPECT_EQ(leader_observer::leader(knowing(c), path_)->path, a);
     const auto all = leader_observer::participants(c, path_);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].data + all[1].data, "ab");
@@ -179,7 +184,7 @@ TEST_P(LeaderObserver, UnderstandsQueuesOfSelectors) {
     mutex second(b, path_, {.data = "second"});
     hold h = first.acquire();
     notes seen;
-    const leader_observer watching(b, path_, seen.listener());
+    const leader_observer watching(knowing(b), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"first"}));
     EXPECT_EQ(watching.current()->path, h.path());
     EXPECT_EQ(watching.current()->token.zxid, h.fencing_token().zxid);
@@ -194,7 +199,7 @@ TEST_P(LeaderObserver, GoesOnAfterALossOfItsSession) {
     client c = connect();
     notes seen;
     auto a = candidate("0000000000", "a");
-    const leader_observer watching(c, path_, seen.listener());
+    const leader_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->expire(c.session_id());
     world_->remove(a);

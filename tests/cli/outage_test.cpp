@@ -1,0 +1,157 @@
+#include "elect_fixture.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+// What becomes of the command when the servers are not well, and of who starts without any.
+
+namespace latchkey::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class outage_fixture : public elect_fixture {
+protected:
+    outage_fixture() : elect_fixture(real_ensemble::breakable().connect_string()) {}
+
+    void for_all_servers(void (real_ensemble::*act)(int)) {
+        for (int server = 1; server <= ensemble_.size(); ++server) {
+            (ensemble_.*act)(server);
+        }
+    }
+
+    real_ensemble& ensemble_ = real_ensemble::breakable();
+};
+
+// ---- lock ----
+
+class LockOutage : public outage_fixture {};
+
+TEST_F(LockOutage, OfAllServersKillsTheCommand) {
+    const auto p = lock_sh({"-t", "4"}, family);
+    const pid_t main = pid_in("main");
+    const pid_t stray = pid_in("stray");
+    for_all_servers(&real_ensemble::pause);
+    EXPECT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
+    for_all_servers(&real_ensemble::resume);
+    EXPECT_EQ(p->wait(), 76) << p->err();
+    EXPECT_THAT(p->err(), HasSubstr("no server has answered"));
+}
+
+TEST_F(LockOutage, GivesTheCommandTimeToEnd) {
+    const auto p = lock_sh({"-t", "4", "--grace", "1"},
+                           "trap 'echo >$DIR/term; exit 0' TERM; echo $$ >$DIR/main; "
+                           "while :; do sleep 0.01; done");
+    static_cast<void>(pid_in("main"));
+    for_all_servers(&real_ensemble::kill);
+    EXPECT_EQ(p->wait(), 76) << p->err();
+    EXPECT_TRUE(exists("term"));
+}
+
+TEST_F(LockOutage, OfOneServerCostsNothing) {
+    // A paused leader would stop the ensemble until another is elected; that is not the claim.
+    const int one = ensemble_.follower();
+    int other = 1;
+    while (other == one || other == ensemble_.leader()) {
+        ++other;
+    }
+    const auto p = lock_sh(
+        {"-t", "10", "--verbose", "-z", ensemble_.address(one) + ',' + ensemble_.address(other)},
+        "echo $$ >$DIR/main; while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 6");
+    const pid_t main = pid_in("main");
+    // A hold that follows a silence is believed less long at first.
+    EXPECT_FALSE(eventually([&] { return dead(main); }, 4s)) << p->err();
+    const int its = ensemble_.server_of(queue().holder().value().session_id);
+    ASSERT_TRUE(its == one || its == other);
+    ensemble_.pause(its);
+    ASSERT_TRUE(eventually(
+        [&] { return p->err().find("reconnected") != std::string::npos || dead(main); }));
+    // Long enough for the hold to end, had it not been renewed elsewhere.
+    EXPECT_FALSE(eventually([&] { return dead(main); }, 3s)) << p->err();
+    ensemble_.resume(its);
+    std::ofstream(folder_ / "go").close();
+    EXPECT_EQ(p->wait(), 6) << p->err();
+    EXPECT_THAT(p->err(), HasSubstr("reconnected"));
+}
+
+// ---- elect ----
+
+class ElectOutage : public outage_fixture {
+protected:
+    /// They have tried for a while.
+    [[nodiscard]] static bool find_no_server(const std::vector<program*>& all) {
+        return eventually([&] {
+            return std::all_of(all.begin(), all.end(), [](const program* p) {
+                return p->err().find("no server reached yet") != std::string::npos;
+            });
+        });
+    }
+
+    /// The third word of a line about a leader; 0 of any other.
+    static std::int64_t token(const std::string& line) {
+        std::istringstream words(line);
+        std::string word;
+        words >> word >> word >> word;
+        return std::atoll(word.c_str());
+    }
+};
+
+TEST_F(ElectOutage, StartedWithoutServersTheyWaitForThem) {
+    for_all_servers(&real_ensemble::kill);
+    const auto listening = elect({"-l"});
+    const auto told_as_json = elect({"-l", "--json"});
+    const auto leader =
+        elect_sh({"-t", "4", "--id", "a", "--data", "up"}, "touch $DIR/ran; exec sleep 1000");
+    ASSERT_TRUE(find_no_server({listening.get(), told_as_json.get(), leader.get()}));
+    EXPECT_FALSE(exists("ran"));
+    EXPECT_EQ(listening->out() + told_as_json->out(), "") << "who leads is not known";
+    ensemble_.mend();
+    EXPECT_TRUE(eventually_exists("ran")) << leader->err();
+    ASSERT_TRUE(eventually([&] { return listening->out().ends_with(" up\n"); }));
+    EXPECT_THAT(lines_of(listening->out()).back(), StartsWith("leader a "));
+    ASSERT_TRUE(eventually(
+        [&] { return told_as_json->out().find(R"("data":"up")") != std::string::npos; }));
+    EXPECT_EQ(nlohmann::json::parse(lines_of(told_as_json->out()).back()).at("leader"), "a");
+    leader->send(SIGTERM);
+    EXPECT_EQ(leader->wait(), 143);
+    for (program* const p : {listening.get(), told_as_json.get()}) {
+        p->send(SIGTERM);
+        EXPECT_EQ(p->wait(), 0);
+    }
+}
+
+TEST_F(ElectOutage, OfAllServersKillsTheCommandAndTheNextTermRunsItAgain) {
+    const auto leader = elect_sh({"-t", "4", "--id", "a"}, family);
+    const pid_t main = pid_in("main");
+    const pid_t stray = pid_in("stray");
+    const auto listening = elect({"-l"});
+    const auto term = [&] { return lines_of(listening->out()).back(); };
+    ASSERT_TRUE(eventually([&] { return listening->out().ends_with('\n') && token(term()) > 0; }));
+    const auto before = term();
+    for_all_servers(&real_ensemble::kill);
+    ASSERT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
+    EXPECT_EQ(term(), before) << "nothing else is known";
+    EXPECT_TRUE(leader->running() && listening->running());
+    ensemble_.mend();
+    ASSERT_TRUE(eventually([&] {
+        return listening->out().ends_with('\n') && token(term()) > token(before);
+    })) << listening->out();
+    EXPECT_THAT(listening->out(), HasSubstr(before + "\nno leader\n"));
+    EXPECT_TRUE(eventually([&] {
+        const auto text = content_of(folder_ / "main");
+        return text.find('\n') != std::string::npos && std::atoi(text.c_str()) != main;
+    })) << leader->err();
+    EXPECT_THAT(leader->err(), HasSubstr("no server has answered"));
+}
+
+}  // namespace
+
+}  // namespace latchkey::test

@@ -1,0 +1,140 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace latchkey::history {
+namespace {
+
+using rule = violation::rule;
+
+void add(verdict& v, rule which, std::string text) {
+    v.violations.push_back({which, std::move(text)});
+}
+
+/// Who wrote the data of an election's path, by the zxid of the write.
+using records = std::map<std::int64_t, std::int64_t>;
+
+std::map<std::string, records> records_of(const evidence& e) {
+    std::map<std::string, records> all;
+    for (const auto& [lock, turns] : e.grants()) {
+        all[lock];
+    }
+    for (const transaction& entry : e.all().transactions) {
+        for (const znode_change& change : entry.changes) {
+            const auto found = all.find(change.path);
+            if (found != all.end() && change.what == znode_change::kind::changed) {
+                found->second[entry.zxid] = entry.session;
+            }
+        }
+    }
+    return all;
+}
+
+/// A token is the creation of the leader's znode, or a write of the record by its session while the
+/// znode was there.
+bool token_fits(const turn& t, const participant& own, const records& written) {
+    if (t.token == own.born_zxid) {
+        return true;
+    }
+    const auto write = written.find(t.token);
+    return write != written.end() && write->second == own.session && t.token > own.born_zxid &&
+           t.token < own.gone_zxid;
+}
+
+void check_tokens_of(const evidence& e,
+                     const std::vector<const turn*>& turns,
+                     const records& written,
+                     verdict& v) {
+    std::vector<const turn*> in_time = turns;
+    std::sort(in_time.begin(), in_time.end(), [](const turn* x, const turn* y) {
+        return *x->granted < *y->granted;
+    });
+    const turn* before = nullptr;
+    for (const turn* t : in_time) {
+        ++v.grants;
+        const participant* own = e.granted_znode(*t);
+        if (own == nullptr) {
+            add(v, rule::token, e.name(*t) + " leads with a znode that nobody created");
+        } else if (!token_fits(*t, *own, written)) {
+            add(v, rule::token, e.name(*t) + " has a token that is no write of its own");
+        } else if (believed(*t) && own->session != t->session) {
+            add(v, rule::token, e.name(*t) + " has a znode of another session");
+        }
+        if (before != nullptr && believed(*t) && t->token <= before->token) {
+            add(v, rule::token, e.name(*t) + " came after " + e.name(*before));
+        }
+        before = believed(*t) ? t : before;
+    }
+}
+
+/// Whoever was let in behind a leader has its number, and is younger: ahead of all others all the
+/// same.
+void check_order_in(const evidence& e, const queue& all, verdict& v) {
+    std::vector<const participant*> by_place;
+    for (const participant& p : all) {
+        by_place.push_back(&p);
+    }
+    std::sort(by_place.begin(), by_place.end(), [](const participant* x, const participant* y) {
+        return std::tie(x->place, x->born_zxid) < std::tie(y->place, y->born_zxid);
+    });
+    const participant* last = nullptr;  // of those ahead, the one that went last
+    const participant* before = nullptr;
+    for (const participant* own : by_place) {
+        const turn* t = e.turn_of(*own);
+        if (last != nullptr && t != nullptr && e.granted_znode(*t) == own &&
+            (!last->gone || *last->gone > *t->granted + e.expected().precision)) {
+            add(v,
+                rule::order,
+                e.name(*t) + " was granted at " + e.when(*t->granted) + ", behind " + last->znode +
+                    (last->gone ? ", which went at " + e.when(*last->gone) : ", which stayed"));
+        }
+        v.transfers += before != nullptr && before->place == own->place ? 1 : 0;
+        last = last == nullptr || own->gone_zxid > last->gone_zxid ? own : last;
+        before = own;
+    }
+}
+
+/// A leader that was not killed is told that it is none any more, when its own deadline is over at
+/// the latest.
+void check_told(const evidence& e, const turn& t, verdict& v) {
+    nanoseconds until = *t.granted;
+    for (const observation& o : t.observations) {
+        until = o.valid ? std::max(until, o.valid_until) : until;
+    }
+    const nanoseconds told = t.ended.value_or(e.all().end);
+    if (!t.ended && e.death_of(t.worker) == nullptr) {
+        add(v, rule::untold, e.name(t) + " was never told to be over");
+    } else if (t.ended && e.quiet().time(until, told, t.worker) > e.expected().patience) {
+        add(v,
+            rule::untold,
+            e.name(t) + " was over at " + e.when(until) + ", and was told so at " + e.when(told));
+    }
+}
+
+void count_what_befell(const evidence& e, const turn& t, verdict& v) {
+    for (const disturbance& d : e.all().disturbances) {
+        if (d.worker == t.worker && believed(t) && *t.granted <= d.begin &&
+            d.begin <= t.ended.value_or(e.all().end)) {
+            ++v.struck[d.kind];
+        }
+    }
+}
+
+}  // namespace
+
+void check_terms(const evidence& e, verdict& v) {
+    const auto written = records_of(e);
+    for (const auto& [lock, turns] : e.grants()) {
+        check_tokens_of(e, turns, written.at(lock), v);
+        check_order_in(e, e.queues().at(queue_directory(e.all().laid_out, lock)), v);
+        for (const turn* t : turns) {
+            check_told(e, *t, v);
+            count_what_befell(e, *t, v);
+        }
+    }
+}
+
+}  // namespace latchkey::history
