@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -56,14 +57,10 @@ public:
 
     [[nodiscard]] fencing_token token() const { return latch_->leadership().fencing_token(); }
 
-    /// Empty while the present term has not been told.
-    [[nodiscard]] boottime_clock::time_point elected_at() const {
+    /// In the present term; empty while it is not told.
+    [[nodiscard]] std::optional<boottime_clock::time_point> elected_at() const {
         const std::lock_guard guard(guard_);
-        return term_.valid() ? elected_at_ : boottime_clock::time_point::min();
-    }
-
-    [[nodiscard]] bool was_told() const {
-        return elected_at() != boottime_clock::time_point::min();
+        return term_.valid() ? std::optional(elected_at_) : std::nullopt;
     }
 
 private:
@@ -86,14 +83,14 @@ protected:
         third_.stand(2, !with_preference);
         leader.kill();
         const auto killed = boottime_clock::now();
-        ASSERT_TRUE(eventually([&] { return second_.was_told(); }));
+        ASSERT_TRUE(eventually([&] { return second_.elected_at().has_value(); }));
         EXPECT_LT(leader.token(), second_.token());
-        takeovers_.push_back(second_.elected_at() - killed);
+        takeovers_.push_back(*second_.elected_at() - killed);
 
         const auto resigned = boottime_clock::now();
         second_.resign();
-        ASSERT_TRUE(eventually([&] { return third_.was_told(); }));
-        hand_offs_.push_back(third_.elected_at() - resigned);
+        ASSERT_TRUE(eventually([&] { return third_.elected_at().has_value(); }));
+        hand_offs_.push_back(*third_.elected_at() - resigned);
         second_.withdraw();
         third_.withdraw();
         third_.wait_for_queue_of(0);

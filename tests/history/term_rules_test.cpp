@@ -197,6 +197,15 @@ TEST(HistoryTerms, RefusesAMailboxThatStays) {
     EXPECT_EQ(broken(s.judged()), "orphan");
 }
 
+TEST(HistoryTerms, RefusesALateCreateThatStays) {
+    two_terms s;
+    s.create(s.second, 20, 2.5, latch("late", 4));
+    s.gone(s.second, 21, 2.6, latch("late", 4));
+    EXPECT_EQ(broken(s.judged()), "");
+    s.logged(21).wall_ms = 7'100;
+    EXPECT_EQ(broken(s.judged()), "orphan");
+}
+
 TEST(HistoryTerms, CountsWhatBefellLeaders) {
     two_terms s;
     s.disturbed("stop of a worker", 2.5, 2.6, 2);
