@@ -35,8 +35,8 @@ class leader_candidacy;
 ///   in time (unless the session is gone, which the others do not wait for).
 /// - Cost: becoming the leader uncontested, 1 round trip (3 requests; one more that nobody waits
 ///   for writes the record); after another leader, 2 round trips (list and record, grant) once that
-///   is gone, or 1 if that has handed over to it. A change of leader wakes one follower. A follower costs two watches, and nothing
-///   else while it is not next.
+///   is gone, or 1 if that has handed over to it. A change of leader wakes one follower. A follower
+///   costs two watches, and nothing else while it is not next.
 /// - Threads: all members from any thread. Lifetime: may outlive the client, whose end closes it.
 ///
 ///     latchkey::leader_latch latch(zk, "/service/leader", {.id = "node-7", .data = my_address});
