@@ -62,6 +62,9 @@ public:
     /// it costs no round trip.
     virtual void look_ahead() = 0;
 
+    /// Whether that is sent behind each such list, and not behind the create's alone.
+    [[nodiscard]] virtual bool looks_behind_each_list() const noexcept { return false; }
+
     virtual void begin(place p) = 0;
 
     /// There is a connection again.

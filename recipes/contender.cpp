@@ -121,7 +121,6 @@ void contender::join() {
                 self->on_joined(std::move(j));
             }
         });
-    prefix_ = create_->prefix();
     admission_ = make_admission();
     if (!admission_) {
         create_->start();
@@ -136,9 +135,11 @@ void contender::join() {
 }
 
 void contender::on_joined(protected_create::joined j) {
+    prefix_ = create_->prefix();
     create_.reset();
-    // A leader reads behind the list, whichever that was.
-    first_since_joining_ = first_since_joining_ && (settings_.as->leads || (j.listed && !j.found));
+    first_since_joining_ =
+        first_since_joining_ &&
+        ((j.listed && !j.found) || (admission_ && admission_->looks_behind_each_list()));
     set_znodes(j.paths);
     zxid_ = j.zxid;
     settings_.directory_known = settings_.directory_known || !znodes_.empty();

@@ -12,7 +12,7 @@ namespace latchkey {
 std::shared_ptr<admission> contender::make_admission() {
     admission::owner& self = *this;
     if (settings_.as->permits) {
-        return std::make_shared<permit_admission>(core_, settings_.as, prefix_, self);
+        return std::make_shared<permit_admission>(core_, settings_.as, create_->prefix(), self);
     }
     if (settings_.as->leads) {
         return std::make_shared<leader_admission>(core_, settings_.as, self);

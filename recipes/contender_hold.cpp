@@ -176,9 +176,15 @@ void contender::on_turn(queued_znode& z) {
     z.stop_waiting();
     if (state_ != state::held) {
         const auto waits = [](const auto& one) { return one->waits(); };
+        const auto may_be_gone = [&z](const auto& one) {
+            return one.get() != &z && one->is_doubtful();
+        };
         if (std::any_of(znodes_.begin(), znodes_.end(), waits)) {
             // If that lasts any longer than this event: what goes meanwhile is granted no more.
             timer_.start(loop::clock::duration::zero(), [this] { watch(); });
+        } else if (const auto doubtful = std::find_if(znodes_.begin(), znodes_.end(), may_be_gone);
+                   doubtful != znodes_.end()) {
+            (*doubtful)->tell_turn_when_watched();
         } else if (admission_) {
             admit();
         } else {
@@ -199,7 +205,7 @@ void contender::grant() {
         zxid_ = zxid_ != 0 ? zxid_ : z->czxid();
     }
     if (zxid_ != 0) {
-        publish();
+        confirm();
     } else {
         identify();
     }

@@ -34,7 +34,7 @@ void contender::stop_watching() {
 }
 
 void contender::on_listing() {
-    if (admission_ && settings_.as->leads) {
+    if (admission_ && admission_->looks_behind_each_list()) {
         admission_->look_ahead();
     }
 }

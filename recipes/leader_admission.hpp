@@ -36,6 +36,8 @@ public:
 
     void look_ahead() override { look(); }
 
+    [[nodiscard]] bool looks_behind_each_list() const noexcept override { return true; }
+
     void begin(place p) override;
     void session_connected() override;
 

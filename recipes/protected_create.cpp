@@ -15,10 +15,14 @@ protected_create::protected_create(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       as_(std::move(as)),
       directories_(as_->directories()),
-      prefix_("_c_" + guid(core_->loop()) + "-"),
+      prefix_(new_prefix(*core_)),
       done_(std::move(done)),
       directory_known_(directory_known),
       retry_(core_->loop()) {}
+
+std::string protected_create::new_prefix(client_core& core) {
+    return "_c_" + guid(core.loop()) + "-";
+}
 
 void protected_create::start(std::function<void()> sent) {
     sent_ = std::move(sent);

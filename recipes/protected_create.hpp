@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -60,7 +59,7 @@ public:
     /// The session is over: nothing is sent or told any more.
     void forget() { done_ = nullptr; }
 
-    /// "_c_<guid>-": what the names that this object creates begin with.
+    /// "_c_<guid>-": what the names that this object creates begin with, from now on.
     [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
 private:
@@ -72,6 +71,7 @@ private:
 
     using candidates = std::vector<candidate>;
 
+    [[nodiscard]] static std::string new_prefix(client_core& core);
     void send();
     void create_directories();
     [[nodiscard]] request creation() const;
@@ -85,8 +85,8 @@ private:
     void examine();
     void adopt(const candidates& found);
     [[nodiscard]] bool is_ours(const candidate& c) const;
-    void start_again(const candidates& in_the_way);
-    void condemn(const std::string& path);
+    void clear_away(const candidates& found);
+    void start_again();
     void retry(void (protected_create::*step)());
     void finish(joined j);
 
@@ -102,7 +102,7 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
     const std::vector<std::string> directories_;
-    const std::string prefix_;
+    std::string prefix_;
     std::function<void(joined)> done_;
     std::function<void()> sent_;
 
@@ -111,10 +111,10 @@ private:
     bool abandoned_ = false;
     bool resolving_ = false;
     bool was_resolved_ = false;                   ///< once: the next time is a little later
+    bool torn_ = false;                           ///< what bears our GUID is being deleted
     std::vector<result_code> directory_refused_;  ///< of each
     bool in_doubt_ = false;              ///< the last create was sent, and its outcome is not known
     std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
-    std::set<std::string> condemned_;    ///< of ours: what is being deleted
     failure refused_;                    ///< told when it is known what is there
     joined joined_;
     std::vector<reply> lists_;

@@ -39,7 +39,7 @@ void protected_create::examine() {
         }
     }
     if (found->empty()) {
-        start_again({});
+        start_again();
         return;
     }
     unanswered_ = found->size();
@@ -74,7 +74,7 @@ void protected_create::adopt(const candidates& found) {
                 paths.push_back(c.path);
             }
         }
-        if (paths.size() == directories_.size()) {
+        if (paths.size() == directories_.size() && !torn_) {
             joined j{.why = refused_,
                      .paths = std::move(paths),
                      .zxid = czxid,
@@ -88,41 +88,46 @@ void protected_create::adopt(const candidates& found) {
             return;
         }
     }
-    start_again(found);
+    clear_away(found);
 }
 
-/// Not if we are deleting it: of a creation that came between two lists, one saw only a part.
 bool protected_create::is_ours(const candidate& c) const {
-    return c.found.stat.ephemeral_owner == core_->session_id() && !condemned_.contains(c.path);
+    return c.found.stat.ephemeral_owner == core_->session_id();
 }
 
-/// It is not there; of one of several znodes that is, somebody has deleted the others. Nothing is
-/// created before those are gone: a directory that is removed and made again numbers anew, and a
-/// delete that is still to be repeated would find the next creation under the same name.
-void protected_create::start_again(const candidates& in_the_way) {
-    for (const candidate& c : in_the_way) {
+/// Of one of several znodes that is there, somebody has deleted the others; or they came between
+/// two of the lists. It is looked again until no more is found, and none of it adopted.
+void protected_create::clear_away(const candidates& found) {
+    bool any = false;
+    for (const candidate& c : found) {
         if (is_ours(c)) {
-            condemn(c.path);
+            core_->deletes().add(c.path, nullptr);
+            any = true;
         }
     }
-    if (!condemned_.empty()) {
-        return;
+    if (!any) {
+        start_again();
+    } else if (std::exchange(torn_, true)) {
+        retry(&protected_create::resolve);
+    } else {
+        resolve();
     }
+}
+
+/// It is not there. Where something was deleted the next one has another GUID: a directory that is
+/// removed and made again numbers anew, and a delete that is repeated, or waits in a server's
+/// queue, would find it under the same name.
+void protected_create::start_again() {
     if (std::exchange(in_doubt_, false) && !lost_) {
         lost_ = lost_create::await(core_, as_, prefix_);
     }
-    send();
-}
-
-/// When all such are gone, it is looked again: for what the lists did not show yet.
-void protected_create::condemn(const std::string& path) {
-    condemned_.insert(path);
-    core_->deletes().add(path, [weak = weak_from_this(), path] {
-        const auto self = weak.lock();
-        if (self && self->done_ && self->condemned_.erase(path) > 0 && self->condemned_.empty()) {
-            self->resolve();
+    if (std::exchange(torn_, false)) {
+        if (const auto old = std::exchange(lost_, nullptr)) {
+            old->keep({});
         }
-    });
+        prefix_ = new_prefix(*core_);
+    }
+    send();
 }
 
 }  // namespace latchkey

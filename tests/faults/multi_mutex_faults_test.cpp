@@ -28,6 +28,42 @@ TEST_F(MultiFaults, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
     expect_whole(w->granted);
 }
 
+/// Messages of one connection keep their order, and the time between them varies.
+class MultiUneven : public MultiFaults {
+protected:
+    MultiUneven() : MultiFaults(uneven()) {}
+
+    static ensemble::options uneven() {
+        ensemble::options o = exact();
+        o.jitter = 10 * one_way;
+        return o;
+    }
+};
+
+// The read that sets the watch there is on its way when nobody is ahead elsewhere any more.
+TEST_F(MultiUneven, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
+    held(mine_).release();
+    std::size_t before_the_read = 0;
+    for (int round = 0; round < 40; ++round) {
+        hold y = held(y_);
+        settle();
+        const auto w = acquire(mine_);
+        constexpr std::size_t token_predecessor_and_own = 3;
+        const auto gets = [&] { return ensemble_.count(a_.session_id()).gets; };
+        ASSERT_TRUE(ensemble_.run_until([&] { return gets() == token_predecessor_and_own; }, 5s));
+        ensemble_.remove("/x/" + ensemble_.children("/x").front());
+        ensemble_.remove(y.path());
+        ensemble_.run_until([&] { return !ensemble_.exists(y.path()); }, 1s);
+        before_the_read += gets() == token_predecessor_and_own ? 1 : 0;
+        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+        expect_whole(w->granted);
+        w->granted.release();
+        y.release();
+        ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
+    }
+    EXPECT_GT(before_the_read, 0U);
+}
+
 // The heartbeat tells only of the first.
 TEST_F(MultiFaults, RefusedWatchIsSetAllTheSame) {
     constexpr int runtime_inconsistency = -2;

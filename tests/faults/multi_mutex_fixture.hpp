@@ -16,6 +16,8 @@ namespace latchkey::test {
 /// All of several znodes, or none, whatever becomes of requests and answers.
 class MultiFaults : public SteppedTest {
 protected:
+    explicit MultiFaults(const ensemble::options& o = exact()) : SteppedTest(o) {}
+
     [[nodiscard]] std::size_t in_queue(const std::string& path) const {
         return ensemble_.children(path).size();
     }

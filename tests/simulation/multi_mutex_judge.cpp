@@ -39,10 +39,22 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
     }
 }
 
+void multi_mutex_judge::answering(const model::connection& c, const request& r) {
+    judge::answering(c, r);
+    if (r.what == request::kind::get) {
+        read_.insert(r.path);
+    }
+}
+
 /// What was gone in one directory never was the first everywhere after that, and that is known, if
-/// nothing has kept it from being watched.
+/// nothing has kept it from being watched. Who has to wait anywhere reads all of its places; who
+/// has not may read the first one, for the token.
 void multi_mutex_judge::check_first(const call& c, const participants& places) {
-    const bool undisturbed = stage_.disturbances == 0 && c.by->connections == c.connections_before;
+    const bool waited = std::any_of(places.begin() + 1, places.end(), [this](const auto& place) {
+        return read_.contains(place->path);
+    });
+    const bool undisturbed =
+        waited && stage_.disturbances == 0 && c.by->connections == c.connections_before;
     const participant* first_gone = nullptr;
     for (const auto& place : places) {
         if (undisturbed && !place->there() &&

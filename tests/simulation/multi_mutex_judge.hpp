@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace latchkey::simulation {
@@ -16,11 +18,14 @@ namespace latchkey::simulation {
 ///        holds, of whatever kind.
 ///   I3   One token for all places: not below any of their czxids, and below that of any later
 ///        participant of each directory that was still there then.
-///   I4   The first everywhere, and nobody who never was that.
+///   I4   The first everywhere, and nobody who never was that at once: unless nobody was ahead
+///        in any of the lists behind its creation, which are not of one moment.
 ///   I6   A waiter watches one znode of others in each directory.
 class multi_mutex_judge final : public judge {
 public:
     using judge::judge;
+
+    void answering(const model::connection& c, const request& r) override;
 
 private:
     void applied(const model::transaction& t, const participants& changed) override;
@@ -43,6 +48,7 @@ private:
     [[nodiscard]] bool undisturbed(const farewell& f) const;
 
     std::vector<farewell> farewells_;
+    std::set<std::string> read_;  ///< paths
 };
 
 }  // namespace latchkey::simulation
