@@ -92,11 +92,11 @@ void barrier_exit::look() {
                                return;
                            }
                        }
-                       judge(a->before.stat.version, a->list.names, after);
+                       judge(a->before, a->list.names, after);
                    }));
 }
 
-void barrier_exit::judge(std::int32_t before,
+void barrier_exit::judge(const reply& before,
                          const std::vector<std::string>& names,
                          const reply& after) {
     const auto left = at_->round.left_of(names);
@@ -114,8 +114,10 @@ void barrier_exit::judge(std::int32_t before,
         watch_->arm();
         return;
     }
-    if (std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
-        clear_away(before);
+    // A later round's is none of ours.
+    if (at_->round.is_the_last(before.data) &&
+        std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
+        clear_away(before.stat.version);
     }
     if (at_->round.all_have_left(after.stat.version, after.data)) {
         end({{}, true});

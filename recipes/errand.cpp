@@ -18,7 +18,7 @@ void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, 
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
         self->done_ = std::move(done);
         if (self->core_->closed_why()) {
-            self->finish({self->core_->closed_why(), false});
+            self->client_closed(self->core_->closed_why());
             return;
         }
         if (patience != std::chrono::nanoseconds::max()) {
