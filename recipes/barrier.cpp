@@ -39,7 +39,9 @@ private:
     void on_watch_refused(result_code code) override {
         if (code == result_code::no_auth) {
             end({failure_of(code, path_), false});
-        } else if (!outcome_unknown(code)) {
+        } else if (outcome_unknown(code)) {
+            begin_again();
+        } else {
             retry_later();
         }
     }

@@ -35,7 +35,9 @@ void barrier_change::answered(result_code code) {
         finish({{}, true});
     } else if (code == result_code::throttled || code == result_code::no_node) {
         retry_later();
-    } else if (!outcome_unknown(code)) {
+    } else if (outcome_unknown(code)) {
+        begin_again();
+    } else {
         finish({failure_of(code, request_.path), false});
     }
 }

@@ -63,7 +63,8 @@ void barrier_exit::on_removed(const reply& r) {
                   "\": the own znode was deleted by somebody else"},
              false});
     } else if (outcome_unknown(r.code)) {
-        in_doubt_ = true;  // again with the next connection
+        in_doubt_ = true;
+        begin_again();
     } else if (r.code == result_code::throttled) {
         retry_later();
     } else {
@@ -152,9 +153,8 @@ void barrier_exit::on_watch_refused(result_code code) {
 
 void barrier_exit::refused(result_code code) {
     if (outcome_unknown(code)) {
-        return;  // with the next connection
-    }
-    if (code == result_code::no_node) {
+        begin_again();
+    } else if (code == result_code::no_node) {
         end({{}, true});  // somebody has removed the barrier: there is nothing to leave
     } else if (code == result_code::throttled) {
         retry_later();

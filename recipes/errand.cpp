@@ -80,6 +80,12 @@ void errand::retry_later() {
     });
 }
 
+void errand::begin_again() {
+    if (core_->connected()) {
+        retry_later();  // a server said so: there may be no other connection for long
+    }
+}
+
 bool wait_for(const std::shared_ptr<errand>& e,
               std::chrono::nanoseconds limit,
               const std::stop_token& stop) {

@@ -2,7 +2,8 @@
 
 namespace latchkey::simulation {
 
-void barrier_judge::applied(const model::transaction& t, const participants&) {
+void barrier_judge::applied(const model::transaction& t, const participants& changed) {
+    check_robbed(t, changed);
     using enum model::change::kind;
     for (const model::change& c : t.changes) {
         if (queues_watched_.contains(c.path) && (c.what == create || c.what == remove)) {

@@ -58,11 +58,19 @@ void double_barrier_judge::check_not_counted_on(const call& c, const attender& a
     }
     for (const auto& r : rounds_.rounds_of(a.directory)) {
         for (const auto& p : r->members) {
-            if (created_by(*p, c, a) && p->there() && p->owner == a.by->session) {
+            if (created_by(*p, c, a) && goes_on(*p, *a.by)) {
                 stage_.broken("I9", c.who + " was told no, and a round counts on " + p->path);
             }
         }
     }
+}
+
+/// Its session does, for the servers and the client, and it is there.
+bool double_barrier_judge::goes_on(const participant& p, const client_record& by) const {
+    const auto all = stage_.servers.sessions();
+    return p.there() && p.owner == by.session && !stage_.what.uses(fault::session_replaced) &&
+           std::any_of(
+               all.begin(), all.end(), [&](const auto& s) { return s.id == p.owner && s.alive; });
 }
 
 // ---- leaving ----
@@ -77,8 +85,7 @@ void double_barrier_judge::left(call& c, attender& a, std::error_code ec, bool r
     } else if (ec == errc::participant_lost) {
         ++stage_.counts.losses;
         check_loss(a);
-    } else if (ec == errc::session_lost && a.place->there() && a.by->session == a.place->owner &&
-               !truth_.was_ended(a.place->owner)) {
+    } else if (ec == errc::session_lost && goes_on(*a.place, *a.by)) {
         stage_.broken("I9", c.who + " was told of the end of a session that goes on");
     }
     a.in = nullptr;

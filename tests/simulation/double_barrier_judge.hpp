@@ -53,6 +53,7 @@ public:
 
 private:
     void applied(const model::transaction& t, const participants& changed) override {
+        check_robbed(t, changed);
         rounds_.applied(t, changed);
     }
 
@@ -68,6 +69,7 @@ private:
     void check_loss(const attender& a);
     void check_requests(const call& c, const attender& a);
     [[nodiscard]] bool lost_somebody(const barrier_round_record& r) const;
+    [[nodiscard]] bool goes_on(const participant& p, const client_record& by) const;
     [[nodiscard]] bool was_forgotten(const attender& a) const;
     [[nodiscard]] bool created_by(const participant& p, const call& c, const attender& a) const;
 

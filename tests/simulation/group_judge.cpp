@@ -8,6 +8,7 @@ namespace latchkey::simulation {
 using namespace std::chrono_literals;
 
 void group_judge::applied(const model::transaction& t, const participants& changed) {
+    check_robbed(t, changed);
     groups_.applied(t);
     for (const auto& p : changed) {
         for (const auto& e : enrolments_) {
@@ -66,7 +67,14 @@ void group_judge::check_refused(const call& c, const enrolment& e) {
 
 /// A session deletes the znode of a member only when that leaves.
 void group_judge::check_kept(const participant& p) {
+    const client_record* const by = client_of(p.owner);
+    const auto left_before = [&](const enrolment& e) {
+        return e.over && e.path == p.path && e.by.get() == by;
+    };
     for (const auto& e : enrolments_) {
+        if (left_before(*e)) {
+            return;  // what it left may be deleted again
+        }
         if (e->path == p.path && !e->over && e->handle && !e->by->closed &&
             e->by->session == p.owner) {
             stage_.broken("I1", e->who + " is a member, and its own session deleted " + p.path);

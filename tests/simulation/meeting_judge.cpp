@@ -41,9 +41,12 @@ void meeting_judge::check_watches(const model::connection& c, const client_recor
     }
 }
 
-void meeting_judge::removed(const participant& p) {
-    if (p.how == participant::ending::robbed) {
-        stage_.broken("I5", "another session deleted " + p.path);
+void meeting_judge::check_robbed(const model::transaction& t, const participants& changed) {
+    for (const auto& p : changed) {
+        const client_record* const by = client_of(t.session);
+        if (p->how == participant::ending::robbed && by != client_of(p->owner)) {
+            stage_.broken("I5", "another client deleted " + p->path);
+        }
     }
 }
 

@@ -27,7 +27,10 @@ protected:
     /// All hear of the same.
     void check_wake_ups() override {}
 
-    void removed(const participant& p) override;
+    void removed(const participant&) override {}
+
+    /// Nobody deletes what is another client's.
+    void check_robbed(const model::transaction& t, const participants& changed);
 };
 
 }  // namespace latchkey::simulation
