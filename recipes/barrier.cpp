@@ -21,20 +21,31 @@ public:
 private:
     void session_connected() override {
         next_step();
-        // Ahead of the look, so that a server that is behind does not miss a barrier that stands.
-        core()->submit(request::sync(path_), [](const reply&) {});
+        // A write that changes nothing: what is read behind it is no older than that. A sync would
+        // not do: a leader that nobody follows any more answers it.
+        abreast_ = false;
+        core()->submit(request::multi({request::check(path_)}), here([this](const reply& r) {
+                           abreast_ = proves_quorum(r.code);
+                           if (!abreast_) {
+                               begin_again();
+                           }
+                       }));
         znode_watch::observer& self = *this;
         watch_ = std::make_shared<znode_watch>(core(), path_, self);
         watch_->arm();
     }
 
     void on_watch_set(const znode_stat&, const std::string&) override {
-        if (only_looks()) {
+        if (only_looks() && abreast_) {
             finish({});
         }
     }
 
-    void on_znode_deleted() override { end({{}, true}); }
+    void on_znode_deleted() override {
+        if (abreast_) {
+            end({{}, true});
+        }
+    }
 
     void on_watch_refused(result_code code) override {
         if (code == result_code::no_auth) {
@@ -53,6 +64,7 @@ private:
     }
 
     const std::string path_;
+    bool abreast_ = false;  ///< what is seen is no older than the call
     std::shared_ptr<znode_watch> watch_;
 };
 

@@ -148,11 +148,37 @@ bool group_judge::is_settled(const enrolment& e) const {
     if (e.over || !e.handle || e.by->closed || e.by->crashed) {
         return true;
     }
-    const auto all = groups_.now(e.directory);
-    return e.handle.present() && std::any_of(all.begin(), all.end(), [&](const member& m) {
-               return e.directory + '/' + m.name == e.path && m.session_id == e.by->session &&
-                      m.data == e.data;
-           });
+    for (const member& m : groups_.now(e.directory)) {
+        if (e.directory + '/' + m.name == e.path) {
+            // Somebody else may have got the name while its session was lost.
+            return m.session_id == e.by->session ? e.handle.present() && m.data == e.data
+                                                 : !e.handle.present();
+        }
+    }
+    return false;
+}
+
+bool group_judge::knows(const watching& w) const {
+    return w.over || w.by->closed || w.by->crashed ||
+           (w.told && w.newest == groups_.now(w.directory));
+}
+
+std::string group_judge::picture() const {
+    std::string all = judge::picture();
+    for (const auto& e : enrolments_) {
+        if (!is_settled(*e)) {
+            all += "\n    " + e->who + " is not settled, with " + e->data;
+        }
+    }
+    for (const auto& w : watchings_) {
+        if (!knows(*w)) {
+            all += "\n    " + w->who + " was told of";
+            for (const member& m : w->newest) {
+                all += ' ' + m.name + ' ' + std::to_string(m.version) + " \"" + m.data + '"';
+            }
+        }
+    }
+    return all;
 }
 
 bool group_judge::is_known(const participant& p) const {
@@ -162,10 +188,8 @@ bool group_judge::is_known(const participant& p) const {
 }
 
 bool group_judge::agreed() const {
-    const bool told = std::all_of(watchings_.begin(), watchings_.end(), [&](const auto& w) {
-        return w->over || w->by->closed || w->by->crashed ||
-               (w->told && w->newest == groups_.now(w->directory));
-    });
+    const bool told =
+        std::all_of(watchings_.begin(), watchings_.end(), [&](const auto& w) { return knows(*w); });
     const bool there = std::all_of(
         enrolments_.begin(), enrolments_.end(), [&](const auto& e) { return is_settled(*e); });
     return told && there &&

@@ -72,6 +72,7 @@ public:
     // judge
     [[nodiscard]] bool idle() const override;
     void check_end() override;
+    [[nodiscard]] std::string picture() const override;
 
 private:
     void applied(const model::transaction& t, const participants& changed) override;
@@ -80,6 +81,7 @@ private:
 
     void check_refused(const call& c, const enrolment& e);
     void check_kept(const participant& p);
+    [[nodiscard]] bool knows(const watching& w) const;
     [[nodiscard]] bool is_settled(const enrolment& e) const;
     [[nodiscard]] bool is_known(const participant& p) const;
     void check_requests() const;

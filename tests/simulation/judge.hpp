@@ -186,7 +186,7 @@ public:
                                          const std::vector<std::string>& paths) const;
 
     /// Who is where, for the reader of a violation.
-    [[nodiscard]] std::string picture() const;
+    [[nodiscard]] virtual std::string picture() const;
 
 protected:
     // What another recipe promises otherwise.
