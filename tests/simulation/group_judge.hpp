@@ -79,6 +79,7 @@ private:
 
     [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
 
+    [[nodiscard]] bool may_be_misled() const;
     void check_refused(const call& c, const enrolment& e);
     void check_kept(const participant& p);
     [[nodiscard]] bool knows(const watching& w) const;

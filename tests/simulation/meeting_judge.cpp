@@ -44,16 +44,7 @@ void meeting_judge::check_watches(const model::connection& c, const client_recor
 void meeting_judge::check_robbed(const model::transaction& t, const participants& changed) {
     for (const auto& p : changed) {
         const client_record* const by = client_of(t.session);
-        // It may not have heard yet that the operator took away what it had there itself; and the
-        // network may have kept what it sent.
-        const auto& all = truth_.history_of(p->directory);
-        const bool misled = std::any_of(all.begin(), all.end(), [&](const auto& entry) {
-            const participant& before = *entry.second;
-            return before.path == p->path && before.how == participant::ending::taken &&
-                   client_of(before.owner) == by;
-        });
-        if (p->how == participant::ending::robbed && by != client_of(p->owner) && !misled &&
-            !stage_.what.uses(fault::requests_late)) {
+        if (p->how == participant::ending::robbed && by != client_of(p->owner)) {
             stage_.broken("I5", "another client deleted " + p->path);
         }
     }
