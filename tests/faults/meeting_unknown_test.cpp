@@ -20,7 +20,7 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::operation;
 constexpr auto for_ever = std::chrono::nanoseconds::max();
-constexpr int inconsistency = -5;
+constexpr int inconsistency = -2;
 constexpr int throttled = -127;
 
 /// Barriers and groups where requests end in ways that say nothing of the others.
