@@ -1,6 +1,7 @@
 #include <latchkey/barrier.hpp>
 
 #include "acquirer.hpp"
+#include "barrier_change.hpp"
 #include "errand.hpp"
 #include "path.hpp"
 #include "record.hpp"
@@ -20,25 +21,38 @@ public:
 private:
     void session_connected() override {
         next_step();
-        // Ahead of the look, so that a server that is behind does not miss a barrier that stands.
-        core()->submit(request::sync(path_), [](const reply&) {});
+        // A write that changes nothing: what is read behind it is no older than that. A sync would
+        // not do: a leader that nobody follows any more answers it.
+        abreast_ = false;
+        core()->submit(request::multi({request::check(path_)}), here([this](const reply& r) {
+                           abreast_ = proves_quorum(r.code);
+                           if (!abreast_) {
+                               begin_again();
+                           }
+                       }));
         znode_watch::observer& self = *this;
         watch_ = std::make_shared<znode_watch>(core(), path_, self);
         watch_->arm();
     }
 
     void on_watch_set(const znode_stat&, const std::string&) override {
-        if (only_looks()) {
+        if (only_looks() && abreast_) {
             finish({});
         }
     }
 
-    void on_znode_deleted() override { end({{}, true}); }
+    void on_znode_deleted() override {
+        if (abreast_) {
+            end({{}, true});
+        }
+    }
 
     void on_watch_refused(result_code code) override {
         if (code == result_code::no_auth) {
             end({failure_of(code, path_), false});
-        } else if (!outcome_unknown(code)) {
+        } else if (outcome_unknown(code)) {
+            begin_again();
+        } else {
             retry_later();
         }
     }
@@ -50,38 +64,8 @@ private:
     }
 
     const std::string path_;
+    bool abreast_ = false;  ///< what is seen is no older than the call
     std::shared_ptr<znode_watch> watch_;
-};
-
-/// Makes the znode be there, or not be there. Both may be said twice.
-class barrier_change final : public errand {
-public:
-    barrier_change(std::shared_ptr<client_core> core, request r)
-        : errand(std::move(core)), request_(std::move(r)) {}
-
-private:
-    void session_connected() override {
-        next_step();
-        if (request_.what == request::kind::create) {
-            core()->create_directories(
-                std::string(parent_of(request_.path)), request_.access, [](const reply&) {});
-        }
-        core()->submit(request_, here([this](const reply& r) { answered(r.code); }));
-    }
-
-    void answered(result_code code) {
-        const bool creates = request_.what == request::kind::create;
-        if (code == result_code::ok ||
-            code == (creates ? result_code::node_exists : result_code::no_node)) {
-            finish({{}, true});
-        } else if (code == result_code::throttled || code == result_code::no_node) {
-            retry_later();
-        } else if (!outcome_unknown(code)) {
-            finish({failure_of(code, request_.path), false});
-        }
-    }
-
-    const request request_;
 };
 
 }  // namespace
@@ -92,10 +76,6 @@ public:
 
     [[nodiscard]] std::shared_ptr<errand> wait() const {
         return std::make_shared<barrier_wait>(core, as.directory);
-    }
-
-    void change(request r) const {
-        wait_for_answer(std::make_shared<barrier_change>(core, std::move(r)));
     }
 
     const std::shared_ptr<client_core> core;
@@ -121,13 +101,11 @@ barrier::~barrier() {
 }
 
 void barrier::set() {
-    const auto& as = impl_->as;
-    impl_->change(request::create(
-        as.directory, as.data(lock_mode::exclusive), create_mode::persistent, as.access));
+    wait_for_answer(barrier_change::to_stand(impl_->core, impl_->as));
 }
 
 void barrier::remove() {
-    impl_->change(request::remove(impl_->as.directory));
+    wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->as));
 }
 
 bool barrier::wait(std::stop_token stop) {

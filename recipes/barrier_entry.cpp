@@ -83,9 +83,7 @@ void barrier_entry::on_created(const reply& r) {
         placed_ = true;
         return;
     }
-    if (!outcome_unknown(r.code)) {
-        sent_ = false;
-    }
+    sent_ = at_->in_doubt;  // an earlier one may have been done all the same
     if (r.code == result_code::no_node) {
         at_->directory_known = false;
         retry_later();
@@ -217,7 +215,8 @@ void barrier_entry::heed(std::string_view name) {
 /// Ends with a refusal that stays one; says whether it did. Otherwise it begins again.
 bool barrier_entry::refused(const reply& r, const std::string& path) {
     if (outcome_unknown(r.code)) {
-        return false;  // with the next connection
+        begin_again();
+        return false;
     }
     if (r.code == result_code::throttled || proves_quorum(r.code) || r.ok()) {
         retry_later();

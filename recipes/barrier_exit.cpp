@@ -63,7 +63,8 @@ void barrier_exit::on_removed(const reply& r) {
                   "\": the own znode was deleted by somebody else"},
              false});
     } else if (outcome_unknown(r.code)) {
-        in_doubt_ = true;  // again with the next connection
+        in_doubt_ = true;
+        begin_again();
     } else if (r.code == result_code::throttled) {
         retry_later();
     } else {
@@ -92,11 +93,11 @@ void barrier_exit::look() {
                                return;
                            }
                        }
-                       judge(a->before.stat.version, a->list.names, after);
+                       judge(a->before, a->list.names, after);
                    }));
 }
 
-void barrier_exit::judge(std::int32_t before,
+void barrier_exit::judge(const reply& before,
                          const std::vector<std::string>& names,
                          const reply& after) {
     const auto left = at_->round.left_of(names);
@@ -114,8 +115,10 @@ void barrier_exit::judge(std::int32_t before,
         watch_->arm();
         return;
     }
-    if (std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
-        clear_away(before);
+    // A later round's is none of ours.
+    if (at_->round.is_the_last(before.data) &&
+        std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
+        clear_away(before.stat.version);
     }
     if (at_->round.all_have_left(after.stat.version, after.data)) {
         end({{}, true});
@@ -150,9 +153,8 @@ void barrier_exit::on_watch_refused(result_code code) {
 
 void barrier_exit::refused(result_code code) {
     if (outcome_unknown(code)) {
-        return;  // with the next connection
-    }
-    if (code == result_code::no_node) {
+        begin_again();
+    } else if (code == result_code::no_node) {
         end({{}, true});  // somebody has removed the barrier: there is nothing to leave
     } else if (code == result_code::throttled) {
         retry_later();

@@ -31,7 +31,7 @@ private:
     void remove_own();
     void on_removed(const reply& r);
     void look();
-    void judge(std::int32_t before, const std::vector<std::string>& names, const reply& after);
+    void judge(const reply& before, const std::vector<std::string>& names, const reply& after);
     void clear_away(std::int32_t version) const;
     void refused(result_code code);
     void end(result r);

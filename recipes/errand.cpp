@@ -18,7 +18,7 @@ void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, 
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
         self->done_ = std::move(done);
         if (self->core_->closed_why()) {
-            self->finish({self->core_->closed_why(), false});
+            self->client_closed(self->core_->closed_why());
             return;
         }
         if (patience != std::chrono::nanoseconds::max()) {
@@ -78,6 +78,12 @@ void errand::retry_later() {
             session_connected();
         }
     });
+}
+
+void errand::begin_again() {
+    if (core_->connected()) {
+        retry_later();  // a server said so: there may be no other connection for long
+    }
 }
 
 bool wait_for(const std::shared_ptr<errand>& e,

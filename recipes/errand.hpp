@@ -63,6 +63,9 @@ protected:
     /// Begins again after a while, as with a new connection.
     void retry_later();
 
+    /// After an answer that leaves the outcome open: the same, or with the next connection.
+    void begin_again();
+
     /// Answers to what was sent until now are dropped.
     void next_step() noexcept { ++step_; }
 

@@ -50,12 +50,9 @@ void presence::session_ended(loss) {
 }
 
 void presence::client_closed(const failure& why) {
-    if (here_ || sent_) {
-        core_->deletes().add(settings_.path, nullptr);
-    }
     here_ = false;
     tell(why, false);
-    end();
+    end();  // the session ends, and takes what is of it along
 }
 
 // ---- entering ----
@@ -87,13 +84,13 @@ void presence::on_created(result_code code) {
         directory_known_ = directory_known_ || !outcome_unknown(code);
         return;
     }
-    sent_ = false;
+    sent_ = in_doubt_;  // an earlier one may have been done all the same
     if (code == result_code::no_node || code == result_code::throttled) {
         directory_known_ = false;
         retry();
     } else {
         tell(failure_of(code, settings_.path), false);
-        end();
+        leave();
     }
 }
 
@@ -106,10 +103,7 @@ void presence::watch() {
 void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
     const bool ours = stat.ephemeral_owner == core_->session_id();
     if (leaving_) {
-        if (ours) {
-            core_->deletes().add(settings_.path, nullptr);
-        }
-        end();
+        end(ours);
     } else if (ours) {
         const auto self = shared_from_this();
         if (data != settings_.data && !settings_.received) {
@@ -177,8 +171,7 @@ void presence::leave() {
         return;
     }
     if (here_) {
-        core_->deletes().add(settings_.path, nullptr);
-        end();
+        end(true);
     } else if (sent_) {
         leaving_ = true;
         retry_.cancel();
@@ -197,7 +190,8 @@ void presence::tell(failure why, bool entered) {
     }
 }
 
-void presence::end() {
+/// `there`: its znode is, and has to go.
+void presence::end(bool there) {
     const auto self = shared_from_this();
     ended_ = true;
     here_ = false;
@@ -205,7 +199,10 @@ void presence::end() {
     watch_.reset();
     retry_.cancel();
     core_->detach(this);
-    if (std::exchange(in_doubt_, false)) {
+    const bool may_come = std::exchange(in_doubt_, false);
+    if (there) {
+        late_znode::remove(core_, settings_.path, may_come);
+    } else if (may_come) {
         late_znode::await(core_, settings_.path);
     }
 }

@@ -71,7 +71,7 @@ private:
     void write_data();
     void retry();
     void tell(failure why, bool entered);
-    void end();
+    void end(bool there = false);
 
     const std::shared_ptr<client_core> core_;
     settings settings_;

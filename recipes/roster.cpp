@@ -81,10 +81,8 @@ void roster::on_listed(const reply& r) {
         return;
     }
     if (!r.ok()) {
-        if (!outcome_unknown(r.code)) {
-            list_later(backoff_.next(core_->loop().random()));
-        }
-        return;  // otherwise with the next connection
+        list_again();
+        return;
     }
     backoff_.reset();
     listed_ = true;
@@ -108,6 +106,13 @@ void roster::list_later(std::chrono::nanoseconds after) {
                 list();
             }
         });
+    }
+}
+
+/// After a refusal, or an answer that leaves it open: later, or with the next connection.
+void roster::list_again() {
+    if (core_->connected()) {
+        list_later(backoff_.next(core_->loop().random()));
     }
 }
 
@@ -149,8 +154,11 @@ void roster::on_read(const std::string& name, const reply& r) {
                                       .version = r.stat.version};
     } else if (r.code == result_code::no_node) {
         entries_.erase(name);
-    } else if (!outcome_unknown(r.code)) {
-        entries_[name].known = member{.name = name, .data = {}};  // it may not be read
+    } else if (r.code == result_code::no_auth) {
+        entries_[name].known = member{.name = name, .data = {}};
+    } else {
+        entries_[name].known.reset();
+        list_again();
     }
     tell();
 }

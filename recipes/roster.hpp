@@ -56,6 +56,7 @@ private:
     void on_listed(const reply& r);
     void read(const std::string& name);
     void on_read(const std::string& name, const reply& r);
+    void list_again();
     void list_later(std::chrono::nanoseconds after);
     void tell();
     void call_listener(const std::vector<member>& now);

@@ -98,6 +98,11 @@ bool barrier_round::all_have_left(std::int32_t now, const std::string& data) con
            std::find(broken_since.begin(), broken_since.end(), *version) == broken_since.end();
 }
 
+bool barrier_round::is_the_last(const std::string& data) const {
+    const auto noted = read_note(data);
+    return version ? noted && noted->version == *version : !noted;
+}
+
 std::string barrier_round::note() const {
     return version ? nlohmann::json{{"version", *version},
                                     {"counting", counting(members)},

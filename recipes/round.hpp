@@ -48,6 +48,9 @@ struct barrier_round {
     /// Whether all of those who count have left, the directory being at `now` and having this data.
     [[nodiscard]] bool all_have_left(std::int32_t now, const std::string& data) const;
 
+    /// Whether none has begun since, the directory having this data.
+    [[nodiscard]] bool is_the_last(const std::string& data) const;
+
     /// The directory's data while it is on.
     [[nodiscard]] std::string note() const;
 

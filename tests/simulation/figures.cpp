@@ -96,6 +96,8 @@ figures& figures::operator+=(const figures& other) noexcept {
     fenced_off += other.fenced_off;
     transactions += other.transactions;
     refused_transactions += other.refused_transactions;
+    rounds += other.rounds;
+    lists += other.lists;
     budgets += other.budgets;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
@@ -125,6 +127,8 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("  fenced off", f.fenced_off);
     line("guarded transactions", f.transactions);
     line("  refused", f.refused_transactions);
+    line("rounds", f.rounds);
+    line("lists of members", f.lists);
     line("acquires within budget", f.budgets);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {

@@ -12,14 +12,26 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
-judge::judge(stage& s) : stage_(s), truth_(s.recipe.names()), asks_(s.random.chance(0.5)) {
-    for (const plan::client& c : s.what.clients) {
+namespace {
+
+std::set<std::string> directories_of(const plan& p) {
+    std::set<std::string> found;
+    for (const plan::client& c : p.clients) {
         for (const plan::object& o : c.objects) {
             const auto all = o.directories();
-            queues_watched_.insert(all.begin(), all.end());
+            found.insert(all.begin(), all.end());
         }
     }
+    return found;
 }
+
+}  // namespace
+
+judge::judge(stage& s)
+    : stage_(s),
+      truth_(s.recipe.names(), directories_of(s.what)),
+      queues_watched_(directories_of(s.what)),
+      asks_(s.random.chance(0.5)) {}
 
 bool judge::quiet() const {
     return directories_removed_ == 0 && std::all_of(stage_.counts.faults.begin(),

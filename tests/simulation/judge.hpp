@@ -186,7 +186,7 @@ public:
                                          const std::vector<std::string>& paths) const;
 
     /// Who is where, for the reader of a violation.
-    [[nodiscard]] std::string picture() const;
+    [[nodiscard]] virtual std::string picture() const;
 
 protected:
     // What another recipe promises otherwise.
@@ -230,6 +230,7 @@ protected:
     [[nodiscard]] virtual std::optional<testing::counters> budget(const call& c,
                                                                   const hold& h) const;
     virtual void check_wake_ups();
+    virtual void check_watches(const model::connection& c, const client_record& by);
     virtual void removed(const participant& p);
 
     [[nodiscard]] bool believes(const held& h) const;
@@ -257,7 +258,8 @@ protected:
 
     stage& stage_;
     truth truth_;
-    std::set<std::string> queues_watched_;
+    const std::set<std::string> queues_watched_;
+    std::uint64_t directories_removed_ = 0;
     std::vector<std::shared_ptr<call>> calls_;  ///< not yet told
     std::vector<held*> holds_;
     std::map<std::string, fencing_token> granted_;  ///< the newest that was valid, by directory
@@ -267,7 +269,6 @@ private:
     void check_grant(const call& c, const hold& h);
     void check_callers(const call& c);
     void check_budget(const call& c, const hold& h);
-    void check_watches(const model::connection& c, const client_record& by);
     void check_place(const held& h, const participant& place, bool believed);
     void check_taken(const held& h, const participant& place);
     void check_lost(held& h);
@@ -285,7 +286,6 @@ private:
 
     const bool asks_;  ///< valid(), which may itself end the hold; else valid_until()
     std::map<std::int64_t, std::shared_ptr<client_record>> clients_;  ///< by session
-    std::uint64_t directories_removed_ = 0;
     std::vector<deal> deals_;
     std::vector<loss_record> losses_;
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen

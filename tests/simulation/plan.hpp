@@ -54,6 +54,8 @@ struct plan {
     std::uint32_t permits = 1;  ///< the limit of semaphores at first
     double resizes = 0;         ///< probability of another limit before an acquire
 
+    std::uint32_t wanted = 2;  ///< participants of a round
+
     double strangers = 0;   ///< of the candidates: those that know nothing of the leader's record
     double preferring = 0;  ///< of the others: those that take part in transfers and priorities
     double scribbles = 0;   ///< probability of somebody else's data where that is

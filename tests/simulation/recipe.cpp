@@ -2,6 +2,9 @@
 
 #include <latchkey/mutex.hpp>
 
+#include "barrier_recipe.hpp"
+#include "double_barrier_recipe.hpp"
+#include "group_recipe.hpp"
 #include "judge.hpp"
 #include "leader_recipe.hpp"
 #include "multi_mutex_recipe.hpp"
@@ -43,13 +46,16 @@ public:
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
 };
 
-constexpr std::array<std::pair<recipe_kind, const char*>, 6> recipes{{
+constexpr std::array<std::pair<recipe_kind, const char*>, 9> recipes{{
     {recipe_kind::mutex, "mutex"},
     {recipe_kind::shared_mutex, "shared_mutex"},
     {recipe_kind::semaphore, "semaphore"},
     {recipe_kind::curator_semaphore, "curator_semaphore"},
     {recipe_kind::multi_mutex, "multi_mutex"},
     {recipe_kind::leader_latch, "leader_latch"},
+    {recipe_kind::barrier, "barrier"},
+    {recipe_kind::double_barrier, "double_barrier"},
+    {recipe_kind::group, "group"},
 }};
 
 }  // namespace
@@ -86,6 +92,9 @@ const lock_recipe& recipe_of(recipe_kind k) {
     static const curator_semaphore_recipe of_curator_semaphore;
     static const multi_mutex_recipe of_multi_mutex;
     static const leader_recipe of_leader_latch;
+    static const barrier_recipe of_barrier;
+    static const double_barrier_recipe of_double_barrier;
+    static const group_recipe of_group;
     switch (k) {
         case recipe_kind::mutex:
             return of_mutex;
@@ -99,6 +108,12 @@ const lock_recipe& recipe_of(recipe_kind k) {
             return of_multi_mutex;
         case recipe_kind::leader_latch:
             return of_leader_latch;
+        case recipe_kind::barrier:
+            return of_barrier;
+        case recipe_kind::double_barrier:
+            return of_double_barrier;
+        case recipe_kind::group:
+            return of_group;
     }
     return of_mutex;
 }

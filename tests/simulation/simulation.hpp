@@ -37,6 +37,9 @@ enum class recipe_kind : std::uint8_t {
     curator_semaphore,
     multi_mutex,   ///< beside mutexes
     leader_latch,  ///< beside candidates that know nothing of its record
+    barrier,
+    double_barrier,
+    group,
 };
 
 /// "shared_mutex".
@@ -82,6 +85,8 @@ struct figures {
     std::uint64_t fenced_off = 0;    ///< refused by it
     std::uint64_t transactions = 0;  ///< guarded ones that were committed
     std::uint64_t refused_transactions = 0;
+    std::uint64_t rounds = 0;   ///< of double barriers
+    std::uint64_t lists = 0;    ///< of members, told to those who watch a group
     std::uint64_t budgets = 0;  ///< acquires that no fault met: their requests were counted
     by_fault<std::uint64_t> faults{};
 

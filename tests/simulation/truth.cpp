@@ -134,12 +134,17 @@ bool truth::is_permit(std::string_view path) const {
 }
 
 bool truth::takes_part(std::string_view path, std::string_view number) const {
-    return is_permit(path) ? all_digits(number) : can_be_ordered(number);
+    return names_.any_child || (is_permit(path) ? all_digits(number) : can_be_ordered(number));
 }
 
 std::optional<truth::reading> truth::read(std::string_view path) const {
     constexpr auto none = std::string_view::npos;
     const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (names_.any_child) {
+        const bool takes_part =
+            name != "ready" && directories_.contains(std::string(path.substr(0, path.rfind('/'))));
+        return takes_part ? std::optional(reading{name, {}}) : std::nullopt;
+    }
     if (is_permit(path)) {
         const std::size_t at = name.rfind(names_.permit);
         return at == none ? std::nullopt
@@ -165,7 +170,7 @@ bool truth::looks_like_participant(std::string_view path) const {
 
 bool truth::unorderable(std::string_view path) const {
     const auto r = read(path);
-    if (!r || is_permit(path)) {
+    if (!r || names_.any_child || is_permit(path)) {
         return false;
     }
     const std::string_view number = r->number;

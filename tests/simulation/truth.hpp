@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::simulation {
@@ -23,7 +24,9 @@ struct naming {
     // there; empty: there is none.
     std::string_view permits = {};
     std::string_view permit = {};
-    bool twins = false;    ///< who has the number of another one is right behind it
+    bool twins = false;  ///< who has the number of another one is right behind it
+    /// Every child takes part but `ready`, and nothing is numbered.
+    bool any_child = false;
     bool weighted = true;  ///< that number says how many it stands for; else one, as any child does
 };
 
@@ -75,7 +78,8 @@ public:
     /// By place. A reader and the writer that it replaces have the same one.
     using queue = std::multimap<standing, std::shared_ptr<participant>>;
 
-    explicit truth(const naming& names) : names_(names) {}
+    truth(const naming& names, std::set<std::string> directories)
+        : names_(names), directories_(std::move(directories)) {}
 
     /// One change of a committed transaction. Returns the participant that it created or removed,
     /// if any.
@@ -133,6 +137,7 @@ private:
                                      const reading& r);
 
     const naming names_;
+    const std::set<std::string> directories_;
     std::map<std::string, queue> queues_;
     std::map<std::string, queue> histories_;
     std::map<std::string, std::map<std::int64_t, std::string>> unordered_;

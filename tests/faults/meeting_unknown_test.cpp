@@ -1,0 +1,266 @@
+#include <latchkey/acl.hpp>
+#include <latchkey/barrier.hpp>
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/group.hpp>
+
+#include "barrier_calls.hpp"
+#include "stepped_outcome.hpp"
+#include "stepped_test.hpp"
+
+#include <memory>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using when = ensemble::when;
+using op = ensemble::operation;
+constexpr auto for_ever = std::chrono::nanoseconds::max();
+constexpr int inconsistency = -2;
+constexpr int throttled = -127;
+
+/// Barriers and groups where requests end in ways that say nothing of the others.
+class MeetingTrouble : public SteppedTest {
+protected:
+    void finish(const std::shared_ptr<outcome>& o, const std::error_code& ec = {}) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
+        EXPECT_EQ(o->ec, ec) << o->ec.message();
+        EXPECT_EQ(o->passed, !ec);
+    }
+
+    std::shared_ptr<membership> join(group& g) {
+        auto m = std::make_shared<membership>();
+        g.async_join(for_ever, "name", "x", {}, [m](std::error_code ec, membership joined) {
+            EXPECT_FALSE(ec) << ec.message();
+            *m = std::move(joined);
+        });
+        return m;
+    }
+
+    std::shared_ptr<membership> joined(group& g) {
+        const auto m = join(g);
+        EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*m); }, 60s));
+        return m;
+    }
+
+    /// Nobody may do anything there, or everybody.
+    void allow(const std::string& path, bool anything) {
+        ensemble_.set_acl(
+            path, {{"world", "anyone", anything ? permission(31) : static_cast<permission>(0)}});
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+};
+
+// ---- answers that leave it open, or are refusals for now, on a connection that goes on ----
+
+class MeetingUnknown : public MeetingTrouble,
+                       public ::testing::WithParamInterface<std::tuple<op, std::pair<int, when>>> {
+protected:
+    void refuse_next(const client& c) {
+        const auto [code, moment] = std::get<1>(GetParam());
+        ensemble_.refuse_next(std::get<0>(GetParam()), code, c.session_id(), 2, moment);
+    }
+};
+
+TEST_P(MeetingUnknown, DelaysARoundAndThatIsAll) {
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
+    for (int round = 0; round < 3; ++round) {
+        refuse_next(a_);
+        const auto first = enter(one, ensemble_);
+        const auto second = enter(two, ensemble_);
+        finish(first);
+        finish(second);
+        refuse_next(a_);
+        const auto out = leave(one, ensemble_);
+        ensemble_.run_for(round * 1ms);
+        const auto last = leave(two, ensemble_);
+        finish(out);
+        finish(last);
+    }
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 60s));
+}
+
+TEST_P(MeetingUnknown, DelaysAWaitForABarrierAndThatIsAll) {
+    barrier b(a_, "/b");
+    ensemble_.create("/b");
+    refuse_next(a_);
+    const auto o = std::make_shared<outcome>();
+    b.async_wait(for_ever, {}, outcome::into(o, ensemble_));
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(o->done);
+    ensemble_.remove("/b");
+    finish(o);
+}
+
+TEST_P(MeetingUnknown, DelaysTheNewsOfAGroupAndThatIsAll) {
+    group mine(a_, "/g");
+    group yours(b_, "/g");
+    std::vector<member> seen;
+    const subscription s = yours.watch([&](const auto& all) { seen = all; });
+    settle();
+    refuse_next(b_);
+    const auto m = joined(mine);
+    EXPECT_TRUE(ensemble_.run_until(
+        [&] { return seen.size() == 1 && seen[0].session_id == a_.session_id(); }, 60s));
+    m->leave();
+    EXPECT_TRUE(ensemble_.run_until([&] { return seen.empty(); }, 60s));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ,
+    MeetingUnknown,
+    ::testing::Combine(::testing::Values(op::create, op::get, op::children, op::multi, op::any),
+                       ::testing::Values(std::pair(inconsistency, when::before),
+                                         std::pair(inconsistency, when::after),
+                                         std::pair(throttled, when::before))));
+
+// ---- creates that were done although the next one is refused ----
+
+class MeetingRefusal : public MeetingTrouble {};
+
+TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoParticipantBehind) {
+    double_barrier b(a_, "/b", 2);
+    ensemble_.create("/b");
+    ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
+    const auto in = enter(b, ensemble_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/b").empty(); }, 10s));
+    allow("/b", false);
+    finish(in, errc::not_authorized);
+    allow("/b", true);
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 10s));
+}
+
+TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoMemberBehind) {
+    group g(a_, "/g");
+    ensemble_.create("/g");
+    ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
+    const auto in = std::make_shared<outcome>();
+    g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
+        outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/g").empty(); }, 10s));
+    allow("/g", false);
+    finish(in, errc::not_authorized);
+    allow("/g", true);
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
+}
+
+// ---- what is another's ----
+
+class NameOfAnother : public MeetingTrouble {
+protected:
+    group mine_{a_, "/g"};
+    group yours_{b_, "/g"};
+};
+
+TEST_F(NameOfAnother, IsNotTakenAwayByADeleteThatIsRepeated) {
+    const auto m = joined(mine_);
+    const auto other = join(yours_);
+    ensemble_.run_for(1s);
+    ensemble_.fail_next(op::remove, when::after, a_.session_id());
+    m->leave();
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*other); }, 10s));
+    const auto entry = ensemble_.get("/g/name")->czxid;
+    ensemble_.run_for(30s);
+    ASSERT_TRUE(ensemble_.exists("/g/name"));
+    EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
+}
+
+TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
+    const auto m = joined(mine_);
+    const auto entry = ensemble_.get("/g/name")->czxid;
+    yours_.async_join(for_ever, "name", {}, {}, [](std::error_code ec, const membership&) {
+        EXPECT_EQ(ec, errc::closed);
+    });
+    ensemble_.run_for(1s);
+    b_.close();
+    ensemble_.run_for(5s);
+    ASSERT_TRUE(ensemble_.exists("/g/name"));
+    EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
+}
+
+TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {
+    client c = connected();
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
+    double_barrier three(c, "/b", 2);
+    const auto first = enter(one, ensemble_);
+    const auto second = enter(two, ensemble_);
+    finish(first);
+    finish(second);
+    const auto out = leave(one, ensemble_);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    finish(leave(two, ensemble_));
+    const auto next = enter(two, ensemble_);
+    const auto third = enter(three, ensemble_);
+    finish(next);
+    finish(third);
+    ensemble_.resume(a_.session_id());
+    finish(out);
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(ensemble_.exists("/b/ready")) << "two are inside";
+}
+
+// ---- what is told after the end of a client ----
+
+TEST_F(MeetingTrouble, ClosedClientIsToldToWhoEntersHoweverOften) {
+    double_barrier b(a_, "/b", 2);
+    a_.close();
+    ensemble_.run_for(1s);
+    finish(enter(b, ensemble_), errc::closed);
+    finish(enter(b, ensemble_), errc::closed);
+}
+
+// ---- servers that are behind ----
+
+/// A barrier that was set before the wait, where the server that is asked does not know of it.
+class BarrierBehind : public MeetingTrouble {
+protected:
+    void stands_for_who_waits() {
+        barrier b(a_, "/b");
+        const auto o = std::make_shared<outcome>();
+        b.async_wait(for_ever, {}, outcome::into(o, ensemble_));
+        ensemble_.run_for(60s);
+        EXPECT_FALSE(o->done);
+        ensemble_.remove("/b");
+        finish(o);
+    }
+};
+
+TEST_F(BarrierBehind, StandsAlsoForWhoAsksALeaderThatNobodyFollows) {
+    const int old_leader = ensemble_.leader();
+    ensemble_.move(a_.session_id(), old_leader);
+    ensemble_.run_for(1s);
+    ensemble_.isolate(old_leader);
+    ASSERT_TRUE(ensemble_.run_until(
+        [&] { return ensemble_.leader() >= 0 && ensemble_.leader() != old_leader; }, 60s));
+    ensemble_.create("/b");
+    ensemble_.run_for(10ms);
+    stands_for_who_waits();
+}
+
+TEST_F(BarrierBehind, StandsAlsoWhereTheWriteBeforeTheLookIsNotDone) {
+    const int follower = (ensemble_.leader() + 1) % 3;
+    ensemble_.move(a_.session_id(), follower);
+    ensemble_.run_for(1s);
+    for (const int code : {inconsistency, throttled}) {
+        ensemble_.lag(follower, 1s);
+        ensemble_.create("/b");
+        ensemble_.run_for(10ms);
+        ensemble_.refuse_next(op::any, code, a_.session_id());
+        stands_for_who_waits();
+        ensemble_.lag(follower, {});
+        ensemble_.run_for(1s);
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,89 @@
+#include "barrier_worker.hpp"
+
+#include "acquirer.hpp"
+#include "barrier_change.hpp"
+#include "plan.hpp"
+
+#include <utility>
+
+namespace latchkey::simulation {
+
+barrier_worker::barrier_worker(program& of, std::size_t object, std::string name)
+    : meeting_worker(of, object, std::move(name)),
+      barriers_(static_cast<barrier_judge&>(of.judge_)) {}
+
+void barrier_worker::go_on() {
+    if (calls()) {
+        return chance(0.03) ? destroy() : void();
+    }
+    if (chance(0.5)) {
+        return wait();
+    }
+    const bool there = barriers_.stands(of_.object_at(object_).what.directory);
+    change(there != chance(0.2) ? barrier_wish::remove : barrier_wish::set);
+}
+
+/// A set() that was not answered may come yet. Whoever waits passes in the end.
+bool barrier_worker::wind_up() {
+    if (waits() && barriers_.stands(of_.object_at(object_).what.directory)) {
+        change(barrier_wish::remove);
+    }
+    return false;
+}
+
+std::function<void(std::error_code, bool)> barrier_worker::told(const asked& a, barrier_wish what) {
+    return [weak = weak_from_this(), c = a.what, what](std::error_code ec, bool done) {
+        const auto self = std::static_pointer_cast<barrier_worker>(weak.lock());
+        if (self) {
+            self->barriers_.told(*c, what, ec, done);
+            self->ends(*c);
+            self->misbehave();
+        }
+    };
+}
+
+void barrier_worker::wait() {
+    client* const c = of_.usable_client();
+    if (!barrier_ && c != nullptr) {
+        barrier_ = std::make_unique<barrier>(*c, of_.object_at(object_).paths.front());
+    }
+    if (barrier_) {
+        stage_.tell(name_, " waits");
+        const asked a = begins(stage_.what.tries);
+        barrier_->async_wait(
+            a.what->limit.value_or(duration::max()), a.stop, told(a, barrier_wish::wait));
+    }
+}
+
+/// What set() and remove() do, which wait for it.
+void barrier_worker::change(barrier_wish to) {
+    client* const c = of_.usable_client();
+    if (c == nullptr) {
+        return;
+    }
+    const auto core = client_core::of(*c);
+    auto as = participation_of(*core, of_.object_at(object_).paths.front(), {}, {.data = name_});
+    stage_.tell(name_, to == barrier_wish::set ? " sets" : " removes");
+    const asked a = begins(1);
+    start_async(to == barrier_wish::set ? barrier_change::to_stand(core, as)
+                                        : barrier_change::to_be_gone(core, as),
+                duration{},
+                a.stop,
+                told(a, to));
+}
+
+void barrier_worker::release() {
+    if (!calls()) {
+        change(barrier_wish::remove);
+    }
+}
+
+void barrier_worker::destroy() {
+    if (barrier_) {
+        stage_.tell(name_, " destroys its barrier");
+        barrier_.reset();
+        leave_behind();
+    }
+}
+
+}  // namespace latchkey::simulation

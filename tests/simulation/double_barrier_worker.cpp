@@ -1,0 +1,132 @@
+#include "double_barrier_worker.hpp"
+
+#include "plan.hpp"
+
+#include <system_error>
+#include <utility>
+
+namespace latchkey::simulation {
+
+double_barrier_worker::double_barrier_worker(program& of, std::size_t object, std::string name)
+    : meeting_worker(of, object, std::move(name)),
+      rounds_(static_cast<double_barrier_judge&>(of.judge_)) {}
+
+void double_barrier_worker::go_on() {
+    if (!barrier_) {
+        make();
+    }
+    if (!barrier_) {
+        return;
+    }
+    if (chance(0.03)) {
+        return destroy();
+    }
+    if (calls()) {
+        return;
+    }
+    if (inside()) {
+        enter_once_more();
+        leave();
+    } else {
+        enter();
+    }
+}
+
+/// Who waits together with enough others is not cancelled: it has to get in.
+bool double_barrier_worker::wind_up() {
+    if (waits() && !inside() && !rounds_.can_begin(of_.object_at(object_).what.directory)) {
+        cancel_all();
+    } else if (inside() && !calls()) {
+        leave();
+    }
+    return inside();
+}
+
+void double_barrier_worker::make() {
+    client* const c = of_.usable_client();
+    if (c == nullptr) {
+        return;
+    }
+    const program::object& o = of_.object_at(object_);
+    attender_ = std::make_shared<attender>();
+    attender_->by = of_.record();
+    attender_->who = name_;
+    attender_->directory = o.what.directory;
+    attender_->data = name_ + '#' + std::to_string(++made_);
+    barrier_ = std::make_unique<double_barrier>(
+        *c, o.paths.front(), stage_.what.wanted, mutex_options{.data = attender_->data});
+    attender_->barrier = barrier_.get();
+    rounds_.begins(attender_);
+}
+
+void double_barrier_worker::enter() {
+    stage_.tell(name_, " enters");
+    const asked a = begins(stage_.what.tries);
+    const auto handler = [weak = weak_from_this(), c = a.what, by = attender_](std::error_code ec,
+                                                                               bool reached) {
+        const auto self = std::static_pointer_cast<double_barrier_worker>(weak.lock());
+        if (!self) {
+            return;
+        }
+        self->rounds_.entered(*c, *by, ec, reached);
+        self->ends(*c);
+        self->misbehave();
+    };
+    barrier_->async_enter(a.what->limit.value_or(duration::max()), a.stop, handler);
+    if (chance(0.02)) {
+        cancel();
+    }
+}
+
+void double_barrier_worker::leave() {
+    stage_.tell(name_, " leaves");
+    const asked a = begins(stage_.what.tries);
+    const auto handler = [weak = weak_from_this(), c = a.what, by = attender_](std::error_code ec,
+                                                                               bool reached) {
+        const auto self = std::static_pointer_cast<double_barrier_worker>(weak.lock());
+        if (!self) {
+            return;
+        }
+        self->rounds_.left(*c, *by, ec, reached);
+        self->ends(*c);
+        self->misbehave();
+        if (!self->stage_.over() && !self->calls() && self->barrier_ && !self->inside() &&
+            self->chance(0.2)) {
+            self->enter();  // sooner than others have heard of the end
+        }
+    };
+    barrier_->async_leave(a.what->limit.value_or(duration::max()), a.stop, handler);
+    if (chance(0.02)) {
+        cancel();
+    }
+}
+
+/// Who is inside does not.
+void double_barrier_worker::enter_once_more() {
+    try {
+        barrier_->async_enter(duration::max(), {}, [](std::error_code, bool) {});
+        stage_.broken("I9", name_ + " enters where it is already");
+    } catch (const error& e) {
+        if (e.code() != errc::invalid_argument) {
+            stage_.broken("I9", name_ + " was told a wrong error: " + e.what());
+        }
+    }
+}
+
+void double_barrier_worker::release() {
+    if (barrier_ && inside() && !calls()) {
+        leave();
+    }
+}
+
+void double_barrier_worker::destroy() {
+    if (barrier_) {
+        stage_.tell(name_, " destroys its barrier");
+        attender_->barrier = nullptr;
+        barrier_.reset();
+        attender_.reset();
+        leave_behind();
+    }
+}
+
+}  // namespace latchkey::simulation

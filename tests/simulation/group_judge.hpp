@@ -1,0 +1,96 @@
+#pragma once
+
+#include <latchkey/group.hpp>
+
+#include "group_log.hpp"
+#include "meeting_judge.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// A membership in somebody's hands, or that he has asked for.
+struct enrolment {
+    std::shared_ptr<client_record> by;
+    std::string who;
+    std::string directory;
+    std::string path;  ///< of its znode, absolute
+    std::string data;  ///< the newest
+    membership handle;
+    bool over = false;                     ///< left, or never had
+    std::set<std::int64_t> owners_before;  ///< sessions that had the name when it was asked for
+    group_log::events before;              ///< of that path, then
+};
+
+/// Somebody who watches a group.
+struct watching {
+    std::shared_ptr<client_record> by;
+    std::string who;
+    std::string directory;
+    subscription listening;
+    bool over = false;
+    bool told = false;
+    std::vector<member> newest;
+    std::uint64_t there_before = 0;  ///< members, when it began
+    group_log::events before;        ///< in the directory, then
+};
+
+/// A group's promises, beside those of every meeting_judge:
+///
+///   I1   Who is told that he is a member has a znode there; the znode stays until he leaves.
+///   I2   All is well in the end: who is a member is there, once, with his newest data, and says
+///        so, and nobody else is.
+///   I5   Nothing is left behind.
+///   I6   Nobody hears of who comes and goes but who watches.
+///   I8   In the end all who watch were told what is so.
+///   I9   Who is listed was there, like that, in some state of the servers; names are in order, one
+///        of each; nothing is told twice, and nothing when it is over. Who wants no name but a free
+///        one, and gets none, was told so because somebody else had it.
+///   I11  Joins, leaves and new data cost those who watch what was promised, and the others
+///   nothing.
+class group_judge final : public meeting_judge {
+public:
+    explicit group_judge(stage& s) : meeting_judge(s), groups_(truth_) {}
+
+    void joins(const std::shared_ptr<enrolment>& e);
+    void joined(call& c, enrolment& e, std::error_code ec, membership m);
+    void leaves(enrolment& e);
+
+    void begins(const std::shared_ptr<watching>& w);
+    void told(watching& w, const std::vector<member>& all);
+    void ends(watching& w);
+
+    /// Everybody is where he should be, and who watches knows.
+    [[nodiscard]] bool agreed() const;
+
+    // judge
+    [[nodiscard]] bool idle() const override;
+    void check_end() override;
+    [[nodiscard]] std::string picture() const override;
+
+private:
+    void applied(const model::transaction& t, const participants& changed) override;
+
+    [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
+
+    [[nodiscard]] bool may_be_misled() const;
+    void check_refused(const call& c, const enrolment& e);
+    void check_kept(const participant& p);
+    [[nodiscard]] bool knows(const watching& w) const;
+    [[nodiscard]] bool is_settled(const enrolment& e) const;
+    [[nodiscard]] bool is_known(const participant& p) const;
+    void check_requests() const;
+    void check_requests_of(const client_record& by) const;
+
+    group_log groups_;
+    std::vector<std::shared_ptr<enrolment>> enrolments_;
+    std::vector<std::shared_ptr<watching>> watchings_;
+};
+
+}  // namespace latchkey::simulation

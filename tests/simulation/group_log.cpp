@@ -1,0 +1,81 @@
+#include "group_log.hpp"
+
+namespace latchkey::simulation {
+namespace {
+
+std::string directory_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+template <typename Map>
+group_log::events found_in(const Map& all, const std::string& key) {
+    const auto found = all.find(key);
+    return found == all.end() ? group_log::events{} : found->second;
+}
+
+}  // namespace
+
+void group_log::applied(const model::transaction& t) {
+    using enum model::change::kind;
+    const auto count = [this](const std::string& path, std::uint64_t events::*what) {
+        ++(in_[directory_of(path)].*what);
+        ++(of_[path].*what);
+    };
+    for (const model::change& c : t.changes) {
+        if (c.what == create) {
+            present_[c.path] = {c.path, t.zxid};
+            data_[present_[c.path]] = {c.data};
+            count(c.path, &events::creates);
+        } else if (c.what == remove) {
+            present_.erase(c.path);
+            count(c.path, &events::removes);
+        } else if (c.what == set_data && present_.contains(c.path)) {
+            data_[present_[c.path]].push_back(c.data);
+            count(c.path, &events::writes);
+        }
+    }
+}
+
+std::vector<member> group_log::now(const std::string& directory) const {
+    std::map<std::string, member> all;
+    for (const auto& [place, p] : truth_.queue_of(directory)) {
+        const std::string name = p->path.substr(directory.size() + 1);
+        const auto& versions = data_.at({p->path, p->czxid});
+        all[name] = {.name = name,
+                     .data = versions.back(),
+                     .session_id = p->owner,
+                     .czxid = p->czxid,
+                     .version = static_cast<std::int32_t>(versions.size()) - 1};
+    }
+    std::vector<member> found;
+    for (auto& [name, m] : all) {
+        found.push_back(std::move(m));
+    }
+    return found;
+}
+
+bool group_log::was_there(const std::string& directory, const member& m) const {
+    const std::string path = directory + '/' + m.name;
+    const auto found = data_.find({path, m.czxid});
+    if (found == data_.end() || m.version < 0 ||
+        static_cast<std::size_t>(m.version) >= found->second.size() ||
+        found->second[static_cast<std::size_t>(m.version)] != m.data) {
+        return false;
+    }
+    for (const auto& [place, p] : truth_.history_of(directory)) {
+        if (p->path == path && p->czxid == m.czxid) {
+            return p->owner == m.session_id;
+        }
+    }
+    return false;
+}
+
+group_log::events group_log::in(const std::string& directory) const {
+    return found_in(in_, directory);
+}
+
+group_log::events group_log::of(const std::string& path) const {
+    return found_in(of_, path);
+}
+
+}  // namespace latchkey::simulation

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <latchkey/group.hpp>
+
+#include "stage.hpp"
+#include "transaction.hpp"
+#include "truth.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace latchkey::simulation {
+
+/// What the servers' log tells of groups: who was ever in one, and with which data. On the loop
+/// only.
+class group_log {
+public:
+    explicit group_log(const truth& t) : truth_(t) {}
+
+    void applied(const model::transaction& t);
+
+    /// Who is there, by name.
+    [[nodiscard]] std::vector<member> now(const std::string& directory) const;
+
+    /// Whether that was so in some state of the servers.
+    [[nodiscard]] bool was_there(const std::string& directory, const member& m) const;
+
+    /// How often something has happened below a path, or to it.
+    struct events {
+        std::uint64_t creates = 0;
+        std::uint64_t writes = 0;
+        std::uint64_t removes = 0;
+
+        [[nodiscard]] events since(const events& then) const {
+            return {creates - then.creates, writes - then.writes, removes - then.removes};
+        }
+
+        [[nodiscard]] std::uint64_t all() const { return creates + writes + removes; }
+    };
+
+    [[nodiscard]] events in(const std::string& directory) const;
+    [[nodiscard]] events of(const std::string& path) const;
+
+private:
+    using entry = std::pair<std::string, std::int64_t>;  ///< path, czxid
+
+    const truth& truth_;
+    std::map<entry, std::vector<std::string>> data_;  ///< by version
+    std::map<std::string, entry> present_;            ///< by path
+    std::map<std::string, events> in_;                ///< by directory
+    std::map<std::string, events> of_;                ///< by path
+};
+
+}  // namespace latchkey::simulation
