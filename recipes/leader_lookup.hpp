@@ -11,7 +11,7 @@
 namespace latchkey {
 
 /// Looks for a candidate that can be reached, by its mailbox or its id. Reached, if the servers
-/// have answered.
+/// have answered. Ends with the session, with which the one who looks loses its place.
 class leader_lookup final : public errand {
 public:
     struct wanted {
@@ -30,7 +30,7 @@ public:
 private:
     void session_connected() override;
 
-    void session_ended(loss) override {}
+    void session_ended(loss) override { finish({}); }
 
     void on_listed();
     void on_id(const reply& r, std::size_t candidate);

@@ -6,6 +6,7 @@
 #include <latchkey/semaphore.hpp>
 
 #include "ask.hpp"
+#include "calm.hpp"
 #include "chaos_faults.hpp"
 #include "chaos_workers.hpp"
 #include "client_core.hpp"
@@ -14,6 +15,7 @@
 #include "participants.hpp"
 #include "real_ensemble.hpp"
 #include "request.hpp"
+#include "standstills.hpp"
 #include "transaction_log.hpp"
 
 #include <algorithm>
@@ -67,6 +69,11 @@ std::filesystem::path data_of(const real_ensemble& servers, int server) {
     }
     const auto from = start + label.size();
     return answer.substr(from, answer.find('\n', from) - from);
+}
+
+/// What the server tells people.
+std::filesystem::path log_of(const real_ensemble& servers, int server) {
+    return data_of(servers, server).parent_path().parent_path() / "server.log";
 }
 
 std::vector<history::transaction> logged(const real_ensemble& servers) {
@@ -244,7 +251,7 @@ private:
             const auto data = data_of(servers_, server);
             const auto copy = options_.folder / ("server." + std::to_string(server));
             std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
-            std::filesystem::copy(data.parent_path().parent_path() / "server.log", copy);
+            std::filesystem::copy(log_of(servers_, server), copy);
         }
         std::ofstream faults(options_.folder / "faults");
         for (const auto& d : told.disturbances) {
@@ -273,6 +280,7 @@ private:
                                  .settling = settling(),
                                  .patience = patience()};
         expected.precision += std::chrono::ceil<milliseconds>(std::chrono::abs(drift));
+        add_standstills(common, expected);
         for (const recipe r : options_.recipes) {
             result.judged.emplace_back(r, history::check(of(r, common), expected));
         }
@@ -283,6 +291,20 @@ private:
             result.workers = std::max(result.workers, static_cast<std::size_t>(workers_.number(i)));
         }
         result.transactions = common.transactions.size();
+    }
+
+    /// Those that are no consequence of what was broken on purpose.
+    void add_standstills(history::history& common, const history::bounds& expected) const {
+        std::vector<std::filesystem::path> logs;
+        for (int server = 1; server <= servers_.size(); ++server) {
+            logs.push_back(log_of(servers_, server));
+        }
+        auto all = history::standstills(common, logs);
+        const history::calm calm(common, expected);
+        std::erase_if(all, [&](const history::disturbance& d) {
+            return calm.time(d.begin, d.end, std::nullopt) == nanoseconds(0);
+        });
+        common.disturbances.insert(common.disturbances.end(), all.begin(), all.end());
     }
 
     /// What concerns one recipe.

@@ -59,7 +59,7 @@ TEST_F(ConversionFaults, SharedHoldThatWasLostBecomesNoOtherOne) {
 
 TEST_F(ConversionFaults, SharedHoldThatIsLostMeanwhileBecomesNoOtherOne) {
     for (const lock_mode to : {upgrade, exclusive}) {
-        for (auto after = 0ms; after < 10ms; after += one_way) {
+        for (auto after = 0ns; after < 10ms; after += one_way) {
             client c = connected();
             shared_mutex m(c, "/files");
             hold h = held(m, shared);
@@ -109,7 +109,7 @@ TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) 
 }
 
 TEST_F(ConversionFaults, HoldThatWasUpgradedAtOnceHearsThatItsZnodeIsDeleted) {
-    for (auto after = 0ms; after < 20ms; after += one_way) {
+    for (auto after = 0ns; after < 20ms; after += one_way) {
         client c = connected();
         shared_mutex m(c, "/files");
         hold h = held(m, upgrade);

@@ -112,6 +112,7 @@ TEST_F(AtAnyMoment, TheLeadingServerMayBeKilled) {
 TEST_F(AtAnyMoment, TheCandidateMayBeDestroyed) {
     at_each([&](candidate& first, candidate& second) {
         second.latch = std::make_unique<leader_latch>(second.session, path);
+        second.story.begin_anew();
         second.told = second.latch->subscribe(second.story.teller());
         second.latch->start();
         static_cast<void>(first);
@@ -147,6 +148,7 @@ TEST_F(AtAnyMoment, AClientMayBeClosed) {
         second.session.close();
         second.session = connected();
         second.latch = std::make_unique<leader_latch>(second.session, path);
+        second.story.begin_anew();
         second.told = second.latch->subscribe(second.story.teller());
         second.latch->start();
     });

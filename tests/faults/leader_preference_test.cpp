@@ -1,7 +1,9 @@
 // Candidates that are preferred to others, and those that are not any more.
 #include "election_with_transfers.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 
 namespace latchkey::test {
 namespace {
@@ -79,6 +81,41 @@ TEST_F(PreferredLeader, IsOfferedTheLeadershipBeforeTheNextOneBeginsIt) {
     ASSERT_TRUE(leads(first)) << "who has resigned is preferred again after a while";
     EXPECT_EQ(second.story.count("elected"), 0U);
     expect_in_order(first);
+}
+
+TEST_F(PreferredLeader, IsOfferedNothingByOneWhoseSessionIsReplacedBeforeItBegins) {
+    const auto offered = [&] {
+        const auto names = ensemble_.children(peers_of(path));
+        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+            const auto mailbox = ensemble_.get(peers_of(path) + "/" + name);
+            return mailbox && read_leader_letter(mailbox->data).is == leader_letter::kind::offer;
+        });
+    };
+    int moment = 0;
+    for (bool too_late = false; !too_late; ++moment) {
+        SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
+        candidate& first = leading(taking_part("first", 5));
+        candidate& second = following(taking_part("second", 1));
+        following(taking_part("third", 5));
+        run_for(1s);
+        first.latch->resign();
+        ASSERT_TRUE(run_until([&] { return record()->id == "second"; }, 5s));
+        for (int i = 0; i < moment && !too_late; ++i) {
+            too_late = run_until(offered, one_way / 2);
+        }
+        if (!too_late) {
+            by_force([&] {
+                ensemble_.replace(second.id());
+                ensemble_.cut(second.id());
+            });
+            const bool sent_before = run_until(offered, round_trip);
+            EXPECT_TRUE(sent_before || !run_until(offered, 1s));
+        }
+        candidates_.clear();
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children(path).empty(); }, 60s));
+        ensemble_.set(path, "");
+    }
+    EXPECT_GT(moment, 4) << "there was something to be interrupted";
 }
 
 TEST_F(PreferredLeader, ThatHasFailedCoolsDownFirst) {

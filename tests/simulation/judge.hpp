@@ -273,7 +273,6 @@ private:
     void check_taken(const held& h, const participant& place);
     void check_lost(held& h);
     [[nodiscard]] bool undisturbed(const held& h, const participant& place) const;
-    [[nodiscard]] duration hops(int count) const;
     void overlap(held& a, held& b);
     void deal_committed(const model::transaction& t, const std::string& data);
 

@@ -68,23 +68,18 @@ void judge::check_taken(const held& h, const participant& place) {
     const duration known = h.by->timeout * (session_ended ? 1 : 2);
     if (stage_.now() > place.ended + known) {
         stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
-    } else if (stage_.now() > place.ended + hops(4) && !session_ended && undisturbed(h, place)) {
+    } else if (stage_.now() > place.ended + stage_.hops(4) && !session_ended &&
+               undisturbed(h, place)) {
         stage_.broken("I2", h.who + " did not hear at once that its znode was taken away");
     }
 }
 
 /// Nothing has kept it from having its znode watched, and from being told.
 bool judge::undisturbed(const held& h, const participant& place) const {
-    const duration settled = place.ended - hops(20) - 20ms;
+    const duration settled = place.ended - stage_.hops(20) - 20ms;
     return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
            !h.by->paused && !h.by->ended && stage_.last_cut < settled && h.taken_at < settled &&
            h.by->connected_at < settled;
-}
-
-/// The longest that a message and its answer take, that many times over.
-duration judge::hops(int count) const {
-    const auto& how = stage_.what.servers;
-    return (how.one_way + how.between_servers + how.jitter * 2) * count + 1ms;
 }
 
 /// Who does not believe any more has been told so, if his process runs.

@@ -17,12 +17,14 @@ void leader_judge::begins(const std::shared_ptr<candidacy>& c) {
     const bool alone = std::none_of(candidacies_.begin(), candidacies_.end(), [&](const auto& o) {
         return o->by == c->by && !o->closed;
     });
-    c->undisturbed = alone && !c->takes_part && by.session != 0 && by.places == 1 &&
+    c->undisturbed = alone && !c->takes_part() && by.session != 0 && by.places == 1 &&
                      !by.suspended && stage_.now() - by.busy_until > 100ms;
     c->connections_before = by.connections;
     c->wake_ups_before = by.wake_ups;
     c->asked_before = by.asked;
-    by.places += c->takes_part ? 1U : 0U;  // whom it offers the leadership to is watched
+    by.places += c->takes_part() ? 1U : 0U;  // whom it offers the leadership to is watched
+    c->number = candidacies_.size();
+    c->data = "term of " + std::to_string(c->number);
     candidacies_.push_back(c);
     stage_.tell(c->who,
                 " is a candidate in ",
@@ -55,8 +57,9 @@ void leader_judge::waited(call& c,
     }
 }
 
-void leader_judge::resigned(const candidacy& c) {
+void leader_judge::resigned(candidacy& c) {
     stage_.tell(c.who, " resigns");
+    c.gave_up = true;
     if (c.latch->is_leader()) {
         stage_.broken("I2", c.who + " has resigned and leads");
     }
@@ -119,6 +122,9 @@ void leader_judge::check_together() {
             check_present(*c);
         }
     }
+    if (stage_.troubles == 0 && !stage_.over()) {
+        offers_.check_mailboxes();
+    }
 }
 
 void leader_judge::look(candidacy& c) {
@@ -134,7 +140,10 @@ void leader_judge::look(candidacy& c) {
 void leader_judge::begin_term(candidacy& c, const leadership& term) {
     c.newest = term.path();
     c.handle = term;
-    c.elected = false;
+    c.begun = stage_.now();
+    c.quiet.emplace(stage_);
+    c.elected = c.gave_up = c.offered = false;
+    c.asked_back.reset();
     ++c.terms;
     stage_.tell(c.who, " leads with ", term.fencing_token().to_string(), " as ", term.path());
     stage_.mark(static_cast<std::uint64_t>(term.fencing_token().zxid));
@@ -203,7 +212,7 @@ void leader_judge::answering(const model::connection& c, const request& r) {
 }
 
 /// What there is to be told was told at once.
-void leader_judge::check_present(const candidacy& c) {
+void leader_judge::check_present(candidacy& c) {
     if (!c.term) {
         return;
     }
@@ -220,6 +229,14 @@ void leader_judge::check_present(const candidacy& c) {
     if (c.steps_down && c.by->suspended && stage_.now() > c.term->taken_at && believes(*c.term)) {
         return stage_.broken("I2", c.who + " is suspended, wants to step down then, and leads");
     }
+    if (c.term->lost_at || !c.elected) {
+        return;
+    }
+    if (stage_.now() > c.begun + stage_.hops(10) + 20ms && c.term->place->there() &&
+        c.quiet->lasts(stage_, *c.by)) {
+        elections_.check_present(c, *c.term->place);
+    }
+    check_handing_over(c);
 }
 
 void leader_judge::elected(candidacy& c, const leadership& term) {
@@ -251,6 +268,9 @@ void leader_judge::lost(candidacy& c, const leadership& term, loss why) {
     if (c.term->place->how == participant::ending::released && !c.by->closed) {
         stage_.broken("I1", c.who + " gave way before it was told of the end of its term");
     }
+    if (!c.closed) {
+        offers_.resigned(c, std::min(c.term->lost_at.value_or(stage_.now()), stage_.now()));
+    }
     releases(*std::exchange(c.term, nullptr));
 }
 
@@ -264,89 +284,6 @@ void leader_judge::hears(second_listener& l,
         return stage_.broken("I9", c.who + " hears the wrong way round of " + token.to_string());
     }
     l.newest = token;
-}
-
-// ---- handing over ----
-
-/// Some candidate of that name does: its znode bears the name as its data.
-bool leader_judge::takes_part(const participant& place) const {
-    return std::any_of(candidacies_.begin(), candidacies_.end(), [&](const auto& c) {
-        return c->takes_part && c->who == elections_.id_of(place.path);
-    });
-}
-
-void leader_judge::applied(const model::transaction& t, const participants& changed) {
-    elections_.applied(t);
-    for (const model::change& c : t.changes) {
-        client_record* const by = client_of(t.session);
-        if (by != nullptr && c.path.find("-peers/") != std::string::npos) {
-            ++by->abandoned;  // an offer: whom it was made to is watched, also if he does not hear
-        }
-    }
-    for (const auto& p : changed) {
-        if (p->there() && p->place.behind != 0 && p->place.behind == t.zxid) {
-            let_in(*p);
-            for (const auto& left : changed) {
-                if (!left->there() && left->owner == p->owner) {
-                    left->successor = p;  // whom the leader watches
-                }
-            }
-        }
-    }
-}
-
-/// Somebody comes right behind a leader.
-void leader_judge::let_in(const participant& successor) {
-    ++stage_.counts.conversions;
-    const auto& queue = truth_.queue_of(successor.directory);
-    const auto at = queue.find(successor.place);
-    if (at == queue.end() || at == queue.begin()) {
-        return stage_.broken("I9", successor.path + " was let in behind nobody");
-    }
-    if (!takes_part(*std::prev(at)->second) || !takes_part(successor)) {
-        stage_.broken("I9", successor.path + " was let in among strangers");
-    }
-    const auto behind = std::next(at);
-    client_record* const by = behind != queue.end() ? client_of(behind->second->owner) : nullptr;
-    if (by != nullptr) {
-        ++by->abandoned;  // which watches the leader, and the successor too if it looks again
-    }
-}
-
-void leader_judge::transferred(const candidacy& c,
-                               const std::string& from,
-                               std::error_code ec,
-                               leader_latch::transfer what) {
-    stage_.tell(c.who, "'s transfer: ", ec ? ec.message() : std::to_string(static_cast<int>(what)));
-    const auto leader = truth_.find(c.by->chroot + from);
-    if (ec) {
-        if (ec != errc::closed || !(c.closed || c.by->closed)) {
-            stage_.broken("I9", c.who + "'s transfer failed without a cause: " + ec.message());
-        }
-    } else if (what == leader_latch::transfer::accepted && leader->successor == nullptr) {
-        stage_.broken("I9", c.who + " was told of a successor that there is not");
-    } else if (what == leader_latch::transfer::not_accepted && leader->successor != nullptr &&
-               leader->successor->there()) {  // else it has accepted, and has left the queue since
-        stage_.broken("I9", c.who + " was told that nobody accepts, and is succeeded");
-    }
-}
-
-bool leader_judge::may_watch(const std::string& path, std::int64_t) const {
-    return std::any_of(queues_watched_.begin(), queues_watched_.end(), [&](const auto& directory) {
-        return path.starts_with(directory + "-peers");
-    });
-}
-
-bool leader_judge::empty() const {
-    return judge::empty() && elections_.mailboxes() == 0;
-}
-
-void leader_judge::check_wake_ups() {
-    std::erase_if(woken_, [&](const auto& entry) {
-        const auto p = truth_.find(entry.first);
-        return p != nullptr && p->successor != nullptr && entry.second.size() <= 2;
-    });
-    judge::check_wake_ups();
 }
 
 void leader_judge::check_end() {

@@ -3,8 +3,11 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "judge.hpp"
+#include "leader_candidate.hpp"
 #include "leader_log.hpp"
+#include "leader_offers.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,28 +16,6 @@
 #include <vector>
 
 namespace latchkey::simulation {
-
-/// One latch, from its construction to its end.
-struct candidacy {
-    std::shared_ptr<client_record> by;
-    std::string who;
-    std::string directory;
-    const leader_latch* latch = nullptr;  ///< null once it is destroyed
-    bool steps_down = false;
-    bool takes_part = false;  ///< in transfers
-    bool closed = false;
-    bool silent = false;         ///< closed without a word
-    std::unique_ptr<held> term;  ///< from when it can be seen until its end was told
-    leadership handle;
-    bool elected = false;  ///< so much was told of it
-    std::string newest;    ///< the znode of the last term
-    // To count its requests by, if nothing disturbs it.
-    bool undisturbed = false;
-    std::uint64_t terms = 0;
-    std::uint64_t connections_before = 0;
-    std::uint64_t wake_ups_before = 0;
-    testing::counters asked_before;
-};
 
 /// What somebody who listens besides has heard.
 struct second_listener {
@@ -50,30 +31,48 @@ struct second_listener {
 ///   I3   Tokens are those that the servers' log tells (leader_log), and increase from term to
 ///        term.
 ///   I4   A term begins only for the first in the queue; so does no record of it.
-///   I5   What somebody else put where the record is stays there.
+///   I5   What somebody else put where the record is stays there. Nobody's mailbox is there for
+///        longer than he is.
 ///   I8   Once all is well again, everybody leads in his turn.
 ///   I9   Listeners hear of each term once, of its beginning and of its end, when it happens; after
 ///        a silent close of nothing. Who waits is told a term, or why not. What is proclaimed is
-///        written, if so much is told, and only then.
+///        written, if so much is told, and only then. The record tells who leads, what he has
+///        published last and who has not given up before; "clean" is written by who gives up, in
+///        the transaction that deletes his znode.
 ///   I7   The end of a term that is handed over wakes the successor besides.
 ///   I8   So whom a leader has let in right behind it is the next.
 ///   I9   Nobody is let in there who takes no part in that, and behind nobody else.
+///   I12  The leadership is offered to one at a time, which has not been let in yet; unasked to
+///        the best alone: of higher priority than the leader, seen for the hysteresis time in this
+///        term, and not again for as long. Who does not lead yet may offer it at once, unless it
+///        was chosen itself. Nobody has a priority that has just resigned, or has failed until it
+///        has cooled down. Whoever is let in was offered that; and within the drain time the
+///        leader gives way.
+///   I8   And the best is offered it then.
 ///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
 class leader_judge final : public judge {
 public:
-    explicit leader_judge(stage& s) : judge(s), elections_(s, truth_, queues_watched_) {}
+    explicit leader_judge(stage& s)
+        : judge(s),
+          elections_(s, truth_, queues_watched_, candidacies_),
+          offers_(s, truth_, elections_) {}
 
     // What candidates do and are told.
+
+    /// Before its latch is made; gives it a number.
     void begins(const std::shared_ptr<candidacy>& c);
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);
     void lost(candidacy& c, const leadership& term, loss why);
     void refused(const candidacy& c, std::error_code why);
-    void transferred(const candidacy& c,
-                     const std::string& from,
+    /// Returns which order it is.
+    [[nodiscard]] std::size_t hands_over(candidacy& c, std::string to);
+    void transferred(candidacy& c,
+                     std::size_t order,
                      std::error_code ec,
                      leader_latch::transfer what);
-    void resigned(const candidacy& c);
+    void chosen(candidacy& c);
+    void resigned(candidacy& c);
     /// Right after it; `by_its_end`: with its destructor.
     void closed(candidacy& c, leader_latch::closing how, bool by_its_end);
     void hears(second_listener& l, const candidacy& c, const leadership& term, bool leads);
@@ -88,7 +87,7 @@ public:
 
 private:
     void applied(const model::transaction& t, const participants& changed) override;
-    void let_in(const participant& successor);
+    void let_in(const participant& successor, const participants& changed);
     [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
     void check_wake_ups() override;
 
@@ -98,15 +97,17 @@ private:
     void look(candidacy& c);
     void begin_term(candidacy& c, const leadership& term);
     void check_begun(candidacy& c);
-    void check_present(const candidacy& c);
+    void check_present(candidacy& c);
     void check_round_trips(const candidacy& c);
+    void check_handing_over(candidacy& c);
     [[nodiscard]] bool takes_part(const participant& place) const;
     [[nodiscard]] bool can_be_refused(const std::string& directory,
                                       const client_record& by,
                                       std::error_code why) const;
 
+    candidacies candidacies_;  ///< by number
     leader_log elections_;
-    std::vector<std::shared_ptr<candidacy>> candidacies_;
+    leader_offers offers_;
     std::map<std::int64_t, testing::counters> at_create_;  ///< asked for by its answer, by session
 };
 

@@ -11,8 +11,18 @@
 
 namespace latchkey::simulation {
 
-leader_log::leader_log(stage& s, truth& t, const std::set<std::string>& directories)
-    : stage_(s), truth_(t) {
+namespace {
+
+constexpr std::string_view mark_scheme = "digest";
+constexpr std::string_view mark = "candidacy:";
+
+}  // namespace
+
+leader_log::leader_log(stage& s,
+                       truth& t,
+                       const std::set<std::string>& directories,
+                       const candidacies& all)
+    : stage_(s), truth_(t), all_(all) {
     for (const std::string& directory : directories) {
         elections_[directory];
     }
@@ -27,11 +37,25 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
     if (!json.is_object() || !json.contains("leader")) {
         return std::nullopt;
     }
-    return record{.data = json.value("data", ""),
+    return record{.leader = json.value("leader", ""),
+                  .data = json.value("data", ""),
                   .znode = json.value("znode", ""),
+                  .unclean = json.value("unclean", ""),
                   .token = json.value("token", std::int64_t{0}),
                   .clean = json.value("state", "") == "clean",
                   .successor = json.value("successor", "")};
+}
+
+acl leader_log::mark_of(const candidacy& c) {
+    acl access = open_unsafe_acl();
+    access.push_back(
+        {std::string(mark_scheme), std::string(mark) + std::to_string(c.number), permission::all});
+    return access;
+}
+
+std::shared_ptr<candidacy> leader_log::maker_of(const std::string& path) const {
+    const auto found = makers_.find(path);
+    return found == makers_.end() ? nullptr : found->second;
 }
 
 // ---- the log ----
@@ -39,12 +63,8 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
 void leader_log::applied(const model::transaction& t) {
     using enum model::change::kind;
     for (const model::change& c : t.changes) {
-        if (c.what == create && c.path.find("-peers/") != std::string::npos) {
-            mailboxes_.insert(c.path);
-        } else if (c.what == remove) {
-            mailboxes_.erase(c.path);
-        } else if (c.what == create) {
-            ids_[c.path] = c.data;
+        if (c.what == create && c.access->back().id.starts_with(mark)) {
+            makers_[c.path] = all_.at(std::stoul(c.access->back().id.substr(mark.size())));
         }
         const auto found = elections_.find(c.path);
         if (found != elections_.end() && c.what != set_acl && c.what != set_counter) {
@@ -58,6 +78,7 @@ void leader_log::applied(const model::transaction& t) {
 void leader_log::written(const model::transaction& t, const model::change& c, election& e) {
     if (c.what != model::change::kind::set_data) {
         e.foreign = false;
+        e.states.push_back({t.zxid, std::nullopt});
         return;
     }
     stage_.tell("    the record: ", c.data);
@@ -75,6 +96,7 @@ void leader_log::written(const model::transaction& t, const model::change& c, el
     } else {
         check_record(t, c.path, *r);
     }
+    e.states.push_back({t.zxid, r});
 }
 
 /// It tells of its writer, who was the first in the queue, and was still there.
@@ -98,10 +120,36 @@ void leader_log::check_record(const model::transaction& t,
                (named == e.named.end() || r.token != named->second)) {
         stage_.broken("I3", "a record tells of a token that " + writer->path + " never had");
     }
-    e.last_writer = writer->path;
+    check_before(*writer, r, e);
+    const bool by_another = std::exchange(e.last_writer, writer->path) != writer->path;
     e.last_write = t.zxid;
     if (!r.clean) {
-        published(r.data, e);
+        published(r.data, e, by_another);
+    }
+}
+
+/// What is taken over from the record of before: who has not given up, and what was published.
+void leader_log::check_before(const participant& writer, const record& r, const election& e) {
+    const auto maker = maker_of(writer.path);
+    if (maker == nullptr || r.leader != maker->who) {
+        return stage_.broken("I9", "a record gives " + writer.path + " another id, " + r.leader);
+    }
+    if (e.touched) {
+        return;
+    }
+    const record last = e.states.empty() ? record() : e.states.back().is.value_or(record());
+    const bool own = last.znode == last_name(writer.path);
+    const bool refused = stage_.what.uses(fault::access_taken);  // perhaps, the first time
+    if (own ? r.clean && r.data != last.data : !refused && r.data != maker->data) {
+        return stage_.broken("I9", writer.path + " does not publish what it has to: " + r.data);
+    }
+    const bool died = !own && !last.clean && last.leader != r.leader;
+    const std::string& unclean = died ? last.leader : last.unclean;
+    const std::string expected = unclean == r.leader ? std::string() : unclean;
+    if (r.unclean != expected) {
+        stage_.broken("I9",
+                      "a record says that \"" + r.unclean + "\" has not given up, instead of \"" +
+                          expected + '"');
     }
 }
 
@@ -116,6 +164,9 @@ void leader_log::check_writer(const model::transaction& t,
         stage_.broken(
             "I9",
             writer.path + (leaves ? " left and" : " stays and did not but") + " says the opposite");
+    }
+    if (leaves) {
+        check_gave_up(writer);
     }
     for (const auto& [place, other] : truth_.queue_of(writer.directory)) {
         if (place < writer.place && !other->foreign()) {
@@ -138,6 +189,76 @@ void leader_log::check_successor(const model::transaction& t,
                              writer.path + " names a successor it cannot have: " + r.successor);
     }
     elections_[writer.directory].named[next->path] = t.zxid;
+}
+
+/// It has resigned or was closed, or has handed over: before its term was told, or because it took
+/// too long to finish.
+void leader_log::check_gave_up(const participant& writer) {
+    const auto maker = maker_of(writer.path);
+    if (maker == nullptr) {
+        return;
+    }
+    const candidacy& c = *maker;
+    bool gave_up = c.closed || c.by->closed;
+    if (c.led_as(writer.path)) {
+        const bool drained =
+            c.asked_back && c.takes_part() && stage_.now() >= *c.asked_back + c.preference->drain;
+        gave_up = c.handle.why_lost() == loss::resigned && (gave_up || c.gave_up || drained);
+    } else {
+        gave_up = gave_up || writer.successor != nullptr;
+    }
+    if (!gave_up) {
+        stage_.broken("I9", writer.path + " did not give up, and its record is clean");
+    }
+}
+
+void leader_log::check_present(const candidacy& c, const participant& place) const {
+    const election& e = elections_.at(c.directory);
+    if (e.foreign || e.replaced || e.states.empty()) {
+        return;
+    }
+    const auto& r = e.states.back().is;
+    if (!r || r->znode != last_name(place.path) || r->clean) {
+        stage_.broken("I9", c.who + " leads, and the record tells of " + (r ? r->znode : "nobody"));
+    }
+}
+
+// ---- who has failed ----
+
+/// Whether each, and any, of the records that can have been read since tells of it.
+template <class Reading>
+std::pair<bool, bool> leader_log::read_since(const participant& place,
+                                             const Reading& failed) const {
+    const auto& states = elections_.at(place.directory).states;
+    auto first = std::upper_bound(
+        states.begin(), states.end(), place.czxid, [](std::int64_t zxid, const state& s) {
+            return zxid < s.zxid;
+        });
+    first = first == states.begin() ? first : std::prev(first);
+    const auto tells = [&](const state& s) {
+        return s.is && failed(*s.is, std::max(s.zxid, place.czxid));
+    };
+    return {first != states.end() && std::all_of(first, states.end(), tells),
+            std::any_of(first, states.end(), tells)};
+}
+
+bool leader_log::has_failed(const candidacy& c, const participant& place) const {
+    return read_since(place,
+                      [&](const record& r, std::int64_t then) {
+                          const auto its = truth_.find(place.directory + '/' + r.znode);
+                          const bool gone = its == nullptr || (!its->there() && its->gone <= then);
+                          return r.unclean == c.who || (!r.clean && r.leader == c.who && gone);
+                      })
+        .first;
+}
+
+bool leader_log::may_have_failed(const candidacy& c, const participant& place) const {
+    return read_since(place,
+                      [&](const record& r, std::int64_t) {
+                          return r.unclean == c.who || (!r.clean && r.leader == c.who &&
+                                                        r.znode != last_name(place.path));
+                      })
+        .second;
 }
 
 // ---- tokens ----
@@ -188,16 +309,23 @@ std::string leader_log::proclaims(std::shared_ptr<client_record> by, std::string
     proclamation p;
     p.by = std::move(by);
     p.who = std::move(who);
+    p.number = proclamations_.size() + 1;
     proclamations_.emplace(data, std::move(p));
     return data;
 }
 
-void leader_log::published(const std::string& data, const election& e) {
+void leader_log::published(const std::string& data, election& e, bool by_another) {
+    const std::size_t last = by_another ? 0 : e.last_proclaimed;
+    e.last_proclaimed = last;
     const auto found = proclamations_.find(data);
     if (found == proclamations_.end()) {
         return;
     }
     proclamation& p = found->second;
+    e.last_proclaimed = p.number;
+    if (p.number < last && !e.touched) {
+        stage_.broken("I9", p.who + " wrote over something newer: " + data);
+    }
     if (p.refused) {
         stage_.broken("I9", p.who + " was told that this is not written: " + data);
     }

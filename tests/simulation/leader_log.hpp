@@ -1,7 +1,9 @@
 #pragma once
 
+#include <latchkey/acl.hpp>
 #include <latchkey/fencing_token.hpp>
 
+#include "leader_candidate.hpp"
 #include "stage.hpp"
 #include "transaction.hpp"
 #include "truth.hpp"
@@ -14,11 +16,10 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace latchkey::simulation {
-
-struct client_record;
 
 /// What somebody else puts where a leader's record is.
 constexpr const char* foreign_data = "somebody's own";
@@ -27,7 +28,10 @@ constexpr const char* foreign_data = "somebody's own";
 /// they make. Reads records by itself, not by the recipes' code.
 class leader_log {
 public:
-    leader_log(stage& s, truth& t, const std::set<std::string>& directories);
+    leader_log(stage& s,
+               truth& t,
+               const std::set<std::string>& directories,
+               const candidacies& all);
 
     void applied(const model::transaction& t);
 
@@ -39,11 +43,20 @@ public:
     /// No other term's, or what could be one, is newer.
     void check_newest(const std::string& who, const participant& place, fencing_token token);
 
-    /// The data of a candidate's znode.
-    [[nodiscard]] const std::string& id_of(const std::string& path) const { return ids_.at(path); }
+    /// What the znodes of one have in their access lists, so that it can be told whose they are.
+    [[nodiscard]] static acl mark_of(const candidacy& c);
 
-    /// How many there are, of candidates that take part in transfers.
-    [[nodiscard]] std::size_t mailboxes() const noexcept { return mailboxes_.size(); }
+    /// Who created that; null if it was none of ours.
+    [[nodiscard]] std::shared_ptr<candidacy> maker_of(const std::string& path) const;
+
+    /// Whoever has read the record since `place` is there has read that its candidate failed: it
+    /// was the last to lead, or the last that did not give up.
+    [[nodiscard]] bool has_failed(const candidacy& c, const participant& place) const;
+    /// ... may have.
+    [[nodiscard]] bool may_have_failed(const candidacy& c, const participant& place) const;
+
+    /// Of one that leads undisturbed: the record is about it.
+    void check_present(const candidacy& c, const participant& place) const;
 
     // What leaders publish.
 
@@ -54,11 +67,19 @@ public:
 
 private:
     struct record {
+        std::string leader;
         std::string data;
         std::string znode;
+        std::string unclean;  ///< who has led before and not given up
         std::int64_t token = 0;
         bool clean = false;
         std::string successor;
+    };
+
+    /// What was there from then on; none: nothing, or something else.
+    struct state {
+        std::int64_t zxid = 0;
+        std::optional<record> is;
     };
 
     struct election {
@@ -70,11 +91,14 @@ private:
         std::map<std::string, std::int64_t> named;  ///< as successors: by their znodes, when
         std::string last_writer;                    ///< its znode
         std::int64_t last_write = 0;
+        std::vector<state> states;
+        std::size_t last_proclaimed = 0;  ///< by the last writer
     };
 
     struct proclamation {
         std::shared_ptr<client_record> by;
         std::string who;
+        std::size_t number = 0;  ///< of all
         int told = 0;
         int committed = 0;
         bool refused = false;
@@ -85,14 +109,19 @@ private:
     void check_record(const model::transaction& t, const std::string& directory, const record& r);
     void check_writer(const model::transaction& t, const participant& writer, const record& r);
     void check_successor(const model::transaction& t, const participant& writer, const record& r);
-    void published(const std::string& data, const election& e);
+    void check_before(const participant& writer, const record& r, const election& e);
+    void check_gave_up(const participant& writer);
+    void published(const std::string& data, election& e, bool by_another);
+    template <class Reading>
+    [[nodiscard]] std::pair<bool, bool> read_since(const participant& place,
+                                                   const Reading& failed) const;
 
     stage& stage_;
     truth& truth_;
-    std::map<std::string, election> elections_;          ///< by directory
-    std::map<std::string, std::string> ids_;             ///< of candidates, by path
-    std::set<std::string> mailboxes_;                    ///< by path
-    std::map<std::string, proclamation> proclamations_;  ///< by data
+    const candidacies& all_;
+    std::map<std::string, election> elections_;                 ///< by directory
+    std::map<std::string, std::shared_ptr<candidacy>> makers_;  ///< by path
+    std::map<std::string, proclamation> proclamations_;         ///< by data
 };
 
 }  // namespace latchkey::simulation

@@ -19,6 +19,8 @@ TEST(LeaderSimulation, KeepsEveryPromise) {
     EXPECT_GT(sum.losses, sum.runs);
     EXPECT_GT(sum.overlaps, 0U);
     EXPECT_GT(sum.refused_transactions, 0U);
+    EXPECT_GT(sum.conversions, sum.runs) << "handed over";
+    EXPECT_GT(sum.unconverted, 0U) << "offered, and not accepted in time";
 }
 
 class LeaderInEveryCorner : public ::testing::TestWithParam<corner> {};

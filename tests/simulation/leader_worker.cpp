@@ -93,10 +93,12 @@ void leader_worker::become_candidate() {
     candidacy_->who = name_;
     candidacy_->directory = o.what.directory;
     candidacy_->steps_down = options.on_suspended == suspended_policy::step_down;
-    candidacy_->takes_part = options.preference.has_value();
+    candidacy_->preference = options.preference;
+    judge_.begins(candidacy_);
+    options.data = candidacy_->data;
+    options.access = leader_log::mark_of(*candidacy_);
     latch_ = std::make_unique<leader_latch>(*c, o.paths.front(), options);
     candidacy_->latch = latch_.get();
-    judge_.begins(candidacy_);
     listen();
     if (call_ || stage_.random.chance(0.7)) {
         latch_->start();  // else who waits does that
@@ -127,7 +129,8 @@ void leader_worker::listen() {
                                    if (const auto self = weak.lock()) {
                                        self->refused(*c, why.code());
                                    }
-                               }}));
+                               },
+                           .chosen = [&j = judge_, c = candidacy_] { j.chosen(*c); }}));
 }
 
 /// Somebody else, from some time on: he hears of the present term as well.
@@ -278,7 +281,7 @@ void leader_worker::act() {
         acts_left_ = static_cast<int>(stage_.random.below(4));
     }
     // It may have been stopped since it last looked, and does not look again.
-    switch (stage_.random.below(candidacy_->takes_part ? 4 : 3)) {
+    switch (stage_.random.below(candidacy_->takes_part() ? 4 : 3)) {
         case 0:
             judge_.acts(*candidacy_->term);
             break;
@@ -323,13 +326,13 @@ void leader_worker::proclaim() {
 void leader_worker::hand_over() {
     const std::string to =
         "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
-    stage_.tell(name_, " offers the leadership to ", to);
-    latch_->async_transfer_to(to,
-                              stage_.up_to(stage_.what.session_timeout / 4),
-                              [&j = judge_, c = candidacy_, from = candidacy_->newest](
-                                  std::error_code ec, leader_latch::transfer what) {
-                                  j.transferred(*c, from, ec, what);
-                              });
+    const std::size_t order = judge_.hands_over(*candidacy_, to);
+    latch_->async_transfer_to(
+        to,
+        stage_.up_to(stage_.what.session_timeout / 4),
+        [&j = judge_, c = candidacy_, order](std::error_code ec, leader_latch::transfer what) {
+            j.transferred(*c, order, ec, what);
+        });
 }
 
 // ---- the end ----

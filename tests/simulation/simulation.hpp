@@ -59,7 +59,7 @@ struct options {
     std::ostream* tale = nullptr;
 };
 
-/// A promise that was broken: I1 to I11 of judge.hpp.
+/// A promise that was broken: I1 to I11 of judge.hpp, I12 of leader_judge.hpp.
 struct violation {
     std::string invariant;        ///< "I3"
     std::string text;             ///< for a reader
@@ -74,8 +74,8 @@ struct figures {
     std::uint64_t requests = 0;
     std::uint64_t calls = 0;        ///< of acquire, in all its forms
     std::uint64_t grants = 0;       ///< valid when they were told
-    std::uint64_t conversions = 0;  ///< of holds, to another mode
-    std::uint64_t unconverted = 0;  ///< told no, cancelled or lost meanwhile
+    std::uint64_t conversions = 0;  ///< of holds, to another mode; of leaderships: handed over
+    std::uint64_t unconverted = 0;  ///< told no, cancelled, lost meanwhile; offers taken back
     std::uint64_t late_grants = 0;  ///< told too late: not valid any more
     std::uint64_t losses = 0;       ///< holds that were lost before they were released
     std::uint64_t overlaps = 0;  ///< two believed at once: somebody took away the first one's znode

@@ -37,6 +37,13 @@ struct stage {
     /// Since the run began.
     [[nodiscard]] duration now() const { return servers.now() - begun; }
 
+    /// The longest that a message and its answer take, that many times over.
+    [[nodiscard]] duration hops(int count) const {
+        const auto& how = what.servers;
+        return (how.one_way + how.between_servers + how.jitter * 2) * count +
+               std::chrono::milliseconds(1);
+    }
+
     /// A duration in [0, most].
     [[nodiscard]] duration up_to(duration most) {
         return duration(random.below(static_cast<std::uint64_t>(most.count()) + 1));

@@ -39,6 +39,12 @@ public:
         return n;
     }
 
+    /// From now on it is that of another candidate.
+    void begin_anew() {
+        const boost::lock_guard<boost::mutex> lock(guard_);
+        told_.clear();
+    }
+
     [[nodiscard]] static std::string lost(loss why) {
         return std::string("lost: ") + to_string(why);
     }

@@ -28,7 +28,7 @@ struct attempt {
 /// exact.
 class SteppedTest : public ::testing::Test {
 protected:
-    static constexpr auto one_way = 1ms;
+    static constexpr std::chrono::nanoseconds one_way = 1ms;  // there are halves of it
     static constexpr auto round_trip = 2 * one_way;
 
     static ensemble::options exact() {
