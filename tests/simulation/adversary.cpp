@@ -85,6 +85,7 @@ void adversary::undo_later(duration after, std::function<void()> undo) {
     t->until = std::make_unique<timer>(stage_.loop);
     t->undo = [this, undo = std::move(undo)] {
         --stage_.troubles;
+        stage_.last_trouble = stage_.now();
         undo();
     };
     t->until->start(after, [t = t.get()] { t->undo(); });
@@ -102,6 +103,7 @@ fault_plan::verdict adversary::at_request(const model::connection& c, const mode
         stage_.tell("!! ", to_string(f));
         ++stage_.counts.faults[index_of(f)];
         ++stage_.disturbances;
+        stage_.last_trouble = stage_.now();
         return fate;
     }
     if (f == fault::cut_off || stage_.random.chance(0.4)) {

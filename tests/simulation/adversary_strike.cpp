@@ -31,6 +31,7 @@ void adversary::note_disturbance(fault f) {
             return;
         default:
             ++stage_.disturbances;
+            stage_.last_trouble = stage_.now();
     }
 }
 

@@ -30,25 +30,29 @@ struct cooling {
     const char* why = "";
 };
 
-/// To tell later whether anything has gone wrong since.
+/// To tell later whether anything has gone wrong since. What went wrong before is to be over for a
+/// while: elections, and who waits before it tries again.
 class lull {
 public:
     explicit lull(const stage& s)
-        : since_(s.now()), troubles_(s.troubles), disturbances_(s.disturbances) {}
+        : since_(s.now()),
+          calm_(s.troubles == 0 &&
+                (s.last_trouble == duration{} || since_ > s.last_trouble + s.what.session_timeout)),
+          disturbances_(s.disturbances) {}
 
     [[nodiscard]] duration since() const noexcept { return since_; }
 
     /// Nothing has, and `by` has heard and said everything at once.
     [[nodiscard]] bool lasts(const stage& s, const client_record& by) const {
         const duration settled = since_ - s.hops(20) - std::chrono::milliseconds(20);
-        return troubles_ == 0 && s.troubles == 0 && s.disturbances == disturbances_ &&
+        return calm_ && s.troubles == 0 && s.disturbances == disturbances_ &&
                s.last_cut < settled && by.connected_at < settled && by.running_since < settled &&
                !by.suspended && !by.paused && !by.ended && !by.crashed;
     }
 
 private:
     duration since_;
-    int troubles_;
+    bool calm_;
     std::uint64_t disturbances_;
 };
 

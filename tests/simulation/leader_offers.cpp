@@ -100,6 +100,7 @@ void leader_offers::opened(const model::change& c) {
 }
 
 void leader_offers::closed(const std::string& path) {
+    closed_[path.substr(0, path.rfind(beside))] = stage_.now();
     mailboxes_.erase(path);
     std::erase_if(series_, [&](const auto& entry) { return entry.first.second == path; });
 }
@@ -290,7 +291,8 @@ void leader_offers::check_mailboxes() const {
     }
 }
 
-/// Who is the best is offered it first, whoever else is there.
+/// Who is the best is offered it first, whoever else is there. Who is that since somebody better
+/// has gone, for whom the leader has waited, has to be found out.
 void leader_offers::check_preferred(const candidacy& leader) const {
     const bool ordered = std::any_of(leader.orders.begin(),
                                      leader.orders.end(),
@@ -305,7 +307,10 @@ void leader_offers::check_preferred(const candidacy& leader) const {
             best = &m;
         }
     }
-    if (best != nullptr && is_ripe(*best, leader)) {
+    const auto closed = closed_.find(leader.directory);
+    const bool settled =
+        closed == closed_.end() || stage_.now() > closed->second + stage_.hops(16) + 200ms;
+    if (settled && best != nullptr && is_ripe(*best, leader)) {
         stage_.broken("I8", leader.who + " does not offer the leadership to " + best->of->who);
     }
 }

@@ -84,6 +84,7 @@ private:
     const leader_log& log_;
     std::map<std::string, mailbox> mailboxes_;  ///< those there, by path
     std::map<std::string, duration> since_;     ///< when there was the first, by path
+    std::map<std::string, duration> closed_;    ///< when one was the last time, by election
     std::map<std::string, queued> queued_;      ///< who ever was, by GUID
     std::map<std::pair<std::size_t, std::string>, series> series_;  ///< by candidacy, and mailbox
 };

@@ -84,6 +84,7 @@ struct stage {
     // What the adversary is about.
     int troubles = 0;                ///< present ones
     std::uint64_t disturbances = 0;  ///< so far, but for the operator's and cut connections
+    duration last_trouble{};         ///< when one ended, or there was a disturbance
     duration last_cut{};             ///< of a connection, a change of data, or a follower's lag
     bool calm = false;               ///< no faults any more
     bool stopping = false;           ///< nobody begins anything any more
