@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace latchkey::history {
 namespace {
 
@@ -14,8 +16,21 @@ void add(verdict& v, rule which, std::string text) {
     v.violations.push_back({which, std::move(text)});
 }
 
-/// Who wrote the data of an election's path, by the zxid of the write.
-using records = std::map<std::int64_t, std::int64_t>;
+/// The data of an election's path, as it was written.
+struct record {
+    std::int64_t session = 0;
+    std::string text;
+
+    /// Whether it is that of a leader that ended its term, and named this znode as the next one's.
+    [[nodiscard]] bool names(const std::string& znode) const {
+        const auto read = nlohmann::json::parse(text, nullptr, false);
+        const auto successor = read.is_object() ? read.find("successor") : read.end();
+        return successor != read.end() && *successor == znode.substr(znode.rfind('/') + 1);
+    }
+};
+
+/// By the zxid of the write.
+using records = std::map<std::int64_t, record>;
 
 std::map<std::string, records> records_of(const evidence& e) {
     std::map<std::string, records> all;
@@ -26,22 +41,22 @@ std::map<std::string, records> records_of(const evidence& e) {
         for (const znode_change& change : entry.changes) {
             const auto found = all.find(change.path);
             if (found != all.end() && change.what == znode_change::kind::changed) {
-                found->second[entry.zxid] = entry.session;
+                found->second[entry.zxid] = {entry.session, change.data};
             }
         }
     }
     return all;
 }
 
-/// A token is the creation of the leader's znode, or a write of the record by its session while the
-/// znode was there.
+/// A token is the creation of the leader's znode; or a write of the record while the znode was
+/// there, by its session or by a leader that named it as its successor.
 bool token_fits(const turn& t, const participant& own, const records& written) {
     if (t.token == own.born_zxid) {
         return true;
     }
     const auto write = written.find(t.token);
-    return write != written.end() && write->second == own.session && t.token > own.born_zxid &&
-           t.token < own.gone_zxid;
+    return write != written.end() && t.token > own.born_zxid && t.token < own.gone_zxid &&
+           (write->second.session == own.session || write->second.names(own.znode));
 }
 
 void check_tokens_of(const evidence& e,
@@ -59,7 +74,7 @@ void check_tokens_of(const evidence& e,
         if (own == nullptr) {
             add(v, rule::token, e.name(*t) + " leads with a znode that nobody created");
         } else if (!token_fits(*t, *own, written)) {
-            add(v, rule::token, e.name(*t) + " has a token that is no write of its own");
+            add(v, rule::token, e.name(*t) + " has a token that is no write for it");
         } else if (believed(*t) && own->session != t->session) {
             add(v, rule::token, e.name(*t) + " has a znode of another session");
         }

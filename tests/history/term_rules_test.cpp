@@ -111,6 +111,19 @@ TEST(HistoryTerms, RefusesTheTokenOfAWriteBySomebodyElse) {
     EXPECT_EQ(broken(s.judged()), "token");
 }
 
+TEST(HistoryTerms, TakesTheWriteInWhichTheLastLeaderNamedItsSuccessor) {
+    two_terms s;
+    s.second.token = 15;
+    znode_change record{.what = znode_change::kind::changed, .path = story::lock};
+    record.data = R"({"state":"clean","successor":"_c_c-latch-0000000003"})";
+    s.logged(15).changes.push_back(record);
+    EXPECT_EQ(broken(s.judged()), "");
+    s.logged(15).changes.back().data = R"({"state":"clean","successor":"_c_c-latch-0000000004"})";
+    EXPECT_EQ(broken(s.judged()), "token") << "that of somebody else";
+    s.logged(15).changes.back().data = R"({"state":"clean"})";
+    EXPECT_EQ(broken(s.judged()), "token");
+}
+
 TEST(HistoryTerms, RefusesATokenThatIsNoWrite) {
     two_terms s;
     s.second.token = 99;
