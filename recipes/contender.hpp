@@ -69,7 +69,7 @@ public:
 
     // hold_owner
     void release(std::function<void()> gone) override;
-    void watch() override;
+    bool watch() override;
     void convert(lock_mode to, bool wait, converted done) override;
     void cancel_conversion() override;
 

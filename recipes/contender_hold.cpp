@@ -42,12 +42,15 @@ void contender::watch_soon() {
     }
 }
 
-void contender::watch() {
+bool contender::watch() {
+    bool watched = true;
     for (const auto& z : znodes_) {
         if (is_unwatched(z)) {
             z->watch();
+            watched = false;
         }
     }
+    return watched;
 }
 
 void contender::lose(loss why) {

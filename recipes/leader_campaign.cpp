@@ -58,6 +58,9 @@ void leader_campaign::close() noexcept {
             state_ = state::closed;
         }
         if (!core()->may_block() || runs_on_ == boost::this_thread::get_id()) {
+            if (thread_.joinable()) {
+                thread_.detach();  // it keeps us alive, and nobody may come who can wait for it
+            }
             return;
         }
         ended.swap(thread_);

@@ -242,6 +242,9 @@ void leader_candidacy::on_closed() {
     }
     drop_coming({});
     on_lost();
+    if (succession_) {
+        succession_->end();
+    }
 }
 
 // ---- who waits ----

@@ -72,6 +72,9 @@ public:
     /// It is in no queue any more.
     void leave();
 
+    /// Nothing is to come any more: who lets go of it last need not be on the loop.
+    void end() { cool_.cancel(); }
+
 private:
     struct order {
         std::string id;

@@ -1,6 +1,8 @@
 #include "path.hpp"
 #include "shared_mutex_impl.hpp"
 
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include <boost/thread/thread_only.hpp>
@@ -14,6 +16,32 @@ using std::chrono::nanoseconds;
 constexpr queue_markers read_write_names{.exclusive = "__WRIT__", .shared = "__READ__"};
 
 constexpr auto at_once = nanoseconds::zero();
+
+failure lost(loss why) {
+    return {errc::hold_lost, to_string(why)};
+}
+
+/// Tells whether a hold has been lost by now: at once if its znode is watched. After a change of
+/// the znode's data the watch may be on its way again, and is answered ahead of what follows it.
+void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void(failure)>& told) {
+    if (!held->valid()) {
+        told(lost(held->why_lost()));
+    } else if (!held->owner() || held->owner()->watch()) {
+        told({});
+    } else {
+        held->core()->submit(request::get(held->path()), [held, told](const reply& r) {
+            if (!held->valid()) {
+                told(lost(held->why_lost()));
+            } else if (r.code == result_code::no_node) {
+                told(lost(loss::znode_deleted));
+            } else if (r.ok() || r.code == result_code::no_auth) {
+                told(r.ok() ? failure() : failure_of(r.code, held->path()));
+            } else {
+                told({errc::unreachable, "whether the hold is lost was not answered"});
+            }
+        });
+    }
+}
 
 }  // namespace
 
@@ -82,7 +110,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (!state->valid()) {
-        done({errc::hold_lost, to_string(state->why_lost())}, false);
+        done(lost(state->why_lost()), false);
         return;
     }
     acquire.core()->post([state] {
@@ -97,21 +125,24 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                   {.stop = options.stop, .reserved = nullptr},
                   [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
                       local_queue::acquired a) {
-                      if (!state->valid()) {
-                          done({errc::hold_lost, to_string(state->why_lost())}, false);
-                          return;
-                      }
-                      if (!a.granted || to == lock_mode::upgrade) {
-                          const bool granted = static_cast<bool>(a.granted);
+                      const auto other = std::make_shared<hold>(std::move(a.granted));
+                      const auto changed = [self, h, other, to, end, options, done](failure why) {
+                          const bool granted = !why && *other;
                           if (granted) {
-                              *h = std::move(a.granted);
+                              *h = std::move(*other);
                           }
-                          done(std::move(a.why), granted);
-                          return;
+                          if (!granted || to == lock_mode::upgrade) {
+                              done(std::move(why), granted);
+                              return;
+                          }
+                          const auto left = end - self->acquire.core()->loop().now();
+                          self->convert(h, to, left, options, done);
+                      };
+                      if (*other) {
+                          make_sure(state, changed);
+                      } else {
+                          changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
                       }
-                      *h = std::move(a.granted);
-                      const auto left = end - self->acquire.core()->loop().now();
-                      self->convert(h, to, left, options, done);
                   });
 }
 

@@ -31,8 +31,9 @@ public:
     /// Once: deletes the znodes, and calls back when they are gone.
     virtual void release(std::function<void()> gone) = 0;
 
-    /// Hears of it when a znode is gone, before anything that is asked for later is answered.
-    virtual void watch() = 0;
+    /// Hears of it when a znode is gone, before anything that is asked for later is answered. False
+    /// if it has not until now.
+    virtual bool watch() = 0;
 
     /// Changes the mode of the participant, which stays where it is in the queue; if others are to
     /// be waited for, only if `wait`. One at a time.

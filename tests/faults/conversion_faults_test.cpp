@@ -76,6 +76,23 @@ TEST_F(ConversionFaults, SharedHoldThatIsLostMeanwhileBecomesNoOtherOne) {
     }
 }
 
+// The watch that would tell is being set again, behind a change of the data.
+TEST_F(ConversionFaults, SharedHoldThatIsLostUnseenBecomesNoOtherOne) {
+    for (const lock_mode to : {upgrade, exclusive}) {
+        client c = connected();
+        shared_mutex m(c, "/files");
+        hold h = held(m, shared);
+        settle();
+        const std::string znode = h.path();
+        const auto a = convert(m, std::move(h), to);
+        ensemble_.run_for(round_trip);  // it has seen that no writer is there
+        ensemble_.set(znode, "changed");
+        ensemble_.run_for(one_way / 2);
+        ensemble_.remove(znode);
+        expect_lost(a);
+    }
+}
+
 TEST_F(ConversionFaults, SharedHoldWhoseSessionEndsMeanwhileBecomesNoneOfTheNextOne) {
     for (const lock_mode to : {upgrade, exclusive}) {
         client c = connected();

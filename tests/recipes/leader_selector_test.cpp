@@ -299,9 +299,15 @@ TEST_P(LeaderSelector, MayBeClosedAndDestroyedByItsFunction) {
     std::unique_ptr<leader_selector> s;
     std::promise<void> made;
     std::promise<void> gone;
+    auto captured = std::make_shared<int>();
+    const std::weak_ptr<int> left = captured;
     s = std::make_unique<leader_selector>(
-        a, path_, leader_options{}, [&](const leadership& l, const std::stop_token& stop) {
+        a,
+        path_,
+        leader_options{},
+        [&, c = std::move(captured)](const leadership& l, const std::stop_token& stop) {
             made.get_future().wait();
+            EXPECT_TRUE(c);
             s->close();
             EXPECT_TRUE(stop.stop_requested());
             EXPECT_TRUE(l.valid());
@@ -313,6 +319,7 @@ TEST_P(LeaderSelector, MayBeClosedAndDestroyedByItsFunction) {
     made.set_value();
     gone.get_future().wait();
     EXPECT_TRUE(empties(path_));
+    EXPECT_TRUE(eventually([&] { return left.expired(); })) << "its thread does not keep it";
 }
 
 TEST_P(LeaderSelector, TellsThatItsClientWasClosed) {
