@@ -45,8 +45,8 @@ public:
 
     /// Waits until it does not stand.
     ///
-    /// - Cost: 2 requests in 1 round trip, then nothing until it goes. A barrier that was set
-    ///   before the call is seen.
+    /// - Cost: 2 requests in 1 round trip, one of them a write that changes nothing, then nothing
+    ///   until it goes. A barrier that was set before the call is seen.
     /// - Blocks: until then, through any loss of the session; a stop request or Boost.Thread's
     ///   interrupt() ends it.
     /// - Errors: errc::not_authorized, closed, forked, would_deadlock.

@@ -58,17 +58,18 @@ void double_barrier_judge::check_not_counted_on(const call& c, const attender& a
     }
     for (const auto& r : rounds_.rounds_of(a.directory)) {
         for (const auto& p : r->members) {
-            if (created_by(*p, c, a) && goes_on(*p, *a.by)) {
+            if (created_by(*p, c, a) && goes_on(*p, *a.by) &&
+                (p->there() || p->how == participant::ending::released)) {
                 stage_.broken("I9", c.who + " was told no, and a round counts on " + p->path);
             }
         }
     }
 }
 
-/// Its session does, for the servers and the client, and it is there.
+/// Its session does, for the servers and the client.
 bool double_barrier_judge::goes_on(const participant& p, const client_record& by) const {
     const auto all = stage_.servers.sessions();
-    return p.there() && p.owner == by.session && !stage_.what.uses(fault::session_replaced) &&
+    return p.owner == by.session && !by.lost && !stage_.what.uses(fault::session_replaced) &&
            std::any_of(
                all.begin(), all.end(), [&](const auto& s) { return s.id == p.owner && s.alive; });
 }
@@ -85,7 +86,7 @@ void double_barrier_judge::left(call& c, attender& a, std::error_code ec, bool r
     } else if (ec == errc::participant_lost) {
         ++stage_.counts.losses;
         check_loss(a);
-    } else if (ec == errc::session_lost && goes_on(*a.place, *a.by)) {
+    } else if (ec == errc::session_lost && a.place->there() && goes_on(*a.place, *a.by)) {
         stage_.broken("I9", c.who + " was told of the end of a session that goes on");
     }
     a.in = nullptr;

@@ -313,6 +313,7 @@ void judge::state(client_record& by, connection_state s) {
     }
     by.ended = s == connection_state::closed;
     by.suspended = s == connection_state::suspended;
+    by.lost = s == connection_state::lost;
 }
 
 }  // namespace latchkey::simulation

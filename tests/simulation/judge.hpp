@@ -42,6 +42,7 @@ struct client_record {
     bool closed = false;     ///< close() was called
     bool ended = false;      ///< `closed` was told
     bool suspended = false;  ///< as it was told last
+    bool lost = false;       ///< the same of its session
     std::uint64_t abandoned =
         0;  ///< places given up or lost in this session: their watches may stay
     std::uint64_t wake_ups = 0;  ///< what it was told to be gone
