@@ -18,7 +18,10 @@ namespace latchkey {
 /// the tick at most half the timeout, ZooKeeper's default lower bound, the silences of an idle
 /// client add up to half the timeout, and those of a holder to a third; a longer tick costs in
 /// proportion.
-/// What the network holds back comes on top of a silence.
+/// What the network holds back comes on top of a silence. So does a leader that stood still: what
+/// was sent to it meanwhile it answers, and then it may end the session all the same, because it
+/// has not heard yet what its followers have. Therefore a write that ends a silence and is answered
+/// late proves nothing; only one that is sent after that answer does.
 enum class silence : std::uint8_t { none, ended, ended_late };
 
 [[nodiscard]] constexpr std::chrono::nanoseconds validity_margin(std::chrono::nanoseconds timeout,
@@ -81,6 +84,7 @@ public:
         if (proof_ == time_point::min() || sent - proof_ + late > timeout_ / 16 * 3) {
             if (late > timeout_ / 64) {
                 silence_ = silence::ended_late;
+                doubted_until_ = answered;
             } else if (sent - told() >= silent_until_) {
                 silence_ = silence::ended;
             }
@@ -159,7 +163,7 @@ private:
             believed_until_ = time_point::min();
         } else {
             const auto is_told = [&](time_point heard) { return proof_ - told() >= heard; };
-            if (is_told(heard_since_)) {
+            if (is_told(heard_since_) && proof_ >= doubted_until_) {
                 const silence s = is_told(silent_until_) ? silence::none : silence_;
                 believe(proof_ + timeout_ - validity_margin(timeout_, tick_, s),
                         proof_ >= told_since_);
@@ -185,6 +189,7 @@ private:
     time_point answered_ = time_point::min();      ///< when that was
     time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
     silence silence_ = silence::ended;
+    time_point doubted_until_ = time_point::min();  ///< a write has to be sent then, or later
     duration quickest_{0};  ///< from a request to its answer, once there was one
     time_point awake_since_ = time_point::min();  ///< the end of the last interruption
     time_point heard_since_ = time_point::min();  ///< the servers have, for sure

@@ -120,7 +120,7 @@ TEST(Validity, GrantsOnAWriteThatWasSentWhenALaterOneThanTheSignOfLifeWasAnswere
     v.stood_still(at(105s));
     v.heard(at(105s), at(105010ms));
     v.proven(at(106s), at(106010ms));  // too soon: the leader need not have asked meanwhile
-    v.proven(at(106300ms), at(107s));
+    v.proven(at(106300ms), at(106920ms));
     v.proven(at(106900ms), at(107001ms));
     EXPECT_LT(v.grants_until(), at(105s));
     EXPECT_GT(v.deadline(), at(108s));
@@ -193,6 +193,19 @@ TEST(Validity, IsNotProvenByWritesThatTheNetworkHeldBackAfterAStandstill) {
     EXPECT_EQ(v.deadline(), at(110800ms));
     v.proven(at(114500ms), at(114600ms));
     EXPECT_EQ(v.deadline(), at(119300ms)) << "the leader has been told by now";
+}
+
+TEST(Validity, IsNotProvenByTheFirstWriteAfterASilenceIfItIsAnsweredLate) {
+    // The leader may have stood still, and end the session next.
+    validity v(0s);
+    v.negotiated(12s);
+    prove(v, at(100s));
+    v.proven(at(110s), at(112s));
+    EXPECT_EQ(v.deadline(), at(106s)) << "from the proof at 100 s";
+    v.proven(at(111s), at(112s));
+    EXPECT_EQ(v.deadline(), at(106s)) << "sent before it was known that the session lives";
+    v.proven(at(112s), at(112100ms));
+    EXPECT_EQ(v.deadline(), at(116800ms));
 }
 
 TEST(Validity, DoesNotCountFromAProofBeforeAStandstillThatWasAnsweredAfterIt) {
