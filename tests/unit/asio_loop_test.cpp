@@ -216,10 +216,10 @@ TEST(AsioLoop, MayBeDestroyedByOneOfItsOwnTasks) {
     auto token = std::make_shared<int>(0);
     auto* l = new asio_loop;
     l->post([&, l, token] {
+        l->post([token] { FAIL() << "ran after the end"; });
         delete l;
         done.set_value();
     });
-    l->post([token] { FAIL() << "ran after the end"; });
     done.get_future().wait();
     EXPECT_TRUE(eventually([&] { return token.use_count() == 1; }));
 }
