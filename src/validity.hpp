@@ -81,10 +81,14 @@ public:
         const duration late = std::max(took - quickest_, duration{0});
         quickest_ = answered_ == time_point::min() ? took : std::min(quickest_, took);
         // A little more than a holder's heartbeats are apart.
-        if (proof_ == time_point::min() || sent - proof_ + late > timeout_ / 16 * 3) {
+        const duration often = timeout_ / 16 * 3;
+        const bool first = proof_ == time_point::min();
+        if (first || sent - proof_ + late > often) {
             if (late > timeout_ / 64) {
                 silence_ = silence::ended_late;
-                doubted_until_ = answered;
+                if (first || (sent - proof_ > often && sent - answered_ > timeout_ / 16)) {
+                    doubted_until_ = answered;
+                }
             } else if (sent - told() >= silent_until_) {
                 silence_ = silence::ended;
             }

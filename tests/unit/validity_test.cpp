@@ -116,7 +116,7 @@ TEST(Validity, GrantsOnAWriteThatWasSentWhenALaterOneThanTheSignOfLifeWasAnswere
     v.stood_still(at(105s));
     v.heard(at(105s), at(105010ms));
     v.proven(at(106s), at(106010ms));  // too soon: the leader need not have asked meanwhile
-    v.proven(at(106300ms), at(106920ms));
+    v.proven(at(106300ms), at(107s));
     v.proven(at(106900ms), at(107001ms));
     EXPECT_LT(v.grants_until(), at(105s));
     EXPECT_GT(v.deadline(), at(108s));
@@ -202,6 +202,18 @@ TEST(Validity, IsNotProvenByTheFirstWriteAfterASilenceIfItIsAnsweredLate) {
     EXPECT_EQ(v.deadline(), at(106s)) << "sent before it was known that the session lives";
     v.proven(at(112s), at(112100ms));
     EXPECT_EQ(v.deadline(), at(116800ms));
+}
+
+TEST(Validity, IsProvenByWritesThatFollowEachOtherHoweverLateTheyAreAnswered) {
+    validity v(0s);
+    v.negotiated(12s);
+    prove(v, at(100s));
+    v.proven(at(110s), at(113s));
+    EXPECT_EQ(v.deadline(), at(106s));
+    v.proven(at(113s), at(116s));
+    EXPECT_EQ(v.deadline(), at(117800ms)) << "it was sent behind an answer";
+    v.proven(at(116s), at(119s));
+    EXPECT_EQ(v.deadline(), at(120800ms));
 }
 
 TEST(Validity, DoesNotCountFromAProofBeforeAStandstillThatWasAnsweredAfterIt) {
