@@ -86,7 +86,9 @@ public:
         if (first || sent - proof_ + late > often) {
             if (late > timeout_ / 64) {
                 silence_ = silence::ended_late;
-                if (first || (sent - proof_ > often && sent - answered_ > timeout_ / 16)) {
+                // Not twice in a row: then that is how fast the servers are.
+                const bool quiet = sent - proof_ > often && sent - answered_ > timeout_ / 16;
+                if (first || (quiet && proof_ >= doubted_until_)) {
                     doubted_until_ = answered;
                 }
             } else if (sent - told() >= silent_until_) {

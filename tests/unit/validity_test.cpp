@@ -216,6 +216,16 @@ TEST(Validity, IsProvenByWritesThatFollowEachOtherHoweverLateTheyAreAnswered) {
     EXPECT_EQ(v.deadline(), at(120800ms));
 }
 
+TEST(Validity, IsProvenByTheSecondOfTwoWritesThatAreAnsweredLate) {
+    validity v(0s);
+    v.negotiated(12s);
+    prove(v, at(100s));
+    v.proven(at(110s), at(111s));
+    EXPECT_EQ(v.deadline(), at(106s));
+    v.proven(at(115s), at(116s));
+    EXPECT_EQ(v.deadline(), at(119800ms)) << "or nothing would be granted where all is slow";
+}
+
 TEST(Validity, DoesNotCountFromAProofBeforeAStandstillThatWasAnsweredAfterIt) {
     // It may have arrived as late as that.
     validity v(0s);
