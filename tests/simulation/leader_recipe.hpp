@@ -6,22 +6,14 @@ namespace latchkey::simulation {
 
 /// Candidates for leadership, each with a latch of its own, some of which know nothing of tokens
 /// and records.
-class leader_recipe final : public lock_recipe {
+class leader_recipe final : public callers_recipe {
 public:
-    /// Nobody uses objects that are shared.
-    [[nodiscard]] std::unique_ptr<used_object> make(
-        stage&, client&, const std::vector<std::string>&) const override {
-        return nullptr;
-    }
-
     [[nodiscard]] std::shared_ptr<caller> make_caller(program& of,
                                                       std::size_t object,
                                                       std::string name) const override;
     [[nodiscard]] std::unique_ptr<judge> judge_of(stage& s) const override;
 
     [[nodiscard]] naming names() const override { return {.exclusive = "latch-", .twins = true}; }
-
-    [[nodiscard]] bool one_at_a_time() const override { return false; }
 
     void adapt(plan& p, model::random_source& random) const override;
     void meanwhile(stage& s, const plan::object& o) const override;

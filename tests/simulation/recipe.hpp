@@ -103,6 +103,23 @@ public:
     }
 };
 
+/// Whose callers make objects of their own, of a kind that nobody acquires.
+class callers_recipe : public lock_recipe {
+public:
+    /// Nobody uses objects that are shared.
+    [[nodiscard]] std::unique_ptr<used_object> make(stage&,
+                                                    client&,
+                                                    const std::vector<std::string>&) const final {
+        return nullptr;
+    }
+
+    [[nodiscard]] std::shared_ptr<caller> make_caller(program& of,
+                                                      std::size_t object,
+                                                      std::string name) const override = 0;
+
+    [[nodiscard]] bool one_at_a_time() const final { return false; }
+};
+
 [[nodiscard]] const lock_recipe& recipe_of(recipe_kind k);
 
 }  // namespace latchkey::simulation
