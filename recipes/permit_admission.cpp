@@ -191,11 +191,14 @@ void permit_admission::take() {
         to.push_back(
             request::create(path, as_->data(as_->mode), create_mode::ephemeral, as_->access));
     }
+    std::vector<request> guards;
+    if (!terms.leases) {
+        guards.push_back(request::check(terms.semaphore, limit_->stat.version));
+    }
     exchange_ = std::make_shared<znode_exchange>(
         core_,
         std::move(to),
-        std::vector{terms.leases ? request::check(as_->directory)
-                                 : request::check(terms.semaphore, limit_->stat.version)},
+        guards,
         place_,
         [weak = weak_from_this()](znode_exchange::result r, failure why) {
             if (const auto self = weak.lock()) {

@@ -54,33 +54,43 @@ void znode_exchange::answered(const reply& r) {
         finish(result::done, {});
     } else if (refused(removal, result_code::no_node)) {
         finish(result::gone, {});
+    } else if (one_of(0, creations_, result_code::no_node)) {
+        // Their directory is not there, and it may have gone together with the old one.
+        find_out(all_.back().path, result::guard_failed, result::gone, {});
     } else if (one_of(creations_, removal, result_code::bad_version) ||
-               one_of(0, removal, result_code::no_node)) {
+               one_of(creations_, removal, result_code::no_node)) {
         finish(result::guard_failed, {});
     } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
         in_doubt_ = in_doubt_ || outcome_unknown(r.code);
         retry();
     } else if (in_doubt_) {
-        find_out(failure_of(r.code, all_.front().path));
+        // Refused now, for a reason that may be newer than one that was not answered.
+        find_out(all_.front().path,
+                 result::done,
+                 result::refused,
+                 failure_of(r.code, all_.front().path));
     } else {
         finish(result::refused, failure_of(r.code, all_.front().path));
     }
 }
 
-/// Refused now, for a reason that may be newer than one that was not answered.
-void znode_exchange::find_out(failure why) {
+/// What it came to, by whether a znode is there.
+void znode_exchange::find_out(const std::string& path,
+                              result if_there,
+                              result if_not,
+                              failure why) {
     sent_ = true;
-    core_->submit(request::multi({request::check(all_.front().path)}),
-                  [self = shared_from_this(), why = std::move(why)](const reply& r) {
-                      self->sent_ = false;
-                      const bool done = r.ok();
-                      if (done || r.code == result_code::no_node) {
-                          self->finish(done ? result::done : result::refused,
-                                       done ? failure() : why);
-                      } else {
-                          self->retry();
-                      }
-                  });
+    core_->submit(
+        request::multi({request::check(path)}),
+        [self = shared_from_this(), if_there, if_not, why = std::move(why)](const reply& r) {
+            self->sent_ = false;
+            if (r.ok() || r.code == result_code::no_node) {
+                const result what = r.ok() ? if_there : if_not;
+                self->finish(what, what == result::refused ? why : failure());
+            } else {
+                self->retry();
+            }
+        });
 }
 
 void znode_exchange::retry() {

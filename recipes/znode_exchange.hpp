@@ -22,7 +22,7 @@ class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
 public:
     enum class result : std::uint8_t {
         done,
-        guard_failed,  ///< a check did not hold, or the new ones' directory is not there
+        guard_failed,  ///< a check did not hold, or the new ones' directory is not there, alone
         gone,          ///< the old znode was not there any more
         refused        ///< the old one is still there
     };
@@ -49,7 +49,7 @@ public:
 
 private:
     void answered(const reply& r);
-    void find_out(failure why);
+    void find_out(const std::string& path, result if_there, result if_not, failure why);
     void retry();
     void finish(result what, failure why);
 

@@ -35,7 +35,11 @@ public:
 
     explicit fault_plan(std::uint64_t seed) noexcept : random_(seed) {}
 
-    void add(const rule& r) { rules_.push_back(r); }
+    void add(const rule& r) {
+        if (r.count > 0) {
+            rules_.push_back(r);
+        }
+    }
 
     void rates(double cut_before, double cut_after) noexcept {
         cut_before_ = cut_before;

@@ -74,6 +74,14 @@ protected:
             30s);
     }
 
+    /// As an operator's `deleteall` does.
+    void remove_tree(const std::string& path) {
+        for (const std::string& name : ensemble_.children(path)) {
+            remove_tree(path + '/' + name);
+        }
+        ensemble_.remove(path);
+    }
+
     client client_ = connected();
     typename Kind::type mine_{client_, "/slots", 3};
 };
@@ -200,6 +208,23 @@ TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_TRUE(a->granted.valid());
     this->expect_three_permits_and_nobody_in_the_queue();
+}
+
+TYPED_TEST(LostPermits, AreTakenFromANewPlaceWhenDirectoriesGoMeanwhile) {
+    for (const std::string directory : {TypeParam::queue, TypeParam::permits, "/slots"}) {
+        for (const int lost : {0, 1}) {
+            SCOPED_TRACE(directory + ", " + std::to_string(lost) + " requests lost");
+            this->taken().release();
+            ASSERT_TRUE(this->all_gone());
+            this->ensemble_.fail_next(op::multi, when::before, this->client_.session_id(), lost);
+            const auto a = this->take();
+            this->ensemble_.run_for(5 * this->one_way / 2);  // the transaction is on its way
+            this->remove_tree(directory);
+            ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+            EXPECT_TRUE(a->granted.valid()) << a->ec.message();
+            this->expect_three_permits_and_nobody_in_the_queue();
+        }
+    }
 }
 
 class LostSemaphore : public SteppedTest {};

@@ -34,6 +34,8 @@ TEST_F(Ensemble, AFaultConcernsItsSessionItsKindAndItsCount) {
         ASSERT_TRUE(s->wait_for("connected", s->count("suspended") + 1));
     }
     EXPECT_TRUE(s->ask(request::get("/")).ok());
+    servers().fail_next(operation::get, when::before, s->id(), 0);
+    EXPECT_TRUE(s->ask(request::get("/")).ok());
 }
 
 TEST_F(Ensemble, ARequestMayBeRefusedWithAnyCode) {
