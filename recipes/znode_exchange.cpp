@@ -1,5 +1,7 @@
 #include "znode_exchange.hpp"
 
+#include "path.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -55,8 +57,7 @@ void znode_exchange::answered(const reply& r) {
     } else if (refused(removal, result_code::no_node)) {
         finish(result::gone, {});
     } else if (one_of(0, creations_, result_code::no_node)) {
-        // Their directory is not there, and it may have gone together with the old one.
-        find_out(all_.back().path, result::guard_failed, result::gone, {});
+        no_directory();
     } else if (one_of(creations_, removal, result_code::bad_version) ||
                one_of(creations_, removal, result_code::no_node)) {
         finish(result::guard_failed, {});
@@ -71,6 +72,16 @@ void znode_exchange::answered(const reply& r) {
                  failure_of(r.code, all_.front().path));
     } else {
         finish(result::refused, failure_of(r.code, all_.front().path));
+    }
+}
+
+/// The old one went with it if that was its directory, too; and may have gone with another one.
+void znode_exchange::no_directory() {
+    const std::string& old = all_.back().path;
+    if (parent_of(all_.front().path) == parent_of(old)) {
+        finish(result::gone, {});
+    } else {
+        find_out(old, result::guard_failed, result::gone, {});
     }
 }
 

@@ -49,6 +49,7 @@ public:
 
 private:
     void answered(const reply& r);
+    void no_directory();
     void find_out(const std::string& path, result if_there, result if_not, failure why);
     void retry();
     void finish(result what, failure why);
