@@ -22,6 +22,7 @@ public:
 
     struct grant {
         std::vector<std::string> paths;  ///< of the znodes that are held from now on
+        bool found = false;              ///< they were there already: one may be gone since
         std::int64_t zxid = 0;           ///< the token; 0: that of the place in the queue
         std::optional<record_seen> record = std::nullopt;
     };

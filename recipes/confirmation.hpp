@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
@@ -14,14 +15,17 @@ namespace latchkey {
 /// quorum write does. On the loop only; ends, without a call, when it is destroyed.
 class confirmation : public std::enable_shared_from_this<confirmation> {
 public:
-    /// Told `ok` when it may be believed: at once, or after a write. Any other code is the answer
-    /// to that: `no_node` if the own znode at `path` is gone.
+    /// Told `ok` when it may be believed: at once, unless the znodes have to be looked for, or
+    /// after a write. Any other code is the answer to that: `no_node` if one of the own znodes is
+    /// gone.
     confirmation(std::shared_ptr<client_core> core,
-                 std::string path,
-                 std::function<void(result_code)> done)
+                 std::vector<std::string> znodes,
+                 std::function<void(result_code)> done,
+                 bool look_for_them = false)
         : core_(std::move(core)),
-          path_(std::move(path)),
+          znodes_(std::move(znodes)),
           done_(std::move(done)),
+          look_for_them_(look_for_them),
           retry_(core_->loop()) {}
 
     /// While disconnected nothing happens: again with the next connection.
@@ -29,8 +33,9 @@ public:
 
 private:
     const std::shared_ptr<client_core> core_;
-    const std::string path_;
+    const std::vector<std::string> znodes_;
     const std::function<void(result_code)> done_;
+    const bool look_for_them_;
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

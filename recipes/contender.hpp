@@ -125,7 +125,7 @@ private:
     void admit();
     void grant();
     void identify();
-    void confirm();
+    void confirm(bool look_for_them = false);
     void publish();
     void watch_soon();
     void become_shared();

@@ -42,20 +42,24 @@ void contender::on_admitted(admission::grant g) {
     record_ = g.record;
     admission_.reset();
     core_->heartbeat().withdraw(this);
-    confirm();
+    confirm(g.found);
 }
 
-void contender::confirm() {
-    confirmation_ =
-        std::make_shared<confirmation>(core_, znodes_.front()->path(), [this](result_code code) {
+void contender::confirm(bool look_for_them) {
+    confirmation_ = std::make_shared<confirmation>(
+        core_,
+        paths(),
+        [this, look_for_them](result_code code) {
             if (code == result_code::ok) {
                 publish();
             } else if (code == result_code::no_node) {
                 on_gone();
             } else if (core_->connected()) {
-                timer_.start(backoff_.next(core_->loop().random()), [this] { confirm(); });
+                timer_.start(backoff_.next(core_->loop().random()),
+                             [this, look_for_them] { confirm(look_for_them); });
             }
-        });
+        },
+        look_for_them);
     confirmation_->start();
 }
 

@@ -211,10 +211,10 @@ void permit_admission::take() {
 void permit_admission::on_taken(znode_exchange::result r, failure why) {
     using enum znode_exchange::result;
     const auto keep = shared_from_this();
-    exchange_.reset();
+    const bool in_doubt = std::exchange(exchange_, nullptr)->in_doubt();
     switch (r) {
         case done:
-            owner_->on_admitted({.paths = permits_});
+            owner_->on_admitted({.paths = permits_, .found = in_doubt});
             break;
         case guard_failed:  // resized meanwhile, or the empty container was removed
             look(false);
@@ -223,6 +223,9 @@ void permit_admission::on_taken(znode_exchange::result r, failure why) {
             owner_->on_gone();
             break;
         case refused:
+            if (in_doubt) {
+                core_->deletes().add(permits_, nullptr);  // what was left of them
+            }
             owner_->on_refused(std::move(why));
             break;
     }

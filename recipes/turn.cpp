@@ -137,8 +137,8 @@ void turn::on_znode_deleted() {
 /// First in the queue; granted once that can be believed.
 void turn::confirm() {
     ++step_;
-    confirmation_ =
-        std::make_shared<confirmation>(core_, own_, [this, step = step_](result_code code) {
+    confirmation_ = std::make_shared<confirmation>(
+        core_, std::vector{own_}, [this, step = step_](result_code code) {
             const auto keep = shared_from_this();
             if (step != step_) {
                 return;

@@ -45,6 +45,9 @@ public:
         }
     }
 
+    /// One was sent before the one that was answered, and may have been done.
+    [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
+
     void forget() { done_ = nullptr; }
 
 private:
@@ -59,7 +62,7 @@ private:
     const std::vector<request> all_;  ///< the creations, the guards, and the removal
     handler done_;
     bool sent_ = false;
-    bool in_doubt_ = false;  ///< one was sent, and may have been done
+    bool in_doubt_ = false;
     timer retry_;
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
 };

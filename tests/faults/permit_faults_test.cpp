@@ -74,6 +74,12 @@ protected:
             30s);
     }
 
+    void remove_the_last_permit() {
+        const auto names = ensemble_.children(Kind::permits);
+        ASSERT_EQ(names.size(), Kind::znodes_of_three);
+        ensemble_.remove(std::string(Kind::permits) + '/' + names.back());
+    }
+
     /// As an operator's `deleteall` does.
     void remove_tree(const std::string& path) {
         for (const std::string& name : ensemble_.children(path)) {
@@ -196,6 +202,33 @@ TYPED_TEST(LostPermits, AreFoundWhenWhatIsAskedAgainIsRefused) {
     this->expect_three_permits_and_nobody_in_the_queue();
     a->granted.release();
     EXPECT_TRUE(this->all_gone());
+}
+
+TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreFoundAreTakenAnew) {
+    this->taken().release();
+    ASSERT_TRUE(this->all_gone());
+    this->ensemble_.fail_next(op::multi, when::after, this->client_.session_id());
+    const auto a = this->take();
+    ASSERT_TRUE(this->ensemble_.run_until(
+        [&] { return !this->ensemble_.children(TypeParam::permits).empty(); }, 30s));
+    this->remove_the_last_permit();
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_TRUE(a->granted.valid()) << a->ec.message();
+    this->expect_three_permits_and_nobody_in_the_queue();
+}
+
+TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreBelievedAreTakenAnew) {
+    this->taken().release();
+    ASSERT_TRUE(this->all_gone());
+    const auto a = this->take();
+    this->ensemble_.run_for(5 * this->one_way / 2);  // the transaction is on its way
+    this->ensemble_.pause(this->client_.session_id());
+    this->ensemble_.run_for(7s);  // more than an answer proves of a session of 12 s
+    this->remove_the_last_permit();
+    this->ensemble_.resume(this->client_.session_id());
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_TRUE(a->granted.valid()) << a->ec.message();
+    this->expect_three_permits_and_nobody_in_the_queue();
 }
 
 TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
