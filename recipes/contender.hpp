@@ -123,9 +123,9 @@ private:
     void queue(const protected_create::joined& j);
     void wait_in_all();
     void admit();
-    void grant();
-    void identify();
-    void confirm(bool look_for_them = false);
+    void grant(bool look_for_them);
+    void identify(bool look_for_them);
+    void confirm(bool look_for_them);
     void publish();
     void watch_soon();
     void become_shared();

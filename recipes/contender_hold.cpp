@@ -185,13 +185,11 @@ void contender::on_turn(queued_znode& z) {
         if (std::any_of(znodes_.begin(), znodes_.end(), waits)) {
             // If that lasts any longer than this event: what goes meanwhile is granted no more.
             timer_.start(loop::clock::duration::zero(), [this] { watch(); });
-        } else if (const auto doubtful = std::find_if(znodes_.begin(), znodes_.end(), may_be_gone);
-                   doubtful != znodes_.end()) {
-            (*doubtful)->tell_turn_when_watched();
         } else if (admission_) {
             admit();
         } else {
-            grant();
+            timer_.cancel();
+            grant(std::any_of(znodes_.begin(), znodes_.end(), may_be_gone));
         }
         return;
     }
@@ -203,27 +201,28 @@ void contender::on_turn(queued_znode& z) {
 }
 
 /// The first everywhere; granted once it is known by which token.
-void contender::grant() {
+void contender::grant(bool look_for_them) {
     for (const auto& z : znodes_) {
         zxid_ = zxid_ != 0 ? zxid_ : z->czxid();
     }
     if (zxid_ != 0) {
-        confirm();
+        confirm(look_for_them);
     } else {
-        identify();
+        identify(look_for_them);
     }
 }
 
-void contender::identify() {
-    core_->submit(request::get(znodes_.front()->path()), here([this](const reply& r) {
+void contender::identify(bool look_for_them) {
+    core_->submit(request::get(znodes_.front()->path()),
+                  here([this, look_for_them](const reply& r) {
                       if (r.ok()) {
                           zxid_ = r.stat.czxid;
-                          confirm();
+                          confirm(look_for_them);
                       } else if (r.code == result_code::no_node) {
                           on_gone();
                       } else if (core_->connected()) {
                           timer_.start(backoff_.next(core_->loop().random()),
-                                       [this] { identify(); });
+                                       [this, look_for_them] { identify(look_for_them); });
                       }
                   }));
 }

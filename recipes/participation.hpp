@@ -58,6 +58,12 @@ struct participation {
         all.insert(all.end(), more_directories.begin(), more_directories.end());
         return all;
     }
+
+    /// Whether the first in a queue has something to do or to wait for yet before it holds: what
+    /// comes after that proves its session.
+    [[nodiscard]] bool is_believed_later() const noexcept {
+        return permits || leads || !more_directories.empty();
+    }
 };
 
 /// What stands between the GUID and the sequence.

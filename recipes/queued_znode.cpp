@@ -8,7 +8,6 @@ void queued_znode::wait(const std::shared_ptr<const participation>& as,
                         const std::string& ignored,
                         queue_rule rule) {
     turn::owner& self = *this;
-    tells_turn_ = false;
     turn_ = std::make_shared<turn>(core_, as, path_, ignored, rule, self);
 }
 
@@ -34,20 +33,6 @@ void queued_znode::on_watch_refused(result_code code) {
     }
     if (code == result_code::no_auth) {
         unreadable_ = true;
-        tell_turn();
-    }
-}
-
-void queued_znode::tell_turn_when_watched() {
-    tells_turn_ = true;
-    if (!watch_->asked()) {
-        watch_again_if_not();  // it was lost with an earlier connection
-    }
-}
-
-void queued_znode::tell_turn() {
-    if (std::exchange(tells_turn_, false)) {
-        owner_->on_turn(*this);
     }
 }
 

@@ -33,7 +33,6 @@ public:
         virtual void on_listed(const queued_znode& z, const std::vector<std::string>& names) = 0;
         /// Who is ahead of it; false ends the wait.
         virtual bool on_placed(queued_znode& z, const queue_verdict& v) = 0;
-        /// Once more if that was asked for: tell_turn_when_watched().
         virtual void on_turn(queued_znode& z) = 0;
         /// It is not there any more.
         virtual void on_gone(queued_znode& z) = 0;
@@ -81,9 +80,6 @@ public:
         return watch_ != nullptr && !watch_->armed() && !unreadable_;
     }
 
-    /// While it is doubtful: on_turn() once it is not, unless it waits again before.
-    void tell_turn_when_watched();
-
     /// Whether its place was told to who asked for that.
     [[nodiscard]] bool place_told() const noexcept { return place_told_; }
 
@@ -114,13 +110,11 @@ private:
         if (data == revocation_request) {
             owner_->on_revocation();
         }
-        tell_turn();
     }
 
     void on_znode_deleted() override { owner_->on_gone(*this); }
 
     void on_watch_refused(result_code code) override;
-    void tell_turn();
 
     const std::shared_ptr<client_core> core_;
     const std::string path_;
@@ -132,7 +126,6 @@ private:
     backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(5)};
     bool place_told_ = false;
     bool unreadable_ = false;  ///< it was there, and cannot be watched
-    bool tells_turn_ = false;
 };
 
 }  // namespace latchkey

@@ -70,11 +70,7 @@ void turn::judge(const std::vector<std::string>& names) {
             if (!owner_->on_placed(verdict_)) {
                 break;
             }
-            if (as_->leads) {
-                owner_->on_turn();
-            } else {
-                confirm();
-            }
+            confirm();
             break;
         case wait:
             if (owner_->on_placed(verdict_)) {
@@ -134,9 +130,13 @@ void turn::on_znode_deleted() {
     list();
 }
 
-/// First in the queue; granted once that can be believed.
+/// First in the queue; our turn once that can be believed.
 void turn::confirm() {
     ++step_;
+    if (as_->is_believed_later()) {
+        owner_->on_turn();
+        return;
+    }
     confirmation_ = std::make_shared<confirmation>(
         core_, std::vector{own_}, [this, step = step_](result_code code) {
             const auto keep = shared_from_this();

@@ -4,7 +4,6 @@ namespace latchkey {
 
 void znode_watch::arm() {
     armed_on_ = 0;
-    asked_ = true;
     watcher_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event e) {
         if (const auto self = weak.lock()) {
             self->on_event(e);
@@ -19,7 +18,6 @@ void znode_watch::arm() {
                       if (!self || set.lock() != self->watcher_) {
                           return;  // it was set anew meanwhile: that answer counts
                       }
-                      self->asked_ = false;
                       if (r.ok()) {
                           self->armed_on_ = connection;
                           self->observer_->on_watch_set(r.stat, r.data);

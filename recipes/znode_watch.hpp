@@ -37,9 +37,6 @@ public:
 
     void arm();
 
-    /// Asked for, and not answered yet.
-    [[nodiscard]] bool asked() const noexcept { return asked_; }
-
     /// Set at some time in this session; sessions set watches again on every connection.
     [[nodiscard]] bool armed() const noexcept { return armed_on_ != 0; }
 
@@ -59,7 +56,6 @@ private:
     observer* const observer_;
     std::shared_ptr<session::watcher> watcher_;
     std::uint64_t armed_on_ = 0;
-    bool asked_ = false;
     bool saw_deletion_ = false;
 };
 
