@@ -98,6 +98,7 @@ private:
     void consider();
     void carry_out();
     void end_order(leader_latch::transfer what);
+    [[nodiscard]] bool over() const;
     void approach(std::vector<mailbox_name> better, offered done);
     void look_up(leader_lookup::wanted w,
                  std::chrono::nanoseconds limit,
