@@ -198,12 +198,13 @@ void leader_succession::offer(const reachable_candidate& to,
         while_same(&leader_succession::term_,
                    [this, made = made.get(), done = std::move(done)](const errand::result& r) {
                        busy_ = false;
-                       handing_over_ = leading_ && r.reached;
+                       const bool accepted = leading_ && r.reached;
+                       handing_over_ = handing_over_ || accepted;  // somebody may want that, too
                        if (r.why) {
                            core_->log("the leadership cannot be offered: " + r.why.detail);
                        }
                        done(made->successor());
-                       if (handing_over_) {
+                       if (accepted) {
                            owner_->hand_over(made->successor());
                        } else {
                            consider();
