@@ -6,6 +6,13 @@
 
 namespace latchkey {
 
+/// What was offered to a place is not for the next one.
+void leader_candidacy::on_no_place() {
+    if (succession_) {
+        succession_->leave();
+    }
+}
+
 /// It has not been told to anybody.
 void leader_candidacy::drop_coming(const std::string& successor) {
     if (const auto dropped = std::exchange(coming_, nullptr)) {

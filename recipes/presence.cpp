@@ -170,7 +170,7 @@ void presence::leave() {
     if (ended_) {
         return;
     }
-    if (here_) {
+    if (here()) {
         end(true);
     } else if (sent_) {
         leaving_ = true;

@@ -3,6 +3,7 @@
 #include "election_with_transfers.hpp"
 #include "leader_record_write.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -73,6 +74,51 @@ TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextLetterHasTheVersionOfTheLast) {
     ASSERT_TRUE(run_until([&] { return !mailbox_of(term.path()).empty(); }, 10s));
     ask(*all[0]);
     EXPECT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 5s));
+}
+
+// ---- places that are gone ----
+
+class OfferToAPlaceThatIsDeleted : public election_with_transfers {
+protected:
+    /// The znodes with the number of the first one's.
+    std::ptrdiff_t twins(const candidate& first) const {
+        const std::string own = first.latch->leadership().path();
+        const auto names = ensemble_.children(path);
+        return std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+            return name.ends_with(own.substr(own.rfind('-')));
+        });
+    }
+
+    std::string znode_of(const candidate& c) const {
+        for (const std::string& name : ensemble_.children(path)) {
+            const std::string znode = std::string(path) + "/" + name;
+            if (ensemble_.get(znode)->ephemeral_owner == c.id()) {
+                return znode;
+            }
+        }
+        return {};
+    }
+};
+
+// Its candidate comes back at the tail; what was offered to it was another place.
+TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {
+    for (int moment = 0; moment < 60; ++moment) {
+        SCOPED_TRACE("after " + std::to_string(moment) + " quarters of a way");
+        const auto all = queue_of(3);
+        run_for(1s);
+        const auto t = transfer(*all[0], "2");
+        run_for(one_way / 4 * moment);
+        const std::string place = znode_of(*all[2]);
+        ensemble_.refuse_next(op::children, -2, all[2]->id(), 1, when::after);
+        by_force([&] { ensemble_.remove(place); });
+        const auto r = told(t);
+        ASSERT_TRUE(r);
+        run_for(1s);
+        EXPECT_EQ(twins(*all[0]), 1) << "the accepted place was deleted, or none was accepted";
+        candidates_.clear();
+        run_until([&] { return ensemble_.children(path).empty(); }, 60s);
+        ensemble_.set(path, "");
+    }
 }
 
 // ---- writes ----
