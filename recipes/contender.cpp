@@ -48,6 +48,9 @@ void contender::begin_attempt() {
     confirmation_.reset();
     core_->heartbeat().withdraw(this);
     enter(state::unconnected);
+    if (settings_.begins) {
+        settings_.begins();
+    }
     if (!core_->connected()) {
         return;
     }

@@ -42,6 +42,8 @@ public:
         std::function<void(place)> reserved;  ///< on the loop
         std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
         std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
+        /// The place that was reserved, if any was, is lost, and another one is looked for.
+        std::function<void()> begins = nullptr;
     };
 
     /// A hold, or nothing (cancelled, or somebody is ahead), or a failure.

@@ -96,21 +96,20 @@ void leader_candidacy::enter() {
                                         self->succession_->queue(p.path, p.position > 0);
                                     }
                                 },
-                            .released =
-                                [weak] {
-                                    if (const auto self = weak.lock()) {
-                                        self->on_released();
-                                    }
-                                },
-                            .lost =
-                                [weak] {
-                                    if (const auto self = weak.lock()) {
-                                        self->on_lost();
-                                    }
-                                }},
+                            .released = while_here(&leader_candidacy::on_released),
+                            .lost = while_here(&leader_candidacy::on_lost),
+                            .begins = while_here(&leader_candidacy::on_no_place)},
         [self = shared_from_this()](contender::outcome o) { self->on_contended(std::move(o)); });
     const auto keep = contender_;
     keep->start();
+}
+
+std::function<void()> leader_candidacy::while_here(void (leader_candidacy::*f)()) {
+    return [weak = weak_from_this(), f] {
+        if (const auto self = weak.lock()) {
+            (self.get()->*f)();
+        }
+    };
 }
 
 void leader_candidacy::on_contended(contender::outcome o) {

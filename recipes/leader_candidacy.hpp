@@ -72,6 +72,8 @@ private:
     void hand_over(const std::string& successor) override;
 
     void enter();
+    [[nodiscard]] std::function<void()> while_here(void (leader_candidacy::*f)());
+    void on_no_place();
     void on_contended(contender::outcome o);
     void lead(hold granted, std::optional<admission::record_seen> record);
     void begin_term(const std::shared_ptr<leader_term>& present);

@@ -6,6 +6,13 @@
 
 namespace latchkey {
 
+/// What was offered to a place is not for the next one.
+void leader_candidacy::on_no_place() {
+    if (succession_) {
+        succession_->leave();
+    }
+}
+
 /// It has not been told to anybody.
 void leader_candidacy::drop_coming(const std::string& successor) {
     if (const auto dropped = std::exchange(coming_, nullptr)) {
@@ -35,13 +42,15 @@ void leader_candidacy::move_behind(const std::string& leader,
     }
 }
 
-/// Asked to finish; and made to, if that takes too long.
+/// Asked to finish; and made to, if that takes too long since it was asked first.
 void leader_candidacy::hand_over(const std::string& successor) {
     if (const auto present = term()) {
         present->set_successor(successor);
         present->state().ask_back();
-        drain_.start(as_->leads->preference->drain,
-                     [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+        if (!drain_.running()) {
+            drain_.start(as_->leads->preference->drain,
+                         [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+        }
     }
 }
 

@@ -62,7 +62,7 @@ void leader_record_write::on_seen(const reply& r) {
         end(outcome::gone);
     } else if (!r.ok()) {
         refuse(r.code);
-    } else if (sent_ && r.data == text_) {
+    } else if (sent_ && r.data == text_ && r.stat.version == *version_ + 1) {
         stat_ = r.stat;
         end(outcome::written);
     } else if (is_record_ && !may_become_record(r.data)) {

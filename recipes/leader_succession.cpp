@@ -110,11 +110,11 @@ void leader_succession::open_mailbox() {
                            .data = {},
                            .access = as_->access,
                            .only_if_free = false,
-                           .received = [weak = weak_from_this(), path](std::int32_t version,
+                           .received = [weak = weak_from_this(), path](const znode_stat& stat,
                                                                        const std::string& data) {
                                const auto self = weak.lock();
                                if (self && self->mailbox_ && self->mailbox_->path() == path) {
-                                   self->on_letter(version, data);
+                                   self->on_letter(stat, data);
                                }
                            }});
     mailbox_->start([core = core_](const failure& why, bool) {
@@ -131,18 +131,18 @@ void leader_succession::close_mailbox() {
     }
 }
 
-void leader_succession::on_letter(std::int32_t version, const std::string& data) {
-    if (version == last_read_) {
+void leader_succession::on_letter(const znode_stat& stat, const std::string& data) {
+    if (stat.mzxid == last_read_) {
         return;
     }
     if (accepting_) {
-        unread_.emplace(version, data);
+        unread_.emplace(stat, data);
         return;
     }
-    last_read_ = version;
+    last_read_ = stat.mzxid;
     const leader_letter letter = read_leader_letter(data);
     if (letter.is == leader_letter::kind::offer && !leading_) {
-        accept(letter.who, version);
+        accept(letter.who, stat.version);
     } else if (letter.is == leader_letter::kind::resign && leading_ && !handing_over_) {
         if (letter.who.empty()) {
             handing_over_ = true;

@@ -88,7 +88,7 @@ private:
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
-    void on_letter(std::int32_t version, const std::string& data);
+    void on_letter(const znode_stat& stat, const std::string& data);
     void accept(const std::string& leader, std::int32_t version);
     void on_moved(const std::string& to);
     [[nodiscard]] int priority() const noexcept;
@@ -98,6 +98,7 @@ private:
     void consider();
     void carry_out();
     void end_order(leader_latch::transfer what);
+    [[nodiscard]] bool over() const;
     void approach(std::vector<mailbox_name> better, offered done);
     void look_up(leader_lookup::wanted w,
                  std::chrono::nanoseconds limit,
@@ -128,9 +129,9 @@ private:
     std::string invited_;      ///< ... that it had from a leader
     bool waited_ = false;
     std::shared_ptr<presence> mailbox_;
-    std::int32_t last_read_ = 0;  ///< the version of a letter
+    std::int64_t last_read_ = 0;  ///< the mzxid of a letter: versions begin again with a mailbox
     bool accepting_ = false;
-    std::optional<std::pair<std::int32_t, std::string>> unread_;  ///< came meanwhile
+    std::optional<std::pair<znode_stat, std::string>> unread_;  ///< came meanwhile
     bool cooling_ = false;
     timer cool_;
     loop::clock::time_point cool_ends_;

@@ -84,7 +84,7 @@ void leader_succession::list_peers() {
 
 void leader_succession::consider() {
     consider_again_.cancel();
-    if (!leading_ || busy_ || handing_over_) {
+    if (!leading_ || busy_ || handing_over_ || over()) {
         return;
     }
     if (!orders_.empty()) {
@@ -135,10 +135,17 @@ void leader_succession::carry_out() {
         });
 }
 
+/// What was not heard of before the session or the client ended may have been accepted.
 void leader_succession::end_order(leader_latch::transfer what) {
+    using enum leader_latch::transfer;
     const order ended = std::move(orders_.front());
     orders_.pop_front();
-    ended.done(what);
+    ended.done(what == not_accepted && over() ? not_leading : what);
+}
+
+/// The term is, too, whether it knows that already or not.
+bool leader_succession::over() const {
+    return core_->session_id() == 0 || core_->closed_why();
 }
 
 // ---- offers ----
@@ -191,12 +198,13 @@ void leader_succession::offer(const reachable_candidate& to,
         while_same(&leader_succession::term_,
                    [this, made = made.get(), done = std::move(done)](const errand::result& r) {
                        busy_ = false;
-                       handing_over_ = leading_ && r.reached;
+                       const bool accepted = leading_ && r.reached;
+                       handing_over_ = handing_over_ || accepted;  // somebody may want that, too
                        if (r.why) {
                            core_->log("the leadership cannot be offered: " + r.why.detail);
                        }
                        done(made->successor());
-                       if (handing_over_) {
+                       if (accepted) {
                            owner_->hand_over(made->successor());
                        } else {
                            consider();

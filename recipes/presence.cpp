@@ -111,7 +111,7 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
         }
         entered();
         if (settings_.received) {
-            settings_.received(stat.version, data);
+            settings_.received(stat, data);
         }
     } else if (settings_.only_if_free && first_) {
         tell({}, false);
@@ -170,7 +170,7 @@ void presence::leave() {
     if (ended_) {
         return;
     }
-    if (here_) {
+    if (here()) {
         end(true);
     } else if (sent_) {
         leaving_ = true;

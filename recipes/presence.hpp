@@ -28,7 +28,7 @@ public:
         bool only_if_free = false;  ///< ends when somebody else has the name
         /// Others may write its data, and this is told of each version that is seen; more than once
         /// of some. Otherwise they have no say in it.
-        std::function<void(std::int32_t version, const std::string& data)> received = nullptr;
+        std::function<void(const znode_stat&, const std::string& data)> received = nullptr;
     };
 
     /// Told once: entered; or not, because the name is not free; or that it never will be.

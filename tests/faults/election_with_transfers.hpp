@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -48,6 +49,23 @@ protected:
             all.push_back(i == 0 ? &leading(o) : &following(o));
         }
         return all;
+    }
+
+    /// The path of its mailbox; empty if there is none.
+    std::string mailbox_of(const std::string& znode) const {
+        const auto guid = guid_in(std::string_view(znode).substr(znode.rfind('/') + 1));
+        for (const std::string& mailbox : ensemble_.children(peers_of(path))) {
+            if (mailbox.ends_with(guid)) {
+                return peers_of(path) + "/" + mailbox;
+            }
+        }
+        return {};
+    }
+
+    /// Asks one that leads, as leader_latch::request_resignation() does, which blocks.
+    void ask(const candidate& whom, const std::string& to = {}) {
+        ensemble_.set(mailbox_of(whom.latch->leadership().path()),
+                      write_leader_letter({leader_letter::kind::resign, to}));
     }
 
     std::size_t mailboxes() const { return ensemble_.children(peers_of(path)).size(); }

@@ -192,6 +192,45 @@ TEST_F(AtAnyMomentOfATransfer, TheSuccessorMayBeDestroyed) {
     });
 }
 
+// ---- what ends with the leader ----
+
+class TransferWithoutAnEnd : public election_with_transfers {
+protected:
+    /// The first of two, which has offered the leadership to the other one, and hears nothing of
+    /// it. Of what its client is used for, the offer is told first what becomes of the session: it
+    /// has got the place of somebody who has left.
+    candidate& offering() {
+        candidate& from = add(taking_part("a"));
+        leader_latch before(from.session, "/other");
+        before.start();
+        EXPECT_TRUE(run_until([&] { return before.is_leader(); }, 10s));
+        from.latch->start();
+        EXPECT_TRUE(leads(from));
+        candidate& to = following(taking_part("b"));
+        run_for(1s);
+        ensemble_.black_hole(to.id());
+        told_ = transfer(from, "b");
+        run_for(20 * one_way);
+        before.close();
+        run_for(20 * one_way);
+        EXPECT_FALSE(told_->has_value());
+        return from;
+    }
+
+    pending told_;
+};
+
+TEST_F(TransferWithoutAnEnd, IsNotToldToHaveFailedToOneWhoseClientIsClosed) {
+    offering().session.close();
+    EXPECT_EQ(told(told_), result::not_leading) << "it may yet be accepted";
+}
+
+TEST_F(TransferWithoutAnEnd, IsNotToldToHaveFailedToOneWhoseSessionEnds) {
+    const auto session = offering().id();
+    by_force([&] { ensemble_.expire(session); });
+    EXPECT_EQ(told(told_), result::not_leading) << "it may yet be accepted";
+}
+
 // ---- whatever happens ----
 
 /// Transfers, resignations, priorities and faults at random; election looks at every step. A seed

@@ -232,22 +232,7 @@ TEST_F(LeaderTransfer, SuccessorMayThinkBetterOfIt) {
 
 // ---- asked for by others ----
 
-class LeaderIsAsked : public election_with_transfers {
-protected:
-    /// As leader_latch::request_resignation() does, which blocks.
-    void ask(const candidate& whom, const std::string& to = {}) {
-        const std::string znode = whom.latch->leadership().path();
-        const auto name = znode.substr(znode.rfind('/') + 1);
-        for (const std::string& mailbox : ensemble_.children(peers_of(path))) {
-            if (mailbox.ends_with(guid_in(name))) {
-                ensemble_.set(peers_of(path) + "/" + mailbox,
-                              write_leader_letter({leader_letter::kind::resign, to}));
-                return;
-            }
-        }
-        FAIL() << "no mailbox of " << znode;
-    }
-};
+class LeaderIsAsked : public election_with_transfers {};
 
 TEST_F(LeaderIsAsked, ToResignAndTheNextOneLeads) {
     const auto all = queue_of(3);

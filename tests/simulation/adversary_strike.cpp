@@ -185,17 +185,20 @@ void adversary::process_trouble(fault f, std::int64_t session) {
 
 void adversary::operator_trouble(fault f, std::int64_t session) {
     const std::string directory = some_directory();
-    std::string victim;
+    std::shared_ptr<participant> victim;
     for (const auto& [czxid, p] : judge_.log().queue_of(directory)) {
         if (p->owner == session) {
-            victim = p->path;
+            victim = p;
         }
     }
     switch (f) {
         case fault::znode_deleted:
-            return victim.empty() ? void() : stage_.servers.remove(victim);
+            return victim ? stage_.servers.remove(stage_.recipe.victim(stage_, *victim)) : void();
         case fault::data_changed:
-            return victim.empty() ? void() : stage_.servers.set(victim, "from the operator");
+            if (victim) {
+                stage_.servers.set(stage_.recipe.victim(stage_, *victim), "from the operator");
+            }
+            return;
         case fault::directory_deleted:
             return delete_directory(directory);
         case fault::foreign_child:

@@ -56,6 +56,12 @@ private:
     std::uint64_t disturbances_;
 };
 
+/// A letter of somebody who wants a leader to hand over.
+struct petition {
+    std::string to;  ///< whose id; empty: to whoever is next
+    lull quiet;      ///< since it was written
+};
+
 /// One latch, from its construction to its end.
 struct candidacy {
     std::shared_ptr<client_record> by;
@@ -78,8 +84,11 @@ struct candidacy {
     bool gave_up = false;                ///< its last term
     bool offered = false;                ///< the leadership to somebody, in its last term
     std::vector<transfer_order> orders;
-    int chosen = 0;  ///< so often was that told
-    int let_in = 0;  ///< ... and done
+    /// What somebody else has asked for, while it led; until that is followed, or cannot be known.
+    std::optional<petition> asked;
+    std::string to_finish;  ///< its znode that was asked to, for nobody in particular
+    int chosen = 0;         ///< so often was that told
+    int let_in = 0;         ///< ... and done
     std::vector<cooling> coolings;
     duration may_cool_until{};  ///< it may believe so
     // To count its requests by, if nothing disturbs it.

@@ -144,6 +144,7 @@ void leader_judge::begin_term(candidacy& c, const leadership& term) {
     c.quiet.emplace(stage_);
     c.elected = c.gave_up = c.offered = false;
     c.asked_back.reset();
+    c.asked.reset();
     ++c.terms;
     stage_.tell(c.who, " leads with ", term.fencing_token().to_string(), " as ", term.path());
     stage_.mark(static_cast<std::uint64_t>(term.fencing_token().zxid));

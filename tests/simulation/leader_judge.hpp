@@ -72,6 +72,8 @@ public:
                      std::error_code ec,
                      leader_latch::transfer what);
     void chosen(candidacy& c);
+    /// Somebody is about to ask a leader to hand over.
+    void petitions(client_record& by);
     void resigned(candidacy& c);
     /// Right after it; `by_its_end`: with its destructor.
     void closed(candidacy& c, leader_latch::closing how, bool by_its_end);

@@ -98,6 +98,14 @@ void leader_judge::transferred(candidacy& c,
     }
 }
 
+/// Its requests are none of its candidates'.
+void leader_judge::petitions(client_record& by) {
+    by.busy_until = stage_.now();
+    for (const auto& c : candidacies_) {
+        c->undisturbed = c->undisturbed && c->by.get() != &by;
+    }
+}
+
 void leader_judge::chosen(candidacy& c) {
     stage_.tell(c.who, " is told that it was chosen");
     if (++c.chosen > c.let_in) {
@@ -105,18 +113,20 @@ void leader_judge::chosen(candidacy& c) {
     }
 }
 
-/// Of one that leads: asked to finish only if somebody follows, and gone within the drain time.
+/// Of one that leads: asked to finish only if somebody follows, or has asked for that, and gone
+/// within the drain time.
 void leader_judge::check_handing_over(candidacy& c) {
     if (!c.takes_part()) {
         return;
     }
     if (!c.handle.hand_over_requested().stop_requested()) {
+        offers_.check_petition(c);
         return offers_.check_preferred(c);
     }
     if (!c.asked_back) {
         c.asked_back = stage_.now();
     }
-    if (c.term->place->successor == nullptr) {
+    if (c.term->place->successor == nullptr && c.to_finish != c.term->place->path) {
         stage_.broken("I12", c.who + " is to finish, and nobody follows");
     } else if (stage_.now() >
                std::max(*c.asked_back + c.preference->drain, c.by->running_since) + 1ms) {

@@ -54,6 +54,8 @@ void leader_offers::applied(const model::transaction& t) {
             closed(c.path);
         } else if (c.what == set_data && t.session != 0) {
             written(t, c);
+        } else if (c.what == set_data) {
+            overwritten(c.path);
         }
     }
 }
@@ -66,6 +68,15 @@ void leader_offers::came_or_went(const std::string& path) {
     if (p->there()) {
         queued_[guid_of(*p)] = {p, stage_.now()};
         return;
+    }
+    const auto place = queued_.find(guid_of(*p));
+    const auto of = log_.maker_of(path);
+    if (of != nullptr && of->takes_part() && place != queued_.end() && !place->second.has_mailbox &&
+        p->place.behind == 0 && log_.may_have_failed(*of, *p)) {
+        // It may have read that before it lost this place, and says so from its next one.
+        of->may_cool_until =
+            std::max(of->may_cool_until,
+                     stage_.now() + of->preference->cool_down + duration(of->by->timeout));
     }
     for (auto& [its, m] : mailboxes_) {
         if (m.place == p) {
@@ -101,8 +112,17 @@ void leader_offers::opened(const model::change& c) {
 
 void leader_offers::closed(const std::string& path) {
     closed_[path.substr(0, path.rfind(beside))] = stage_.now();
+    overwritten(path);
     mailboxes_.erase(path);
     std::erase_if(series_, [&](const auto& entry) { return entry.first.second == path; });
+}
+
+/// What was in it may not have been read.
+void leader_offers::overwritten(const std::string& path) {
+    const auto found = mailboxes_.find(path);
+    if (found != mailboxes_.end()) {
+        found->second.of->asked.reset();
+    }
 }
 
 // ---- who is preferred to nobody ----
@@ -152,6 +172,9 @@ void leader_offers::written(const model::transaction& t, const model::change& c)
     const std::string what = letter.begin().key();
     const auto leader = truth_.find(m.directory + '/' + letter.begin()->get<std::string>());
     stage_.tell("    to ", m.of->who, " with ", m.priority, ": ", c.data);
+    if (what == "resign") {
+        return asked(m, letter.begin()->get<std::string>());
+    }
     if (leader == nullptr || leader->owner != t.session || !leader->there()) {
         return stage_.broken("I9", "a letter of one who is not there: " + c.data);
     }
@@ -161,6 +184,20 @@ void leader_offers::written(const model::transaction& t, const model::change& c)
     } else {
         ++stage_.counts.unconverted;
         m.offer_of.clear();
+    }
+}
+
+/// By anybody; who does not lead yet, or any more, need not do anything.
+void leader_offers::asked(const mailbox& m, const std::string& to) {
+    candidacy& c = *m.of;
+    c.asked.reset();
+    if (to.empty()) {
+        c.to_finish = m.place->path;
+    } else {
+        c.orders.push_back({m.place->path.substr(c.by->chroot.size()), to, true});
+    }
+    if (c.elected && c.led_as(m.place->path)) {
+        c.asked = petition{to, lull(stage_)};
     }
 }
 
@@ -177,6 +214,9 @@ void leader_offers::offers(const participant& leader, const std::string& path) {
         }
     }
     check_alone(leader, path);
+    if (c->asked && c->asked->to == to.of->who) {
+        c->asked.reset();
+    }
     const bool leads = c->led_as(leader.path);
     const bool ordered =
         std::any_of(c->orders.begin(), c->orders.end(), [&](const transfer_order& o) {
@@ -251,14 +291,6 @@ void leader_offers::check_best(const candidacy& c, const mailbox& to) const {
     }
 }
 
-bool leader_offers::is_ripe(const mailbox& m, const candidacy& leader) const {
-    const client_record& by = *leader.by;
-    return m.place->there() && m.quiet.lasts(stage_, by) && leader.quiet &&
-           leader.quiet->lasts(stage_, by) &&
-           stage_.now() > std::max(m.quiet.since(), leader.begun) + leader.preference->hysteresis +
-                              stage_.hops(16) + 200ms;
-}
-
 /// When nobody was ahead any more.
 duration leader_offers::first_since(const participant& leader) const {
     duration since = queued_.at(guid_of(leader)).since;
@@ -276,42 +308,6 @@ void leader_offers::check_accepted(const participant& leader, const participant&
     });
     if (!offered) {
         stage_.broken("I12", left.path + " was let in behind " + leader.path + " without an offer");
-    }
-}
-
-// ---- after every event ----
-
-void leader_offers::check_mailboxes() const {
-    for (const auto& [path, m] : mailboxes_) {
-        if (m.alone && m.place->owner == m.of->by->session &&
-            stage_.now() > m.alone->since() + stage_.hops(20) + 1s &&
-            m.alone->lasts(stage_, *m.of->by)) {
-            stage_.broken("I5", path + " is there, and its candidate is not any more");
-        }
-    }
-}
-
-/// Who is the best is offered it first, whoever else is there. Who is that since somebody better
-/// has gone, for whom the leader has waited, has to be found out.
-void leader_offers::check_preferred(const candidacy& leader) const {
-    const bool ordered = std::any_of(leader.orders.begin(),
-                                     leader.orders.end(),
-                                     [&](const auto& o) { return o.from == leader.newest; });
-    if (leader.offered || ordered || leader.asked_back) {
-        return;
-    }
-    const mailbox* best = nullptr;
-    for (const auto& [path, m] : mailboxes_) {
-        if (m.directory == leader.directory && m.priority > leader.preference->priority &&
-            (best == nullptr || m.priority > best->priority)) {
-            best = &m;
-        }
-    }
-    const auto closed = closed_.find(leader.directory);
-    const bool settled =
-        closed == closed_.end() || stage_.now() > closed->second + stage_.hops(16) + 200ms;
-    if (settled && best != nullptr && is_ripe(*best, leader)) {
-        stage_.broken("I8", leader.who + " does not offer the leadership to " + best->of->who);
     }
 }
 

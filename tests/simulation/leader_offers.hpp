@@ -37,6 +37,8 @@ public:
     void check_mailboxes() const;
     /// ... and who is better has been offered the leadership by now.
     void check_preferred(const candidacy& leader) const;
+    /// ... and what somebody has asked for has been done.
+    void check_petition(const candidacy& leader) const;
 
     /// How many mailboxes there are.
     [[nodiscard]] std::size_t size() const noexcept { return mailboxes_.size(); }
@@ -68,9 +70,11 @@ private:
 
     void opened(const model::change& c);
     void closed(const std::string& path);
+    void overwritten(const std::string& path);
     void came_or_went(const std::string& path);
     void check_cooling(const std::string& path, const mailbox& m, const queued& place);
     void written(const model::transaction& t, const model::change& c);
+    void asked(const mailbox& m, const std::string& to);
     void offers(const participant& leader, const std::string& path);
     void check_alone(const participant& leader, const std::string& path) const;
     void check_better(const participant& leader, const candidacy& c, const mailbox& to) const;

@@ -9,9 +9,16 @@
 #include "strange_candidate.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace latchkey::simulation {
+namespace {
+
+constexpr std::size_t guid_length = 36;
+
+}  // namespace
 
 std::shared_ptr<caller> leader_recipe::make_caller(program& of,
                                                    std::size_t object,
@@ -30,6 +37,7 @@ void leader_recipe::adapt(plan& p, model::random_source& random) const {
     p.strangers = random.chance(0.5) ? 0 : 0.1 * std::exp2(random.below(3));
     p.preferring = random.chance(0.4) ? 0 : 0.3 * std::exp2(random.below(2));
     p.scribbles = random.chance(0.7) ? 0 : 0.02;
+    p.petitions = p.preferring == 0 || random.chance(0.5) ? 0 : 0.1;
 }
 
 /// Somebody puts data of his own where the record is, or empties it.
@@ -41,6 +49,21 @@ void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
         s.servers.set(o.directory, s.random.chance(0.7) ? foreign_data : "");
     } catch (const error&) {  // it is not there yet, or nobody leads
     }
+}
+
+/// His mailbox, perhaps.
+std::string leader_recipe::victim(stage& s, const participant& p) const {
+    constexpr std::string_view before = "_c_";
+    if (p.attempt.starts_with(before) && s.what.preferring > 0 && s.random.chance(0.3)) {
+        const std::string peers = p.directory + "-peers";
+        const std::string guid = p.attempt.substr(before.size(), guid_length);
+        for (const std::string& mailbox : s.servers.children(peers)) {
+            if (mailbox.ends_with(guid)) {
+                return peers + '/' + mailbox;
+            }
+        }
+    }
+    return p.path;
 }
 
 void leader_recipe::restore(stage& s, const std::string& directory) const {

@@ -17,6 +17,7 @@ public:
 
     void adapt(plan& p, model::random_source& random) const override;
     void meanwhile(stage& s, const plan::object& o) const override;
+    [[nodiscard]] std::string victim(stage& s, const participant& p) const override;
     void restore(stage& s, const std::string& directory) const override;
 };
 

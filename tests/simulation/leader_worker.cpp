@@ -2,6 +2,7 @@
 
 #include <latchkey/transaction.hpp>
 
+#include "leader_petition.hpp"
 #include "plan.hpp"
 #include "program.hpp"
 
@@ -64,12 +65,27 @@ void leader_worker::go_on() {
             listen_besides();
             break;
         default:
+            petition();
             if (!stage_.stopping && stage_.random.chance(0.5)) {
                 wait();
             }
             break;
     }
     rest();
+}
+
+/// Anybody may, who can write there; for anybody, also who is not there, or leads himself.
+void leader_worker::petition() {
+    if (stage_.stopping || !stage_.random.chance(stage_.what.petitions)) {
+        return;
+    }
+    const bool for_nobody = stage_.random.chance(0.5);
+    judge_.petitions(*of_.record());
+    ask_to_resign(of_, of_.object_at(object_).paths.front(), for_nobody ? "" : somebody());
+}
+
+std::string leader_worker::somebody() {
+    return "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
 }
 
 // ---- a candidate ----
@@ -324,8 +340,7 @@ void leader_worker::proclaim() {
 
 /// To anybody, also who is not there, or takes no part in it.
 void leader_worker::hand_over() {
-    const std::string to =
-        "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
+    const std::string to = somebody();
     const std::size_t order = judge_.hands_over(*candidacy_, to);
     latch_->async_transfer_to(
         to,

@@ -33,6 +33,8 @@ public:
 
 private:
     void go_on();
+    void petition();
+    [[nodiscard]] std::string somebody();
     void become_candidate();
     void listen();
     void listen_besides();

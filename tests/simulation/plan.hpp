@@ -58,6 +58,7 @@ struct plan {
 
     double strangers = 0;   ///< of the candidates: those that know nothing of the leader's record
     double preferring = 0;  ///< of the others: those that take part in transfers and priorities
+    double petitions = 0;   ///< probability of asking whoever leads to hand over, while at rest
     double scribbles = 0;   ///< probability of somebody else's data where that is
 
     by_fault<double> weights{};  ///< 0: never

@@ -96,6 +96,9 @@ public:
     /// Undoes what meanwhile() did, when all is to be well again.
     virtual void restore(stage&, const std::string&) const {}
 
+    /// What an operator deletes or writes to who is after that participant.
+    [[nodiscard]] virtual std::string victim(stage&, const participant& p) const { return p.path; }
+
     /// What a holder changes its mode to, if it does that now.
     [[nodiscard]] virtual std::optional<lock_mode> draw_change(model::random_source&,
                                                                lock_mode) const {
