@@ -30,7 +30,8 @@ struct member {
 /// A place in a group; gives it up when destroyed.
 ///
 /// After a loss of the session it enters again by itself, with the same name and the newest data;
-/// so it does when somebody else deletes its znode. Meanwhile the others do not see it.
+/// so it does when somebody else deletes its znode. Meanwhile the others do not see it. Where that
+/// is refused (an ACL that was changed, a quota), the client's log says so, and it is tried again.
 ///
 /// - Threads: const members from any thread, the others need the caller's own order.
 /// - Lifetime: may outlive the group object. Closing the client ends it.

@@ -186,6 +186,18 @@ TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
     EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
 }
 
+TEST_F(NameOfAnother, IsNotTakenForOnesOwnByWhoComesBack) {
+    const auto m = joined(mine_);
+    const auto other = join(yours_);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/g/name");
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*other); }, 3s));
+    ensemble_.resume(a_.session_id());
+    EXPECT_TRUE(ensemble_.run_until([&] { return !m->present(); }, 5s));
+    other->leave();
+    EXPECT_TRUE(ensemble_.run_until([&] { return m->present(); }, 5s));
+}
+
 TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {
     client c = connected();
     double_barrier one(a_, "/b", 2);
