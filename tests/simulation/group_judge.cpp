@@ -27,7 +27,8 @@ void group_judge::applied(const model::transaction& t, const participants& chang
     if (!may_be_misled()) {
         check_robbed(t, changed);
     }
-    groups_.applied(t);
+    groups_.applied(t, stage_.now());
+    timely_.applied(t);
     for (const auto& p : changed) {
         for (const auto& e : enrolments_) {
             if (p->there() && p->path == e->path && !e->over) {
@@ -54,6 +55,7 @@ void group_judge::joins(const std::shared_ptr<enrolment>& e) {
 
 void group_judge::joined(call& c, enrolment& e, std::error_code ec, membership m) {
     e.handle = std::move(m);
+    e.told = stage_.now();
     e.over = !e.handle;
     if (!meeting_judge::ends(c, ec, static_cast<bool>(e.handle))) {
         return;
@@ -113,6 +115,7 @@ void group_judge::leaves(enrolment& e) {
 
 void group_judge::begins(const std::shared_ptr<watching>& w) {
     stage_.tell(w->who, " watches ", w->directory);
+    w->begun = stage_.now();
     w->there_before = truth_.queue_of(w->directory).size();
     w->before = groups_.in(w->directory);
     watchings_.push_back(w);
@@ -220,7 +223,8 @@ bool group_judge::agreed() const {
 }
 
 bool group_judge::idle() const {
-    return judge::idle() && agreed() &&
+    const bool over = !until_ || stage_.now() >= *until_;
+    return over && judge::idle() && agreed() &&
            std::all_of(enrolments_.begin(), enrolments_.end(), [](const auto& e) {
                return e->over || e->by->closed || e->by->crashed;
            });

@@ -15,22 +15,24 @@ group_log::events found_in(const Map& all, const std::string& key) {
 
 }  // namespace
 
-void group_log::applied(const model::transaction& t) {
+void group_log::applied(const model::transaction& t, duration now) {
     using enum model::change::kind;
-    const auto count = [this](const std::string& path, std::uint64_t events::*what) {
-        ++(in_[directory_of(path)].*what);
-        ++(of_[path].*what);
+    const auto count = [&](const std::string& path, std::uint64_t events::*what) {
+        for (events* const e : {&in_[directory_of(path)], &of_[path]}) {
+            ++(e->*what);
+            e->last = now;
+        }
     };
     for (const model::change& c : t.changes) {
         if (c.what == create) {
             present_[c.path] = {c.path, t.zxid};
-            data_[present_[c.path]] = {c.data};
+            data_[present_[c.path]] = {{c.data, now}};
             count(c.path, &events::creates);
         } else if (c.what == remove) {
             present_.erase(c.path);
             count(c.path, &events::removes);
         } else if (c.what == set_data && present_.contains(c.path)) {
-            data_[present_[c.path]].push_back(c.data);
+            data_[present_[c.path]].push_back({c.data, now});
             count(c.path, &events::writes);
         }
     }
@@ -42,7 +44,7 @@ std::vector<member> group_log::now(const std::string& directory) const {
         const std::string name = p->path.substr(directory.size() + 1);
         const auto& versions = data_.at({p->path, p->czxid});
         all[name] = {.name = name,
-                     .data = versions.back(),
+                     .data = versions.back().data,
                      .session_id = p->owner,
                      .czxid = p->czxid,
                      .version = static_cast<std::int32_t>(versions.size()) - 1};
@@ -54,20 +56,41 @@ std::vector<member> group_log::now(const std::string& directory) const {
     return found;
 }
 
-bool group_log::was_there(const std::string& directory, const member& m) const {
+std::shared_ptr<participant> group_log::find(const std::string& directory, const member& m) const {
     const std::string path = directory + '/' + m.name;
-    const auto found = data_.find({path, m.czxid});
-    if (found == data_.end() || m.version < 0 ||
-        static_cast<std::size_t>(m.version) >= found->second.size() ||
-        found->second[static_cast<std::size_t>(m.version)] != m.data) {
-        return false;
-    }
     for (const auto& [place, p] : truth_.history_of(directory)) {
         if (p->path == path && p->czxid == m.czxid) {
-            return p->owner == m.session_id;
+            return p;
         }
     }
-    return false;
+    return nullptr;
+}
+
+bool group_log::was_there(const std::string& directory, const member& m) const {
+    const auto found = data_.find({directory + '/' + m.name, m.czxid});
+    if (found == data_.end() || m.version < 0 ||
+        static_cast<std::size_t>(m.version) >= found->second.size() ||
+        found->second[static_cast<std::size_t>(m.version)].data != m.data) {
+        return false;
+    }
+    const auto p = find(directory, m);
+    return p != nullptr && p->owner == m.session_id;
+}
+
+bool group_log::was_so_since(const std::string& directory, const member& m, duration then) const {
+    const auto p = find(directory, m);
+    const auto& versions = data_.at({p->path, p->czxid});
+    const auto next = static_cast<std::size_t>(m.version) + 1;
+    return (p->there() || p->ended >= then) &&
+           (next == versions.size() || versions[next].since >= then);
+}
+
+group_log::duration group_log::came(const std::string& directory, const member& m) const {
+    return data_.at({directory + '/' + m.name, m.czxid}).front().since;
+}
+
+group_log::duration group_log::changed(const std::string& path) const {
+    return of(path).last;
 }
 
 group_log::events group_log::in(const std::string& directory) const {
