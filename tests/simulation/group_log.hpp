@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,14 +68,19 @@ private:
         duration since{};
     };
 
-    [[nodiscard]] std::shared_ptr<participant> find(const std::string& directory,
-                                                    const member& m) const;
+    struct story {
+        std::int64_t owner = 0;
+        std::vector<version> versions;  ///< by number
+        std::optional<duration> gone = std::nullopt;
+    };
+
+    [[nodiscard]] const story& story_of(const std::string& directory, const member& m) const;
 
     const truth& truth_;
-    std::map<entry, std::vector<version>> data_;  ///< by number
-    std::map<std::string, entry> present_;        ///< by path
-    std::map<std::string, events> in_;            ///< by directory
-    std::map<std::string, events> of_;            ///< by path
+    std::map<entry, story> stories_;
+    std::map<std::string, entry> present_;  ///< by path
+    std::map<std::string, events> in_;      ///< by directory
+    std::map<std::string, events> of_;      ///< by path
 };
 
 }  // namespace latchkey::simulation
