@@ -63,28 +63,29 @@ void presence::create() {
     if (!directory_known_) {
         core_->create_directories(directory, settings_.access, [](const reply&) {});
     }
-    sent_ = true;
+    const bool before = std::exchange(sent_, true);
     core_->submit(
         request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
-        [weak = weak_from_this(), step = step_](const reply& r) {
+        [weak = weak_from_this(), step = step_, before](const reply& r) {
             const auto self = weak.lock();
             if (!self) {
                 return;
             }
             self->in_doubt_ = self->in_doubt_ || outcome_unknown(r.code);
             if (self->step_ == step && !self->ended_) {
-                self->on_created(r.code);
+                self->on_created(r.code, before);
             }
         });
     watch();  // at the same time: it tells whose the znode is
 }
 
-void presence::on_created(result_code code) {
+/// `before`: an earlier one may have been done.
+void presence::on_created(result_code code, bool before) {
     if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
         directory_known_ = directory_known_ || !outcome_unknown(code);
         return;
     }
-    sent_ = in_doubt_;  // an earlier one may have been done all the same
+    sent_ = before || in_doubt_;
     if (code == result_code::no_node || code == result_code::throttled) {
         directory_known_ = false;
         retry();
@@ -132,7 +133,8 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
             settings_.received(stat.version, data);
         }
     } else {
-        here_ = false;  // its own went unseen
+        // Its own, if it was there, went unseen.
+        here_ = false;
         if (settings_.only_if_free && first_) {
             tell({}, false);
             end();

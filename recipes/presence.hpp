@@ -65,7 +65,7 @@ private:
     void on_watch_refused(result_code code) override;
 
     void create();
-    void on_created(result_code code);
+    void on_created(result_code code, bool before);
     void watch();
     void entered();
     void write_data();

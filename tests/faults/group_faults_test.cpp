@@ -156,5 +156,23 @@ TEST_F(Member, WhoMayNotWriteItsDataTriesLessAndLessOften) {
     EXPECT_TRUE(ensemble_.run_until([&] { return there().data == "newer"; }, 5s));
 }
 
+// ---- data that may not be read ----
+
+TEST_F(Member, WhoseDataMayNotBeReadIsReadAgainWithTheNextList) {
+    const acl hidden{{"world", "anyone", permission::remove}};
+    ensemble_.set_acl("/g/name", hidden);
+    client b = connected();
+    std::vector<member> seen;
+    const subscription s = group(b, "/g").watch([&](const auto& all) { seen = all; });
+    ASSERT_TRUE(ensemble_.run_until([&] { return seen.size() == 1; }, 5s));
+    EXPECT_EQ(seen[0].data, "");
+    ensemble_.set_acl("/g/name", open_unsafe_acl());
+    ensemble_.create("/g/other");
+    EXPECT_TRUE(ensemble_.run_until([&] { return seen.size() == 2 && seen[0].data == "x"; }, 5s));
+    EXPECT_EQ(seen[0].session_id, a_.session_id());
+    m_.set_data("newer");
+    EXPECT_TRUE(ensemble_.run_until([&] { return seen[0].data == "newer"; }, 5s));
+}
+
 }  // namespace
 }  // namespace latchkey::test

@@ -152,6 +152,21 @@ TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoMemberBehind) {
     EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
 }
 
+TEST_F(MeetingRefusal, AfterACreateThatWasNotLookedAtLeavesNoMemberBehind) {
+    group g(a_, "/g");
+    ensemble_.create("/g");
+    ensemble_.refuse_next(op::get, inconsistency, a_.session_id());
+    const auto in = std::make_shared<outcome>();
+    g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
+        outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/g").empty(); }, 10s));
+    allow("/g", false);
+    finish(in, errc::not_authorized);
+    allow("/g", true);
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
+}
+
 // ---- what is another's ----
 
 class NameOfAnother : public MeetingTrouble {
