@@ -26,7 +26,14 @@ struct enrolment {
     std::string data;  ///< the newest
     duration told{};   ///< that it is a member, or what its data is
     membership handle;
-    bool over = false;                     ///< left, or never had
+    bool over = false;  ///< left, or never had
+    // When it was over.
+    duration ended{};
+    bool present = false;            ///< it was
+    bool troubled = false;           ///< something was wrong then
+    std::uint64_t connections = 0;   ///< of its client, by then
+    std::uint64_t disturbances = 0;  ///< in the run, by then
+    // Before.
     std::set<std::int64_t> owners_before;  ///< sessions that had the name when it was asked for
     group_log::events before;              ///< of that path, then
 };
@@ -90,9 +97,12 @@ private:
 
     [[nodiscard]] bool may_watch(const std::string& path, std::int64_t session) const override;
 
-    [[nodiscard]] bool may_be_misled() const;
+    [[nodiscard]] bool may_be_misled(const model::transaction& t,
+                                     const participants& changed) const;
     void check_refused(const call& c, const enrolment& e);
     void check_kept(const participant& p);
+    [[nodiscard]] bool may_be_left(const enrolment& e) const;
+    void ends(enrolment& e);
     [[nodiscard]] bool knows(const watching& w) const;
     [[nodiscard]] bool is_settled(const enrolment& e) const;
     [[nodiscard]] bool is_known(const participant& p) const;
