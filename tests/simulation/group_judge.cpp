@@ -104,11 +104,11 @@ void group_judge::check_refused(const call& c, const enrolment& e) {
 }
 
 /// Whether what somebody has left, or given up, may have to be deleted yet: he was disturbed then,
-/// or since; or he gave up what was on its way a moment ago.
+/// or since; or he gave up what was on its way, not long ago.
 bool group_judge::may_be_left(const enrolment& e) const {
     return e.troubled || e.by->connections > e.connections ||
            stage_.disturbances > e.disturbances ||
-           (!e.present && stage_.now() <= e.ended + stage_.hops(20));
+           (!e.present && stage_.now() <= e.ended + stage_.what.session_timeout);
 }
 
 /// A session deletes the znode of a member only when that leaves.
