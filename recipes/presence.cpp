@@ -63,34 +63,49 @@ void presence::create() {
     if (!directory_known_) {
         core_->create_directories(directory, settings_.access, [](const reply&) {});
     }
-    sent_ = true;
+    const bool before = std::exchange(sent_, true);
     core_->submit(
         request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
-        [weak = weak_from_this(), step = step_](const reply& r) {
+        [weak = weak_from_this(), step = step_, before](const reply& r) {
             const auto self = weak.lock();
             if (!self) {
                 return;
             }
             self->in_doubt_ = self->in_doubt_ || outcome_unknown(r.code);
             if (self->step_ == step && !self->ended_) {
-                self->on_created(r.code);
+                self->on_created(r.code, before);
             }
         });
     watch();  // at the same time: it tells whose the znode is
 }
 
-void presence::on_created(result_code code) {
+/// `before`: an earlier one may have been done.
+void presence::on_created(result_code code, bool before) {
     if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
         directory_known_ = directory_known_ || !outcome_unknown(code);
         return;
     }
-    sent_ = in_doubt_;  // an earlier one may have been done all the same
+    sent_ = before || in_doubt_;
     if (code == result_code::no_node || code == result_code::throttled) {
         directory_known_ = false;
         retry();
-    } else {
+    } else if (first_) {
         tell(failure_of(code, settings_.path), false);
         leave();
+    } else {
+        // Who is told that it has entered goes on. The watch goes on too: an earlier create may
+        // have been done, which is not said to who may not create any more.
+        report("enter again", code);
+        try_later();
+    }
+}
+
+/// Once each time.
+void presence::report(const char* what, result_code code) {
+    if (!std::exchange(reported_, true)) {
+        const failure why = failure_of(code, settings_.path);
+        core_->log(std::string("cannot ") + what + ": " + why.detail + ": " + why.code.message() +
+                   "; trying again");
     }
 }
 
@@ -102,25 +117,32 @@ void presence::watch() {
 
 void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
     const bool ours = stat.ephemeral_owner == core_->session_id();
+    retry_.cancel();
     if (leaving_) {
         end(ours);
     } else if (ours) {
         const auto self = shared_from_this();
         if (data != settings_.data && !settings_.received) {
             write_data();  // older; or somebody else's
+        } else {
+            backoff_.reset();
+            reported_ = false;
         }
         entered();
         if (settings_.received) {
             settings_.received(stat, data);
         }
-    } else if (settings_.only_if_free && first_) {
-        tell({}, false);
-        end();
+    } else {
+        // Its own, if it was there, went unseen.
+        here_ = false;
+        if (settings_.only_if_free && first_) {
+            tell({}, false);
+            end();
+        }
     }
 }
 
 void presence::entered() {
-    backoff_.reset();
     session_ = core_->session_id();
     here_ = true;
     tell({}, true);
@@ -144,6 +166,10 @@ void presence::on_watch_refused(result_code code) {
 void presence::retry() {
     ++step_;
     watch_.reset();
+    try_later();
+}
+
+void presence::try_later() {
     retry_.start(backoff_.next(core_->loop().random()), [this] {
         if (core_->connected()) {
             const auto self = shared_from_this();
@@ -163,7 +189,26 @@ void presence::set_data(std::string data) {
 }
 
 void presence::write_data() {
-    core_->submit(request::set(settings_.path, settings_.data), [](const reply&) {});
+    core_->submit(request::set(settings_.path, settings_.data),
+                  [weak = weak_from_this(), step = step_](const reply& r) {
+                      const auto self = weak.lock();
+                      if (self && self->step_ == step && self->here_) {
+                          self->on_written(r.code);
+                      }
+                  });
+}
+
+/// What was not done is found out by a look, later or on the next connection.
+void presence::on_written(result_code code) {
+    if (code == result_code::ok || code == result_code::no_node || !core_->connected()) {
+        return;
+    }
+    if (!outcome_unknown(code) && code != result_code::throttled) {
+        report("write data", code);
+    }
+    if (!retry_.running()) {
+        try_later();
+    }
 }
 
 void presence::leave() {

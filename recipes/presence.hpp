@@ -65,11 +65,14 @@ private:
     void on_watch_refused(result_code code) override;
 
     void create();
-    void on_created(result_code code);
+    void on_created(result_code code, bool before);
     void watch();
     void entered();
     void write_data();
+    void on_written(result_code code);
+    void report(const char* what, result_code code);
     void retry();
+    void try_later();
     void tell(failure why, bool entered);
     void end(bool there = false);
 
@@ -84,6 +87,7 @@ private:
     bool sent_ = false;      ///< in this session the znode was created, or may have been
     bool in_doubt_ = false;  ///< the answer to a create of this session was lost
     bool leaving_ = false;   ///< it has to be found out first whether it is ours
+    bool reported_ = false;  ///< what it may not do
     bool ended_ = false;
     std::atomic<bool> here_ = false;
     std::atomic<std::int64_t> session_{0};

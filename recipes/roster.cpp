@@ -90,7 +90,8 @@ void roster::on_listed(const reply& r) {
         return std::find(r.names.begin(), r.names.end(), e.first) == r.names.end();
     });
     for (const std::string& name : r.names) {
-        if (!entries_[name].known) {
+        const entry& e = entries_[name];
+        if (!e.known || !e.watcher) {
             read(name);
         }
     }
@@ -155,7 +156,8 @@ void roster::on_read(const std::string& name, const reply& r) {
     } else if (r.code == result_code::no_node) {
         entries_.erase(name);
     } else if (r.code == result_code::no_auth) {
-        entries_[name].known = member{.name = name, .data = {}};
+        // Nothing tells when that changes: it is read again with the next list.
+        entries_[name] = {.known = member{.name = name, .data = {}}, .watcher = nullptr};
     } else {
         entries_[name].known.reset();
         list_again();

@@ -30,7 +30,8 @@ struct member {
 /// A place in a group; gives it up when destroyed.
 ///
 /// After a loss of the session it enters again by itself, with the same name and the newest data;
-/// so it does when somebody else deletes its znode. Meanwhile the others do not see it.
+/// so it does when somebody else deletes its znode. Meanwhile the others do not see it. Where that
+/// is refused (an ACL that was changed, a quota), the client's log says so, and it is tried again.
 ///
 /// - Threads: const members from any thread, the others need the caller's own order.
 /// - Lifetime: may outlive the group object. Closing the client ends it.
@@ -103,8 +104,9 @@ public:
     /// - Cost: 2 requests in 1 round trip, and one a level of the path that is not known to exist.
     /// - A name that somebody else has is waited for; a process that was killed and starts again
     ///   gets its own back when the old session has ended. One client must not enter twice under
-    ///   one name; when it enters again under one that it has just left, while its connection
-    ///   breaks, its znode may go and come once more.
+    ///   one name; when it enters again under one that it has just left while its connection
+    ///   breaks, or given up while its requests were on their way, its znode may go and come once
+    ///   more.
     /// - Blocks: until entered. A stop request or Boost.Thread's interrupt(): an empty membership.
     /// - Errors: errc::invalid_argument, a name that is not one component of a path, or too much
     ///   data; not_authorized, quota_exceeded, ephemeral_parent, closed, forked, would_deadlock.

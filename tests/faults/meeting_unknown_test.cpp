@@ -152,6 +152,21 @@ TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoMemberBehind) {
     EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
 }
 
+TEST_F(MeetingRefusal, AfterACreateThatWasNotLookedAtLeavesNoMemberBehind) {
+    group g(a_, "/g");
+    ensemble_.create("/g");
+    ensemble_.refuse_next(op::get, inconsistency, a_.session_id());
+    const auto in = std::make_shared<outcome>();
+    g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
+        outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+    });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/g").empty(); }, 10s));
+    allow("/g", false);
+    finish(in, errc::not_authorized);
+    allow("/g", true);
+    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
+}
+
 // ---- what is another's ----
 
 class NameOfAnother : public MeetingTrouble {
@@ -184,6 +199,18 @@ TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
     ensemble_.run_for(5s);
     ASSERT_TRUE(ensemble_.exists("/g/name"));
     EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
+}
+
+TEST_F(NameOfAnother, IsNotTakenForOnesOwnByWhoComesBack) {
+    const auto m = joined(mine_);
+    const auto other = join(yours_);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/g/name");
+    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*other); }, 3s));
+    ensemble_.resume(a_.session_id());
+    EXPECT_TRUE(ensemble_.run_until([&] { return !m->present(); }, 5s));
+    other->leave();
+    EXPECT_TRUE(ensemble_.run_until([&] { return m->present(); }, 5s));
 }
 
 TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {

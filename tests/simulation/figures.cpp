@@ -98,6 +98,7 @@ figures& figures::operator+=(const figures& other) noexcept {
     refused_transactions += other.refused_transactions;
     rounds += other.rounds;
     lists += other.lists;
+    timely += other.timely;
     budgets += other.budgets;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
@@ -129,6 +130,7 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("  refused", f.refused_transactions);
     line("rounds", f.rounds);
     line("lists of members", f.lists);
+    line("  looks whether in time", f.timely);
     line("acquires within budget", f.budgets);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {

@@ -8,10 +8,21 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
-/// A delete names nobody: one that was sent before the name went to somebody else may hit him. The
-/// servers or the network may have kept it, and who sends it may not know yet what the operator
-/// did.
-bool group_judge::may_be_misled() const {
+/// A delete names nobody: one that was sent before the name went to somebody else may hit him. Who
+/// looks whose it is, and deletes what is his, may be misled by what happens between; the servers
+/// or the network may have kept the delete for longer, and who sends it may not know yet what the
+/// operator did.
+bool group_judge::may_be_misled(const model::transaction& t, const participants& changed) const {
+    const client_record* const by = client_of(t.session);
+    for (const auto& p : changed) {
+        for (const auto& [place, before] : truth_.history_of(p->directory)) {
+            if (before->path == p->path && !before->there() && client_of(before->owner) == by &&
+                before->ended >= stage_.now() - stage_.hops(8)) {
+                return true;
+            }
+        }
+    }
+
     constexpr std::array causes{fault::moved,
                                 fault::requests_late,
                                 fault::znode_deleted,
@@ -20,14 +31,20 @@ bool group_judge::may_be_misled() const {
                                 fault::follower_isolated,
                                 fault::leader_isolated,
                                 fault::server_late};
-    return std::any_of(causes.begin(), causes.end(), [&](fault f) { return stage_.what.uses(f); });
+    return std::any_of(causes.begin(), causes.end(), [&](fault f) {
+        return stage_.counts.faults[index_of(f)] > 0;
+    });
 }
 
 void group_judge::applied(const model::transaction& t, const participants& changed) {
-    if (!may_be_misled()) {
+    const bool robs = std::any_of(changed.begin(), changed.end(), [](const auto& p) {
+        return p->how == participant::ending::robbed;
+    });
+    if (robs && !may_be_misled(t, changed)) {
         check_robbed(t, changed);
     }
-    groups_.applied(t);
+    groups_.applied(t, stage_.now());
+    timely_.applied(t);
     for (const auto& p : changed) {
         for (const auto& e : enrolments_) {
             if (p->there() && p->path == e->path && !e->over) {
@@ -54,7 +71,10 @@ void group_judge::joins(const std::shared_ptr<enrolment>& e) {
 
 void group_judge::joined(call& c, enrolment& e, std::error_code ec, membership m) {
     e.handle = std::move(m);
-    e.over = !e.handle;
+    e.told = stage_.now();
+    if (!e.handle) {
+        ends(e);
+    }
     if (!meeting_judge::ends(c, ec, static_cast<bool>(e.handle))) {
         return;
     }
@@ -83,15 +103,20 @@ void group_judge::check_refused(const call& c, const enrolment& e) {
     }
 }
 
+/// Whether what somebody has left, or given up, may have to be deleted yet: he was disturbed then,
+/// or since; or he gave up what was on its way, not long ago.
+bool group_judge::may_be_left(const enrolment& e) const {
+    return e.troubled || e.by->connections > e.connections ||
+           stage_.disturbances > e.disturbances ||
+           (!e.present && stage_.now() <= e.ended + stage_.what.session_timeout);
+}
+
 /// A session deletes the znode of a member only when that leaves.
 void group_judge::check_kept(const participant& p) {
     const client_record* const by = client_of(p.owner);
-    const auto left_before = [&](const enrolment& e) {
-        return e.over && e.path == p.path && e.by.get() == by;
-    };
     for (const auto& e : enrolments_) {
-        if (left_before(*e)) {
-            return;  // what it left may be deleted again
+        if (e->over && e->path == p.path && e->by.get() == by && may_be_left(*e)) {
+            return;
         }
         if (e->path == p.path && !e->over && e->handle && !e->by->closed &&
             e->by->session == p.owner) {
@@ -100,9 +125,18 @@ void group_judge::check_kept(const participant& p) {
     }
 }
 
+void group_judge::ends(enrolment& e) {
+    e.over = true;
+    e.ended = stage_.now();
+    e.present = e.handle.present();
+    e.troubled = stage_.troubles > 0 || e.by->suspended;
+    e.connections = e.by->connections;
+    e.disturbances = stage_.disturbances;
+}
+
 void group_judge::leaves(enrolment& e) {
     stage_.tell(e.who, " leaves ", e.path);
-    e.over = true;
+    ends(e);
     e.handle.leave();
     if (e.handle.present()) {
         stage_.broken("I2", e.who + " has left and is present");
@@ -113,6 +147,7 @@ void group_judge::leaves(enrolment& e) {
 
 void group_judge::begins(const std::shared_ptr<watching>& w) {
     stage_.tell(w->who, " watches ", w->directory);
+    w->begun = stage_.now();
     w->there_before = truth_.queue_of(w->directory).size();
     w->before = groups_.in(w->directory);
     watchings_.push_back(w);
@@ -220,7 +255,8 @@ bool group_judge::agreed() const {
 }
 
 bool group_judge::idle() const {
-    return judge::idle() && agreed() &&
+    const bool over = !until_ || stage_.now() >= *until_;
+    return over && judge::idle() && agreed() &&
            std::all_of(enrolments_.begin(), enrolments_.end(), [](const auto& e) {
                return e->over || e->by->closed || e->by->crashed;
            });

@@ -15,22 +15,27 @@ group_log::events found_in(const Map& all, const std::string& key) {
 
 }  // namespace
 
-void group_log::applied(const model::transaction& t) {
+void group_log::applied(const model::transaction& t, duration now) {
     using enum model::change::kind;
-    const auto count = [this](const std::string& path, std::uint64_t events::*what) {
-        ++(in_[directory_of(path)].*what);
-        ++(of_[path].*what);
+    const auto count = [&](const std::string& path, std::uint64_t events::*what) {
+        for (events* const e : {&in_[directory_of(path)], &of_[path]}) {
+            ++(e->*what);
+            e->last = now;
+        }
     };
     for (const model::change& c : t.changes) {
         if (c.what == create) {
             present_[c.path] = {c.path, t.zxid};
-            data_[present_[c.path]] = {c.data};
+            stories_[present_[c.path]] = {.owner = c.owner, .versions = {{c.data, now}}};
             count(c.path, &events::creates);
         } else if (c.what == remove) {
-            present_.erase(c.path);
+            if (const auto found = present_.find(c.path); found != present_.end()) {
+                stories_[found->second].gone = now;
+                present_.erase(found);
+            }
             count(c.path, &events::removes);
         } else if (c.what == set_data && present_.contains(c.path)) {
-            data_[present_[c.path]].push_back(c.data);
+            stories_[present_[c.path]].versions.push_back({c.data, now});
             count(c.path, &events::writes);
         }
     }
@@ -40,9 +45,9 @@ std::vector<member> group_log::now(const std::string& directory) const {
     std::map<std::string, member> all;
     for (const auto& [place, p] : truth_.queue_of(directory)) {
         const std::string name = p->path.substr(directory.size() + 1);
-        const auto& versions = data_.at({p->path, p->czxid});
+        const auto& versions = stories_.at({p->path, p->czxid}).versions;
         all[name] = {.name = name,
-                     .data = versions.back(),
+                     .data = versions.back().data,
                      .session_id = p->owner,
                      .czxid = p->czxid,
                      .version = static_cast<std::int32_t>(versions.size()) - 1};
@@ -55,19 +60,29 @@ std::vector<member> group_log::now(const std::string& directory) const {
 }
 
 bool group_log::was_there(const std::string& directory, const member& m) const {
-    const std::string path = directory + '/' + m.name;
-    const auto found = data_.find({path, m.czxid});
-    if (found == data_.end() || m.version < 0 ||
-        static_cast<std::size_t>(m.version) >= found->second.size() ||
-        found->second[static_cast<std::size_t>(m.version)] != m.data) {
-        return false;
-    }
-    for (const auto& [place, p] : truth_.history_of(directory)) {
-        if (p->path == path && p->czxid == m.czxid) {
-            return p->owner == m.session_id;
-        }
-    }
-    return false;
+    const auto found = stories_.find({directory + '/' + m.name, m.czxid});
+    return found != stories_.end() && found->second.owner == m.session_id && m.version >= 0 &&
+           static_cast<std::size_t>(m.version) < found->second.versions.size() &&
+           found->second.versions[static_cast<std::size_t>(m.version)].data == m.data;
+}
+
+const group_log::story& group_log::story_of(const std::string& directory, const member& m) const {
+    return stories_.at({directory + '/' + m.name, m.czxid});
+}
+
+bool group_log::was_so_since(const std::string& directory, const member& m, duration then) const {
+    const story& s = story_of(directory, m);
+    const auto next = static_cast<std::size_t>(m.version) + 1;
+    return (!s.gone || *s.gone >= then) &&
+           (next == s.versions.size() || s.versions[next].since >= then);
+}
+
+group_log::duration group_log::came(const std::string& directory, const member& m) const {
+    return story_of(directory, m).versions.front().since;
+}
+
+group_log::duration group_log::changed(const std::string& path) const {
+    return of(path).last;
 }
 
 group_log::events group_log::in(const std::string& directory) const {

@@ -6,8 +6,10 @@
 #include "transaction.hpp"
 #include "truth.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +22,9 @@ class group_log {
 public:
     explicit group_log(const truth& t) : truth_(t) {}
 
-    void applied(const model::transaction& t);
+    using duration = std::chrono::nanoseconds;
+
+    void applied(const model::transaction& t, duration now);
 
     /// Who is there, by name.
     [[nodiscard]] std::vector<member> now(const std::string& directory) const;
@@ -28,14 +32,26 @@ public:
     /// Whether that was so in some state of the servers.
     [[nodiscard]] bool was_there(const std::string& directory, const member& m) const;
 
+    /// Whether it was so at some time since `then`.
+    [[nodiscard]] bool was_so_since(const std::string& directory,
+                                    const member& m,
+                                    duration then) const;
+
+    /// When its entry was new.
+    [[nodiscard]] duration came(const std::string& directory, const member& m) const;
+
+    /// When somebody came to that path, was written there, or went, last.
+    [[nodiscard]] duration changed(const std::string& path) const;
+
     /// How often something has happened below a path, or to it.
     struct events {
         std::uint64_t creates = 0;
         std::uint64_t writes = 0;
         std::uint64_t removes = 0;
+        duration last{};
 
         [[nodiscard]] events since(const events& then) const {
-            return {creates - then.creates, writes - then.writes, removes - then.removes};
+            return {creates - then.creates, writes - then.writes, removes - then.removes, last};
         }
 
         [[nodiscard]] std::uint64_t all() const { return creates + writes + removes; }
@@ -47,11 +63,24 @@ public:
 private:
     using entry = std::pair<std::string, std::int64_t>;  ///< path, czxid
 
+    struct version {
+        std::string data;
+        duration since{};
+    };
+
+    struct story {
+        std::int64_t owner = 0;
+        std::vector<version> versions;  ///< by number
+        std::optional<duration> gone = std::nullopt;
+    };
+
+    [[nodiscard]] const story& story_of(const std::string& directory, const member& m) const;
+
     const truth& truth_;
-    std::map<entry, std::vector<std::string>> data_;  ///< by version
-    std::map<std::string, entry> present_;            ///< by path
-    std::map<std::string, events> in_;                ///< by directory
-    std::map<std::string, events> of_;                ///< by path
+    std::map<entry, story> stories_;
+    std::map<std::string, entry> present_;  ///< by path
+    std::map<std::string, events> in_;      ///< by directory
+    std::map<std::string, events> of_;      ///< by path
 };
 
 }  // namespace latchkey::simulation

@@ -16,6 +16,7 @@ bool group_worker::make() {
         if (chance(0.3)) {
             how.pause = stage_.up_to(stage_.what.session_timeout / 4);
         }
+        pause_ = how.pause;
         group_ = std::make_unique<group>(*c, of_.object_at(object_).paths.front(), how);
     }
     return group_ != nullptr;
@@ -51,6 +52,10 @@ void group_worker::go_on() {
 
 /// First everybody who is a member stays one, until all who watch know that.
 bool group_worker::wind_up() {
+    if (groups_.goes_on()) {
+        go_on();
+        return true;
+    }
     cancel_all();
     if (enrolment_ && groups_.agreed()) {
         leave();
@@ -106,6 +111,7 @@ void group_worker::leave() {
 
 void group_worker::change_data() {
     enrolment_->data = some_data();
+    enrolment_->told = stage_.now();
     stage_.tell(name_, " has new data");
     enrolment_->handle.set_data(enrolment_->data);
 }
@@ -115,6 +121,7 @@ void group_worker::watch() {
     watching_->by = of_.record();
     watching_->who = name_;
     watching_->directory = of_.object_at(object_).what.directory;
+    watching_->pause = pause_;
     groups_.begins(watching_);
     watching_->listening = group_->watch(
         [weak = weak_from_this(), w = std::weak_ptr(watching_)](const std::vector<member>& all) {

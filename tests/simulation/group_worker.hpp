@@ -34,6 +34,7 @@ private:
     std::unique_ptr<group> group_;
     std::shared_ptr<enrolment> enrolment_;  ///< while it is a member
     std::shared_ptr<watching> watching_;
+    duration pause_{};
     std::string suffix_;  ///< of its names
     int said_ = 0;
 };

@@ -87,6 +87,7 @@ struct figures {
     std::uint64_t refused_transactions = 0;
     std::uint64_t rounds = 0;   ///< of double barriers
     std::uint64_t lists = 0;    ///< of members, told to those who watch a group
+    std::uint64_t timely = 0;   ///< looks at members, and at who watches, that nothing hindered
     std::uint64_t budgets = 0;  ///< acquires that no fault met: their requests were counted
     by_fault<std::uint64_t> faults{};
 
