@@ -7,6 +7,13 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
+void double_barrier_judge::received(const model::connection& c, const model::packet& p) {
+    meeting_judge::received(c, p);
+    if (p.what == model::packet::kind::request && p.body.what == request::kind::create) {
+        rounds_.asked(p.body.path, p.asked.time_since_epoch() - stage_.begun);
+    }
+}
+
 // ---- entering ----
 
 void double_barrier_judge::entered(call& c, attender& a, std::error_code ec, bool reached) {
@@ -26,12 +33,12 @@ void double_barrier_judge::entered(call& c, attender& a, std::error_code ec, boo
     }
 }
 
-/// Its znode, if that was created for this call.
+/// Its znode, if that was created for this call, and not late for one before.
 bool double_barrier_judge::created_by(const participant& p,
                                       const call& c,
                                       const attender& a) const {
     return double_barrier_log::is_ours(p) && rounds_.data_of(p) == a.data &&
-           rounds_.born(p) >= c.begun;
+           rounds_.asked_for(p) >= c.begun;
 }
 
 void double_barrier_judge::find_round(const call& c, attender& a) {
