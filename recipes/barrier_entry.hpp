@@ -41,6 +41,7 @@ private:
     void look_unless_refused(const reply& r);
     void withdraw();
     void on_opened_or_not(const reply& directory, const reply& ready);
+    void end_if_removed();
     void remove_own(std::int32_t version);
     [[nodiscard]] request removal(std::int32_t version) const;
     void pass(barrier_round round);

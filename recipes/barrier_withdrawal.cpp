@@ -47,7 +47,7 @@ void barrier_entry::withdraw() {
 
 void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready) {
     if (directory.code == result_code::no_node) {
-        end({});
+        end_if_removed();
         return;
     }
     if (!directory.ok()) {
@@ -67,6 +67,20 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
         return;
     }
     remove_own(directory.stat.version);
+}
+
+/// The server may not have heard yet of what we have created: the leader has the last word.
+void barrier_entry::end_if_removed() {
+    core()->submit(request::multi({request::check(at_->as.directory)}),
+                   here([this](const reply& r) {
+                       if (r.ok()) {
+                           withdraw();
+                       } else if (r.code == result_code::no_node) {
+                           end({});
+                       } else {
+                           refused(r, at_->as.directory);
+                       }
+                   }));
 }
 
 void barrier_entry::remove_own(std::int32_t version) {

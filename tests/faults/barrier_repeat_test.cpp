@@ -97,5 +97,42 @@ TEST_F(MeetingRepeated, CreateIsGivenUpThoughARoundCountedOnTheFirst) {
     EXPECT_EQ(out->ec, errc::participant_lost);
 }
 
+/// Servers that hear of each other late.
+class MeetingBehind : public SteppedTest {
+protected:
+    static ensemble::options slow() {
+        ensemble::options o = exact();
+        o.between_servers = 100ms;
+        return o;
+    }
+
+    MeetingBehind() : SteppedTest(slow()) {
+        ensemble_.move(a_.session_id(), leader_);
+        ensemble_.move(b_.session_id(), leader_);
+        ensemble_.run_for(5s);
+    }
+
+    client a_ = connected();
+    client b_ = connected();
+    const int leader_ = ensemble_.leader();
+};
+
+/// What it has asked for is not known yet where it asks next.
+TEST_F(MeetingBehind, ServerIsNotBelievedByWhoGivesUp) {
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
+    const auto first = std::make_shared<outcome>();
+    std::stop_source stop;
+    one.async_enter(
+        std::chrono::nanoseconds::max(), stop.get_token(), outcome::into(first, ensemble_));
+    const auto second = enter(two, ensemble_);
+    ensemble_.run_for(1500us);  // that has arrived, and nothing has come of it yet
+    ensemble_.move(a_.session_id(), (leader_ + 1) % 3);
+    stop.request_stop();
+    ASSERT_TRUE(ensemble_.run_until([&] { return first->done && second->done; }, 60s));
+    EXPECT_TRUE(second->passed);
+    EXPECT_TRUE(first->passed) << "the other one counts on it";
+}
+
 }  // namespace
 }  // namespace latchkey::test
