@@ -31,9 +31,7 @@ void barrier_entry::session_connected() {
 void barrier_entry::session_ended(loss) {
     next_step();
     watch_.reset();
-    placed_ = false;
-    sent_ = false;
-    at_->forget_own(core());
+    lose_place();
     if (leaving_) {
         end({});
     }
@@ -75,6 +73,13 @@ void barrier_entry::take_place() {
             created(std::move(r));
         });
     look();
+}
+
+/// The name is not used again: others may have counted it.
+void barrier_entry::lose_place() {
+    placed_ = false;
+    sent_ = false;
+    at_->forget_own(core());
 }
 
 void barrier_entry::on_created(const reply& r) {
@@ -137,7 +142,9 @@ void barrier_entry::on_changed() {
 void barrier_entry::judge(const reply& directory, const reply& ready, const reply& list) {
     for (const reply* const r : {&directory, &list}) {
         if (!r->ok()) {
-            placed_ = placed_ && r->code != result_code::no_node;
+            if (r->code == result_code::no_node) {
+                lose_place();
+            }
             refused(*r, at_->as.directory);
             return;
         }
@@ -147,9 +154,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
         return;
     }
     if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
-        // Somebody deleted it. The name is not used again: others may have counted it.
-        placed_ = false;
-        at_->forget_own(core());
+        lose_place();  // somebody deleted it
         take_place();
         return;
     }

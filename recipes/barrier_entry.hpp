@@ -4,6 +4,7 @@
 #include "round.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ private:
 
     void take_place();
     void on_created(const reply& r);
+    void lose_place();
     void look();
     void on_changed();
     void judge(const reply& directory, const reply& ready, const reply& list);
@@ -34,10 +36,14 @@ private:
                            std::int64_t begun,
                            std::vector<std::string> members);
     void pass_curators_round(std::int32_t version, const std::vector<std::string>& members);
+    void if_counted_on(std::int64_t begun, std::function<void(bool)> then);
+    void start_anew(std::int32_t version);
     void look_unless_refused(const reply& r);
     void withdraw();
     void on_opened_or_not(const reply& directory, const reply& ready);
+    void end_if_removed();
     void remove_own(std::int32_t version);
+    [[nodiscard]] request removal(std::int32_t version) const;
     void pass(barrier_round round);
     void wait(const std::vector<std::string>& members, bool round_is_on);
     void heed(std::string_view name);

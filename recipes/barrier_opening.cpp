@@ -1,6 +1,7 @@
 #include "barrier_entry.hpp"
 #include "path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // How a round begins, and what is made of one that is on.
@@ -8,9 +9,13 @@
 namespace latchkey {
 
 /// If everybody is still there, and nothing has happened since the look. The write makes the
-/// version one that no earlier round has seen.
+/// version one that no earlier round has seen. Of a crowd, some have to wait for the next one.
 void barrier_entry::open_round(const reply& directory, std::vector<std::string> members) {
     busy_ = true;
+    if (members.size() > barrier_round::most) {
+        std::iter_swap(members.begin(), std::find(members.begin(), members.end(), at_->own));
+        members.resize(barrier_round::most);
+    }
     const std::int32_t version = directory.stat.version;
     auto round = barrier_round::after(version, directory.data, std::move(members));
     std::vector<request> all{
@@ -38,7 +43,10 @@ void barrier_entry::on_round(std::int32_t version,
     if (!round) {
         on_curators_round(version, ready.stat.czxid, std::move(members));
     } else if (round->has(at_->own)) {
-        pass(*std::move(round));
+        busy_ = true;
+        if_counted_on(ready.stat.czxid, [this, version, round = *std::move(round)](bool counted) {
+            counted ? pass(round) : start_anew(version);
+        });
     } else if (round->left_of(members).empty()) {
         // All of it were lost, or who left last could not clear it away.
         busy_ = true;
@@ -49,6 +57,28 @@ void barrier_entry::on_round(std::int32_t version,
         std::erase_if(members, [&round](const std::string& name) { return round->has(name); });
         wait(members, true);
     }
+}
+
+/// Whether that round has seen the znode that is there now. Who has created it twice, because an
+/// answer was lost, may have been counted on before somebody deleted the first one.
+void barrier_entry::if_counted_on(std::int64_t begun, std::function<void(bool)> then) {
+    if (!at_->in_doubt) {
+        then(true);
+        return;
+    }
+    core()->submit(request::get(path_of(at_->own)),
+                   here([this, begun, then = std::move(then)](const reply& own) {
+                       if (own.ok() || own.code == result_code::no_node) {
+                           then(own.ok() && own.stat.czxid < begun);
+                       } else {
+                           refused(own, path_of(at_->own));
+                       }
+                   }));
+}
+
+/// With a name that nobody has counted on, unless a round has begun that does.
+void barrier_entry::start_anew(std::int32_t version) {
+    core()->submit(removal(version), here([this](const reply& r) { look_unless_refused(r); }));
 }
 
 /// It has no list of who is in it.

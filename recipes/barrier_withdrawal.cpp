@@ -31,6 +31,11 @@ void barrier_entry::give_up() {
 }
 
 /// Goes only if no round has begun that counts on it: that would have changed the version.
+request barrier_entry::removal(std::int32_t version) const {
+    return request::multi(
+        {request::check(at_->as.directory, version), request::remove(path_of(at_->own))});
+}
+
 void barrier_entry::withdraw() {
     const auto directory = std::make_shared<reply>();
     core()->submit(request::get(at_->as.directory),
@@ -42,7 +47,7 @@ void barrier_entry::withdraw() {
 
 void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready) {
     if (directory.code == result_code::no_node) {
-        end({});
+        end_if_removed();
         return;
     }
     if (!directory.ok()) {
@@ -52,7 +57,9 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
     if (ready.ok()) {
         auto round = barrier_round::read(ready.data);
         if (round && round->has(at_->own)) {
-            pass(*std::move(round));
+            if_counted_on(ready.stat.czxid,
+                          [this, version = directory.stat.version, round = *std::move(round)](
+                              bool counted) { counted ? pass(round) : remove_own(version); });
             return;
         }
     } else if (ready.code != result_code::no_node) {
@@ -62,10 +69,22 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
     remove_own(directory.stat.version);
 }
 
-void barrier_entry::remove_own(std::int32_t version) {
-    core()->submit(request::multi({request::check(at_->as.directory, version),
-                                   request::remove(path_of(at_->own))}),
+/// The server may not have heard yet of what we have created: the leader has the last word.
+void barrier_entry::end_if_removed() {
+    core()->submit(request::multi({request::check(at_->as.directory)}),
                    here([this](const reply& r) {
+                       if (r.ok()) {
+                           withdraw();
+                       } else if (r.code == result_code::no_node) {
+                           end({});
+                       } else {
+                           refused(r, at_->as.directory);
+                       }
+                   }));
+}
+
+void barrier_entry::remove_own(std::int32_t version) {
+    core()->submit(removal(version), here([this](const reply& r) {
                        const bool gone = r.ok() || (r.results.size() == 2 &&
                                                     r.results[1].code == result_code::no_node);
                        if (gone) {

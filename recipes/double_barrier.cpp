@@ -13,7 +13,7 @@ namespace {
 
 using state = attendance::state;
 
-constexpr std::uint32_t most_participants = 1000;
+constexpr std::uint32_t most_participants = barrier_round::most;
 
 }  // namespace
 

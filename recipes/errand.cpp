@@ -57,7 +57,6 @@ void errand::finish(result r) {
     const auto self = shared_from_this();
     next_step();
     limit_.cancel();
-    retry_.cancel();
     on_stop_.reset();
     core_->detach(this);
     if (unreachable_ && !r.why && !r.reached) {

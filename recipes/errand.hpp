@@ -66,8 +66,11 @@ protected:
     /// After an answer that leaves the outcome open: the same, or with the next connection.
     void begin_again();
 
-    /// Answers to what was sent until now are dropped.
-    void next_step() noexcept { ++step_; }
+    /// Answers to what was sent until now are dropped, and what was to begin again does not.
+    void next_step() noexcept {
+        ++step_;
+        retry_.cancel();
+    }
 
     template <class F>
     session::completion here(F f) {

@@ -28,6 +28,8 @@ struct barrier_round {
     static constexpr std::string_view ready = "ready";
     /// How many rounds that lost somebody are remembered.
     static constexpr std::size_t memory = 16;
+    /// How many take part at most: about as many as one request can speak of, with long names.
+    static constexpr std::size_t most = 1000;
     /// What the names of Latchkey's participants begin with; Curator's are bare UUIDs.
     static constexpr std::string_view prefix = "member-";
 

@@ -28,7 +28,7 @@ namespace latchkey {
 /// - Limits: Curator's participants count how many are there and look no closer, and a
 ///   round that one of them opens has no list of its participants: nobody is told of a loss then.
 /// - Rounds: who comes while a round is on waits for the next one, also if it is the same
-///   participant again, that was quicker than the others.
+///   participant again, that was quicker than the others. 1,000 take part in one at most.
 /// - Threads: all members from any thread; one call of enter or leave at a time.
 /// - Lifetime: destroying an object that is inside gives its place up; the others are told as of a
 ///   loss.

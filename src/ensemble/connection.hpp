@@ -31,6 +31,7 @@ struct packet {
     kind what = kind::ping;
     request body;
     bool watch = false;
+    loop::clock::time_point asked{};        ///< request: when the client was asked for it
     std::int64_t seen = 0;                  ///< set_watches
     std::vector<std::string> data_watches;  ///< set_watches
     std::vector<std::string> child_watches;

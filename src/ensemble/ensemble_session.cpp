@@ -86,6 +86,7 @@ void ensemble_session::submit(request r, const std::shared_ptr<watcher>& w, comp
     o.what->what = packet::kind::request;
     o.what->body = std::move(r);
     o.what->watch = w != nullptr;
+    o.what->asked = process_->loop->now();
     enqueue(std::move(o));
 }
 

@@ -121,5 +121,20 @@ TEST_F(MeetingWatch, IsTakenOverFromWhoGivesUp) {
     EXPECT_EQ(passed(), ours - 1);
 }
 
+/// More of them than one request can speak of.
+TEST(MeetingCrowd, BeginsRoundsAllTheSame) {
+    ensemble e({.mode = ensemble::mode::stepped});
+    e.create("/b");
+    for (int i = 0; i < 5000; ++i) {
+        e.create("/b/1d6f0a52-6e0e-4a0c-8f0f-" + std::to_string(100'000'000'000 + i));
+    }
+    client c = e.connect();
+    double_barrier b(c, "/b", 1000);
+    const auto in = enter(b, e);
+    ASSERT_TRUE(e.run_until([&] { return in->done; }, 60s));
+    EXPECT_TRUE(in->passed) << in->ec.message();
+    EXPECT_TRUE(b.inside());
+}
+
 }  // namespace
 }  // namespace latchkey::test

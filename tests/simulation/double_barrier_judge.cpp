@@ -7,6 +7,13 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
+void double_barrier_judge::received(const model::connection& c, const model::packet& p) {
+    meeting_judge::received(c, p);
+    if (p.what == model::packet::kind::request && p.body.what == request::kind::create) {
+        rounds_.asked(p.body.path, p.asked.time_since_epoch() - stage_.begun);
+    }
+}
+
 // ---- entering ----
 
 void double_barrier_judge::entered(call& c, attender& a, std::error_code ec, bool reached) {
@@ -26,12 +33,12 @@ void double_barrier_judge::entered(call& c, attender& a, std::error_code ec, boo
     }
 }
 
-/// Its znode, if that was created for this call.
+/// Its znode, if that was created for this call, and not late for one before.
 bool double_barrier_judge::created_by(const participant& p,
                                       const call& c,
                                       const attender& a) const {
     return double_barrier_log::is_ours(p) && rounds_.data_of(p) == a.data &&
-           rounds_.born(p) >= c.begun;
+           rounds_.asked_for(p) >= c.begun;
 }
 
 void double_barrier_judge::find_round(const call& c, attender& a) {
@@ -50,7 +57,8 @@ void double_barrier_judge::find_round(const call& c, attender& a) {
     stage_.broken("I1", c.who + " has entered, and no round has begun with it");
 }
 
-/// Whose place could not be given up within a second may have been counted on.
+/// Whose place could not be given up within a second may have been counted on. So may who finds
+/// nothing that tells of his round, because the operator has taken it away.
 void double_barrier_judge::check_not_counted_on(const call& c, const attender& a) {
     const duration since = c.tries() ? c.begun : due(c).value_or(c.begun);
     if (stage_.now() >= since + 1s) {
@@ -58,7 +66,7 @@ void double_barrier_judge::check_not_counted_on(const call& c, const attender& a
     }
     for (const auto& r : rounds_.rounds_of(a.directory)) {
         for (const auto& p : r->members) {
-            if (created_by(*p, c, a) && goes_on(*p, *a.by) &&
+            if (!r->meddled && created_by(*p, c, a) && goes_on(*p, *a.by) &&
                 (p->there() || p->how == participant::ending::released)) {
                 stage_.broken("I9", c.who + " was told no, and a round counts on " + p->path);
             }

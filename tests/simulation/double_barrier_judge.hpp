@@ -48,6 +48,7 @@ public:
     [[nodiscard]] bool can_begin(const std::string& directory) const;
 
     // judge
+    void received(const model::connection& c, const model::packet& p) override;
     [[nodiscard]] bool idle() const override;
     void check_end() override;
 

@@ -37,7 +37,7 @@ void double_barrier_log::applied(const model::transaction& t, const participants
         if (c.what == set_data) {
             written.insert(c.path);
         } else if (c.what == create) {
-            births_[c.path] = {c.data, stage_.now()};
+            data_[c.path] = c.data;
             if (const auto directory = directory_of_ready(c.path)) {
                 begins(t, *directory, c.data);
             }

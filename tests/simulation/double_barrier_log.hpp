@@ -38,12 +38,15 @@ public:
     /// That is on, or was not cleared away.
     [[nodiscard]] bool is_on(const std::string& directory) const;
 
-    /// What the object wrote that created it, and when that was.
+    /// A client was asked to create this.
+    void asked(const std::string& path, duration when) { asked_.emplace(path, when); }
+
+    /// What the object wrote that created it, and when that was asked for: it may be done late.
     [[nodiscard]] const std::string& data_of(const participant& p) const {
-        return births_.at(p.path).data;
+        return data_.at(p.path);
     }
 
-    [[nodiscard]] duration born(const participant& p) const { return births_.at(p.path).at; }
+    [[nodiscard]] duration asked_for(const participant& p) const { return asked_.at(p.path); }
 
     /// Whether it ended with a leave(): its znode was deleted, and that counted, at once.
     [[nodiscard]] bool left_by_itself(const participant& p) const { return left_.contains(p.path); }
@@ -52,11 +55,6 @@ public:
     [[nodiscard]] static bool is_ours(const participant& p) { return !p.foreign(); }
 
 private:
-    struct birth {
-        std::string data;
-        duration at{};
-    };
-
     struct place {
         round on;
         bool replaced = false;  ///< versions have begun anew: what is late may fit again
@@ -69,9 +67,10 @@ private:
 
     stage& stage_;
     truth& truth_;
-    std::map<std::string, place> places_;  ///< by directory
-    std::map<std::string, birth> births_;  ///< by path
-    std::set<std::string> left_;           ///< paths
+    std::map<std::string, place> places_;      ///< by directory
+    std::map<std::string, std::string> data_;  ///< by path
+    std::map<std::string, duration> asked_;    ///< by path; the first time
+    std::set<std::string> left_;               ///< paths
 };
 
 }  // namespace latchkey::simulation

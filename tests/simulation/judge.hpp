@@ -146,7 +146,7 @@ public:
 
     // What the ensemble shows.
     void opened(const std::shared_ptr<client_record>& by, std::int64_t session);
-    void received(const model::connection& c, const model::packet& p);
+    virtual void received(const model::connection& c, const model::packet& p);
     virtual void answering(const model::connection& c, const request& r);
     void committed(const model::transaction& t);
     void notified(const model::connection& c, const std::string& path, bool replayed);

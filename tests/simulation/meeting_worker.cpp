@@ -72,6 +72,14 @@ void meeting_worker::stop(const call& c) {
     std::stop_source(found->second).request_stop();
 }
 
+void meeting_worker::leave_behind() {
+    constexpr std::size_t most = 8;
+    call_.reset();
+    if (open_.size() > most) {
+        cancel_all();
+    }
+}
+
 void meeting_worker::cancel() {
     if (call_) {
         stop(*call_);

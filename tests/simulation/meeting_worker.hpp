@@ -47,8 +47,9 @@ protected:
     /// Not one that was left behind.
     [[nodiscard]] bool is_present(const call& c) const noexcept { return call_.get() == &c; }
 
-    /// What waits goes on without us.
-    void leave_behind() { call_.reset(); }
+    /// What waits goes on without us. If that has become too much, all of it is cancelled: each
+    /// asks again after every loss of the session, and meets with faults by the number of requests.
+    void leave_behind();
 
     /// All that wait, also what was left behind.
     void cancel_all();
