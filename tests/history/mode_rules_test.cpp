@@ -39,8 +39,7 @@ struct reading_and_writing : story {
     }
 
     static std::string named(std::int64_t number, lock_mode m) {
-        return std::string(lock) + (m == lock_mode::shared ? "/_c_x-__READ__" : "/_c_x-__WRIT__") +
-               std::to_string(1'000'000'000 + number);
+        return znode(number, m == lock_mode::shared ? "/_c_x-__READ__" : "/_c_x-__WRIT__");
     }
 };
 

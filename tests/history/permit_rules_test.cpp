@@ -52,10 +52,7 @@ struct permits : story {
         granted(t, at, valid_until);
     }
 
-    static std::string waiting(const turn& t) {
-        return std::string(lock) + "/queue/_c_x-permit-" +
-               std::to_string(1'000'000'000 + t.attempt);
-    }
+    static std::string waiting(const turn& t) { return znode(t.attempt, "/queue/_c_x-permit-"); }
 };
 
 TEST(HistoryPermits, FindNothingWrongWithAsManyAsThereAre) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace latchkey::history {
@@ -116,8 +117,8 @@ public:
         return std::chrono::round<nanoseconds>(std::chrono::duration<double>(seconds));
     }
 
-    static std::string znode(std::int64_t zxid) {
-        return std::string(lock) + "/_c_x-lock-" + std::to_string(1'000'000'000 + zxid);
+    static std::string znode(std::int64_t zxid, std::string_view marker = "/_c_x-lock-") {
+        return std::string(lock).append(marker).append(std::to_string(1'000'000'000 + zxid));
     }
 
 private:
