@@ -198,6 +198,9 @@ void leader_candidacy::refuse(const failure& why) {
 /// Somebody else can be elected when those who are told of it have returned.
 void leader_candidacy::on_lost() {
     const auto present = term();
+    if (coming_) {
+        core_->post([self = shared_from_this()] { self->on_coming_lost(); });
+    }
     if (!present || std::exchange(losing_, true)) {
         return;
     }

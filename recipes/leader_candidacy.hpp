@@ -74,6 +74,7 @@ private:
     void enter();
     [[nodiscard]] std::function<void()> while_here(void (leader_candidacy::*f)());
     void on_no_place();
+    void on_coming_lost();
     void on_contended(contender::outcome o);
     void lead(hold granted, std::optional<admission::record_seen> record);
     void begin_term(const std::shared_ptr<leader_term>& present);

@@ -24,6 +24,13 @@ void leader_candidacy::drop_coming(const std::string& successor) {
     }
 }
 
+/// What is still asked for it is asked for nothing.
+void leader_candidacy::on_coming_lost() {
+    if (coming_ && !coming_->state().valid()) {
+        drop_coming({});
+    }
+}
+
 void leader_candidacy::transfer(const std::string& id,
                                 std::chrono::nanoseconds limit,
                                 leader_succession::transferred done) {

@@ -51,6 +51,17 @@ protected:
         return all;
     }
 
+    /// The path of a candidate's znode; empty if it has none.
+    std::string znode_of(const candidate& c) const {
+        for (const std::string& name : ensemble_.children(path)) {
+            const std::string znode = std::string(path) + "/" + name;
+            if (ensemble_.get(znode)->ephemeral_owner == c.id()) {
+                return znode;
+            }
+        }
+        return {};
+    }
+
     /// The path of its mailbox; empty if there is none.
     std::string mailbox_of(const std::string& znode) const {
         const auto guid = guid_in(std::string_view(znode).substr(znode.rfind('/') + 1));

@@ -88,16 +88,6 @@ protected:
             return name.ends_with(own.substr(own.rfind('-')));
         });
     }
-
-    std::string znode_of(const candidate& c) const {
-        for (const std::string& name : ensemble_.children(path)) {
-            const std::string znode = std::string(path) + "/" + name;
-            if (ensemble_.get(znode)->ephemeral_owner == c.id()) {
-                return znode;
-            }
-        }
-        return {};
-    }
 };
 
 // Its candidate comes back at the tail; what was offered to it was another place.
@@ -119,6 +109,24 @@ TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {
         run_until([&] { return ensemble_.children(path).empty(); }, 60s);
         ensemble_.set(path, "");
     }
+}
+
+// It was the first, and looked for somebody better before it led.
+TEST_F(OfferToAPlaceThatIsDeleted, DoesNotKeepWhoMadeItFromAnotherPlace) {
+    candidate& leader = leading(taking_part("leader", 9));
+    candidate& next = following(taking_part("next"));
+    candidate& better = following(taking_part("better", 5));
+    run_for(1s);
+    ensemble_.pause(better.id());
+    const std::string place = znode_of(next);
+    leader.latch->close();
+    run_for(100ms);
+    ASSERT_FALSE(next.latch->is_leader()) << "it waits for an answer";
+    ensemble_.remove(place);
+    EXPECT_TRUE(run_until([&] { return !znode_of(next).empty(); }, 500ms));
+    ensemble_.resume(better.id());
+    ASSERT_TRUE(leads(better));
+    EXPECT_EQ(next.story.count("elected"), 0U);
 }
 
 // ---- writes ----

@@ -278,7 +278,7 @@ void leader_worker::plan_next() {
 }
 
 void leader_worker::act() {
-    if (!latch_ || !candidacy_->term) {
+    if (!latch_ || candidacy_->closed || !candidacy_->term) {
         return rest();
     }
     if (stage_.stopping) {
