@@ -128,7 +128,8 @@ void group_judge::check_kept(const participant& p) {
 void group_judge::ends(enrolment& e) {
     e.over = true;
     e.ended = stage_.now();
-    e.present = e.handle.present();
+    const auto p = truth_.find(e.path);
+    e.present = e.handle.present() && p != nullptr && p->there() && p->owner == e.by->session;
     e.troubled = stage_.troubles > 0 || e.by->suspended;
     e.connections = e.by->connections;
     e.disturbances = stage_.disturbances;

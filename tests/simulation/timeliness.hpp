@@ -31,9 +31,12 @@ public:
 
 private:
     [[nodiscard]] std::int64_t known_everywhere() const;
+    [[nodiscard]] std::uint64_t strikes() const;
 
     stage& stage_;
     duration next_look_{};
+    std::uint64_t strikes_ = 0;
+    duration struck_at_{};                          ///< last
     std::map<duration, std::int64_t> committed_;    ///< zxids, by when
     std::map<std::int64_t, duration> hindered_at_;  ///< last, by session
 };
