@@ -45,7 +45,6 @@ void double_barrier_log::applied(const model::transaction& t, const participants
             if (const auto directory = directory_of_ready(c.path)) {
                 cleared(t, *directory);
             } else if (places_.contains(c.path)) {
-                places_[c.path].replaced = true;
                 for (const auto& r : places_[c.path].rounds) {
                     r->meddled = true;  // nothing is left of what told of it
                 }
@@ -66,7 +65,6 @@ void double_barrier_log::begins(const model::transaction& t,
     place& here = places_[directory];
     const auto r = std::make_shared<barrier_round_record>();
     r->zxid = t.zxid;
-    r->meddled = here.replaced;
     const auto json = nlohmann::json::parse(data, nullptr, false);
     if (!json.is_object() || !json.contains("members")) {
         return stage_.broken("I9", "a round has no list of its members: " + data);

@@ -57,7 +57,6 @@ public:
 private:
     struct place {
         round on;
-        bool replaced = false;  ///< versions have begun anew: what is late may fit again
         std::vector<round> rounds;
     };
 
