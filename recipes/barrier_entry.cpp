@@ -158,6 +158,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
         take_place();
         return;
     }
+    at_->directory = directory.stat.czxid;
     auto members = members_in(list.names);
     const bool is_on = members.size() < list.names.size();
     const bool enough = members.size() >= at_->wanted;

@@ -93,7 +93,11 @@ void barrier_exit::look() {
                                return;
                            }
                        }
-                       judge(a->before, a->list.names, after);
+                       if (after.stat.czxid == at_->directory) {
+                           judge(a->before, a->list.names, after);
+                       } else {
+                           refused(result_code::no_node);
+                       }
                    }));
 }
 

@@ -51,6 +51,7 @@ void barrier_entry::on_round(std::int32_t version,
         // All of it were lost, or who left last could not clear it away.
         busy_ = true;
         core()->submit(request::multi({request::check(at_->as.directory, version),
+                                       request::check(path_of(at_->own)),  // still the same one
                                        request::remove(path_of(barrier_round::ready))}),
                        here([this](const reply& r) { look_unless_refused(r); }));
     } else {

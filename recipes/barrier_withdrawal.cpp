@@ -54,6 +54,7 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
         refused(directory, at_->as.directory);
         return;
     }
+    at_->directory = directory.stat.czxid;
     if (ready.ok()) {
         auto round = barrier_round::read(ready.data);
         if (round && round->has(at_->own)) {

@@ -85,6 +85,7 @@ struct attendance {
     std::uint64_t generation = 0;  ///< that it is of
     bool in_doubt = false;         ///< the answer to a create of it was lost
     barrier_round round;
+    std::int64_t directory = 0;  ///< its czxid: another one of that name has versions of its own
 
     /// It is gone, or is being deleted. Names are not used again.
     void forget_own(const std::shared_ptr<client_core>& core);

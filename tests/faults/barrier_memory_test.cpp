@@ -104,5 +104,19 @@ TEST_F(MeetingHeardLate, IsNotTakenForALaterOneThatHasLostSomebody) {
     EXPECT_TRUE(heard(first)->passed) << first->ec.message();
 }
 
+/// Versions begin anew with a directory.
+TEST_F(MeetingHeardLate, InADirectoryThatIsGoneIsNotTakenForOneInItsSuccessor) {
+    enter_all({0, 1, 2});
+    const auto first = first_leaves();
+    leave_all({1, 2}, {});
+    ensemble_.run_for(20ms);
+    ensemble_.remove("/b");
+    enter_all({1, 2, 3});
+    EXPECT_TRUE(heard(first)->passed) << first->ec.message();
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(ensemble_.exists("/b/ready")) << "three are inside";
+    leave_all({1, 2, 3}, {});
+}
+
 }  // namespace
 }  // namespace latchkey::test

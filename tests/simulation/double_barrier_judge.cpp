@@ -152,10 +152,12 @@ void double_barrier_judge::check_requests(const call& c, const attender& a) {
         return;
     }
     const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
+    // Who keeps watch in place of one who has gone looks twice.
+    const std::uint64_t gone = rounds_.gone_since(a.directory, c.begun);
     testing::counters most;
     most.creates = 1 + levels_of(by, a.place->path);
-    most.children = 2 + woken;
-    most.gets = 6 + 4 * woken;
+    most.children = 2 + woken + gone;
+    most.gets = 6 + 4 * woken + 2 * gone;
     most.multis = 2 + woken;
     check_asked(c.who, c.asked_before, by.asked, most);
 }

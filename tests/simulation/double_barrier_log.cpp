@@ -30,6 +30,16 @@ bool double_barrier_log::is_on(const std::string& directory) const {
     return found != places_.end() && found->second.on != nullptr;
 }
 
+std::uint64_t double_barrier_log::gone_since(const std::string& directory, duration when) const {
+    const auto found = places_.find(directory);
+    return found == places_.end()
+               ? 0
+               : static_cast<std::uint64_t>(std::count_if(
+                     found->second.gone.begin(), found->second.gone.end(), [when](duration t) {
+                         return t >= when;
+                     }));
+}
+
 void double_barrier_log::applied(const model::transaction& t, const participants& changed) {
     using enum model::change::kind;
     std::set<std::string> written;
@@ -45,7 +55,6 @@ void double_barrier_log::applied(const model::transaction& t, const participants
             if (const auto directory = directory_of_ready(c.path)) {
                 cleared(t, *directory);
             } else if (places_.contains(c.path)) {
-                places_[c.path].replaced = true;
                 for (const auto& r : places_[c.path].rounds) {
                     r->meddled = true;  // nothing is left of what told of it
                 }
@@ -54,7 +63,10 @@ void double_barrier_log::applied(const model::transaction& t, const participants
     }
     for (const auto& p : changed) {
         if (p->how == participant::ending::released && written.contains(p->directory)) {
-            left_.insert(p->path);
+            left_.insert(p->czxid);
+        }
+        if (!p->there()) {
+            places_[p->directory].gone.push_back(stage_.now());
         }
     }
 }
@@ -66,7 +78,6 @@ void double_barrier_log::begins(const model::transaction& t,
     place& here = places_[directory];
     const auto r = std::make_shared<barrier_round_record>();
     r->zxid = t.zxid;
-    r->meddled = here.replaced;
     const auto json = nlohmann::json::parse(data, nullptr, false);
     if (!json.is_object() || !json.contains("members")) {
         return stage_.broken("I9", "a round has no list of its members: " + data);

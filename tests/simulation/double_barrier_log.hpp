@@ -49,7 +49,12 @@ public:
     [[nodiscard]] duration asked_for(const participant& p) const { return asked_.at(p.path); }
 
     /// Whether it ended with a leave(): its znode was deleted, and that counted, at once.
-    [[nodiscard]] bool left_by_itself(const participant& p) const { return left_.contains(p.path); }
+    [[nodiscard]] bool left_by_itself(const participant& p) const {
+        return left_.contains(p.czxid);
+    }
+
+    /// How many places were given up or lost since then.
+    [[nodiscard]] std::uint64_t gone_since(const std::string& directory, duration when) const;
 
     /// Created by a double_barrier.
     [[nodiscard]] static bool is_ours(const participant& p) { return !p.foreign(); }
@@ -57,8 +62,8 @@ public:
 private:
     struct place {
         round on;
-        bool replaced = false;  ///< versions have begun anew: what is late may fit again
         std::vector<round> rounds;
+        std::vector<duration> gone;  ///< when its participants went
     };
 
     void begins(const model::transaction& t, const std::string& directory, const std::string& data);
@@ -70,7 +75,7 @@ private:
     std::map<std::string, place> places_;      ///< by directory
     std::map<std::string, std::string> data_;  ///< by path
     std::map<std::string, duration> asked_;    ///< by path; the first time
-    std::set<std::string> left_;               ///< paths
+    std::set<std::int64_t> left_;              ///< czxids: a create may be repeated
 };
 
 }  // namespace latchkey::simulation
