@@ -60,6 +60,12 @@ void adversary::begin() {
     }
 }
 
+/// What befalls requests can make for more requests than it ends: a run is not to be about that.
+bool adversary::rests() const noexcept {
+    constexpr std::uint64_t most_strikes = 5000;
+    return stage_.calm || strikes_ >= most_strikes;
+}
+
 void adversary::strike_later() {
     next_.start(stage_.up_to(stage_.what.interval * 2), [this] {
         strike_later();
@@ -93,13 +99,14 @@ void adversary::undo_later(duration after, std::function<void()> undo) {
 }
 
 fault_plan::verdict adversary::at_request(const model::connection& c, const model::packet& p) {
-    if (stage_.calm || p.what != model::packet::kind::request || all_weights_ <= 0 ||
+    if (rests() || p.what != model::packet::kind::request || all_weights_ <= 0 ||
         !stage_.random.chance(stage_.what.at_requests)) {
         return {};
     }
     const fault f = some_fault();
     const fault_plan::verdict fate = fate_of(f, stage_.random);
     if (fate.what != fault_plan::fault::none) {
+        ++strikes_;
         stage_.tell("!! ", to_string(f));
         ++stage_.counts.faults[index_of(f)];
         ++stage_.disturbances;

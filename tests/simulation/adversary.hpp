@@ -38,6 +38,7 @@ public:
     void at_answer(const model::connection& c, const request& r);
 
 private:
+    [[nodiscard]] bool rests() const noexcept;
     void strike_later();
     [[nodiscard]] fault some_fault();
     [[nodiscard]] std::int64_t some_session();
@@ -73,6 +74,7 @@ private:
     timer next_;
     std::vector<std::shared_ptr<trouble>> present_;
     std::map<std::int64_t, fault> after_answer_;  ///< by session
+    std::uint64_t strikes_ = 0;
     int crashes_left_ = 2;
     bool cut_off_ = false;                   ///< a follower is, with a client
     std::set<std::string> sequences_ended_;  ///< directories: numbers never go back

@@ -36,9 +36,10 @@ void adversary::note_disturbance(fault f) {
 }
 
 void adversary::strike(fault f, std::int64_t session) {
-    if (stage_.calm) {
+    if (rests()) {
         return;
     }
+    ++strikes_;
     stage_.tell("!! ", to_string(f), ", ", session & 0xffff);
     stage_.mark(index_of(f));
     ++stage_.counts.faults[index_of(f)];
