@@ -21,6 +21,9 @@
 
 namespace latchkey::model {
 
+/// Where a request of that kind is counted.
+[[nodiscard]] std::uint64_t& counter_for(testing::counters& c, const request& r);
+
 /// The servers, what is between them and their clients, and who leads. On the loop only.
 class cluster {
 public:

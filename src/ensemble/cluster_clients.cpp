@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace latchkey::model {
-namespace {
 
 std::uint64_t& counter_for(testing::counters& c, const request& r) {
     switch (r.what) {
@@ -33,8 +32,6 @@ std::uint64_t& counter_for(testing::counters& c, const request& r) {
         });
     return only_checks ? c.checks : c.multis;
 }
-
-}  // namespace
 
 void cluster::count_request(std::int64_t session, const packet& p) {
     for (testing::counters* const c : {&total_, &by_session_[session]}) {

@@ -10,31 +10,6 @@ namespace latchkey::simulation {
 
 namespace {
 
-std::uint64_t& counter_of(testing::counters& c, const request& r) {
-    switch (r.what) {
-        case request::kind::create:
-            return c.creates;
-        case request::kind::remove:
-            return c.removes;
-        case request::kind::get:
-            return c.gets;
-        case request::kind::exists:
-            return c.exists;
-        case request::kind::children:
-            return c.children;
-        case request::kind::set:
-            return c.sets;
-        case request::kind::sync:
-            return c.syncs;
-        default:
-            break;
-    }
-    const bool beats = std::all_of(r.operations.begin(), r.operations.end(), [](const request& o) {
-        return o.what == request::kind::check;
-    });
-    return beats ? c.checks : c.multis;
-}
-
 const char* name_of(request::kind k) {
     switch (k) {
         case request::kind::create:
@@ -96,7 +71,7 @@ void judge::received(const model::connection& c, const model::packet& p) {
                       std::string("a ") + name_of(p.body.what) + " after the end of its session");
     }
     if (client_record* const by = client_of(c.session)) {
-        ++counter_of(by->asked, p.body);
+        ++model::counter_for(by->asked, p.body);
     }
     ++stage_.counts.requests;
     stage_.tell("  ",
