@@ -123,48 +123,47 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- creates that were done although the next one is refused ----
 
-class MeetingRefusal : public MeetingTrouble {};
+class MeetingRefusal : public MeetingTrouble {
+protected:
+    std::shared_ptr<outcome> asked_to_join(group& g) {
+        const auto in = std::make_shared<outcome>();
+        g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
+            outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+        });
+        return in;
+    }
+
+    /// Access is taken away once it has created something, and given back when that was told.
+    void refuse_and_expect_nothing_left(const std::shared_ptr<outcome>& in,
+                                        const std::string& directory) {
+        const auto empty = [&] { return ensemble_.children(directory).empty(); };
+        ASSERT_TRUE(ensemble_.run_until([&] { return !empty(); }, 10s));
+        allow(directory, false);
+        finish(in, errc::not_authorized);
+        allow(directory, true);
+        EXPECT_TRUE(ensemble_.run_until(empty, 10s));
+    }
+};
 
 TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoParticipantBehind) {
     double_barrier b(a_, "/b", 2);
     ensemble_.create("/b");
     ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
-    const auto in = enter(b, ensemble_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/b").empty(); }, 10s));
-    allow("/b", false);
-    finish(in, errc::not_authorized);
-    allow("/b", true);
-    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 10s));
+    refuse_and_expect_nothing_left(enter(b, ensemble_), "/b");
 }
 
 TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNoMemberBehind) {
     group g(a_, "/g");
     ensemble_.create("/g");
     ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
-    const auto in = std::make_shared<outcome>();
-    g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
-        outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
-    });
-    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/g").empty(); }, 10s));
-    allow("/g", false);
-    finish(in, errc::not_authorized);
-    allow("/g", true);
-    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
+    refuse_and_expect_nothing_left(asked_to_join(g), "/g");
 }
 
 TEST_F(MeetingRefusal, AfterACreateThatWasNotLookedAtLeavesNoMemberBehind) {
     group g(a_, "/g");
     ensemble_.create("/g");
     ensemble_.refuse_next(op::get, inconsistency, a_.session_id());
-    const auto in = std::make_shared<outcome>();
-    g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
-        outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
-    });
-    ASSERT_TRUE(ensemble_.run_until([&] { return !ensemble_.children("/g").empty(); }, 10s));
-    allow("/g", false);
-    finish(in, errc::not_authorized);
-    allow("/g", true);
-    EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/g").empty(); }, 10s));
+    refuse_and_expect_nothing_left(asked_to_join(g), "/g");
 }
 
 // ---- what is another's ----

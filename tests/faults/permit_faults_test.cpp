@@ -74,6 +74,17 @@ protected:
             30s);
     }
 
+    /// What is done is not answered: asked again, it is found.
+    std::shared_ptr<attempt> take_unanswered() {
+        taken().release();
+        EXPECT_TRUE(all_gone());
+        ensemble_.fail_next(op::multi, when::after, client_.session_id());
+        const auto a = take();
+        EXPECT_TRUE(
+            ensemble_.run_until([&] { return !ensemble_.children(Kind::permits).empty(); }, 30s));
+        return a;
+    }
+
     void remove_the_last_permit() {
         const auto names = ensemble_.children(Kind::permits);
         ASSERT_EQ(names.size(), Kind::znodes_of_three);
@@ -190,12 +201,7 @@ TYPED_TEST(LostPermits, OfOneWhoGivesUpWhileTheyAreTakenGo) {
 
 TYPED_TEST(LostPermits, AreFoundWhenWhatIsAskedAgainIsRefused) {
     constexpr int no_auth = -102;
-    this->taken().release();
-    ASSERT_TRUE(this->all_gone());
-    this->ensemble_.fail_next(op::multi, when::after, this->client_.session_id());
-    const auto a = this->take();
-    ASSERT_TRUE(this->ensemble_.run_until(
-        [&] { return !this->ensemble_.children(TypeParam::permits).empty(); }, 30s));
+    const auto a = this->take_unanswered();
     this->ensemble_.refuse_next(op::multi, no_auth, this->client_.session_id());
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 30s));
     EXPECT_TRUE(a->granted.valid()) << a->ec.message();
@@ -205,12 +211,7 @@ TYPED_TEST(LostPermits, AreFoundWhenWhatIsAskedAgainIsRefused) {
 }
 
 TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreFoundAreTakenAnew) {
-    this->taken().release();
-    ASSERT_TRUE(this->all_gone());
-    this->ensemble_.fail_next(op::multi, when::after, this->client_.session_id());
-    const auto a = this->take();
-    ASSERT_TRUE(this->ensemble_.run_until(
-        [&] { return !this->ensemble_.children(TypeParam::permits).empty(); }, 30s));
+    const auto a = this->take_unanswered();
     this->remove_the_last_permit();
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_TRUE(a->granted.valid()) << a->ec.message();
