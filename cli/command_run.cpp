@@ -53,13 +53,27 @@ command_run::command_run(const run_options& options,
 int command_run::execute() {
     journal_.event("connecting", fmt::format("connecting to {}", printable(options_.servers)));
     connection_.emplace(client_, inbox_, journal_);
-    serve_events();
+    try {
+        serve_events();
+    } catch (...) {
+        abandon();
+        throw;
+    }
     // In this order they end: the waiting thread, the listeners; then nobody posts to the inbox.
     waiting_.reset();
     connection_.reset();
     give_up_tenure();
     client_.close();
     return *status_;
+}
+
+/// Before this object releases the lock.
+void command_run::abandon() noexcept {
+    if (phase_ == phase::running) {
+        supervisor_->end();
+        kill_orphans();
+    }
+    cancel_.request_stop();
 }
 
 void command_run::serve_events() {
@@ -313,8 +327,7 @@ void command_run::on_report(const supervisor_report& report) {
             lost("; ending the command");
             break;
         case kind::cannot_kill:
-            journal_.error(fmt::format(
-                "{} processes of the command survive SIGKILL so far; waiting", report.number));
+            cannot_kill(report.number);
             break;
         case kind::ended:
             command_ended(report.number);
@@ -359,14 +372,21 @@ bool command_run::asked_to_end(int wait_status) const {
 
 void command_run::supervisor_died() {
     journal_.error("the supervising process was killed; ending the command");
-    while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
-        signal_descendants(SIGKILL);
-        ::poll(nullptr, 0, 2);
-    }
+    kill_orphans();
     if (phase_ == phase::waiting) {
         cancel_.request_stop();
     }
     finish(exit_status::system_failed);
+}
+
+/// Of a supervisor that was killed.
+void command_run::kill_orphans() const {
+    kill_descendants([this](int left) { cannot_kill(left); });
+}
+
+void command_run::cannot_kill(int processes) const {
+    journal_.error(
+        fmt::format("{} of the command's processes survive SIGKILL so far; waiting", processes));
 }
 
 }  // namespace latchkey::cli

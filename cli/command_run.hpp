@@ -59,6 +59,9 @@ private:
     void command_ended(int wait_status);
     [[nodiscard]] bool asked_to_end(int wait_status) const;
     void supervisor_died();
+    void abandon() noexcept;
+    void kill_orphans() const;
+    void cannot_kill(int processes) const;
     void lost(const char* consequence);
     void renew_deadline();
     void give_up_tenure();

@@ -40,6 +40,8 @@ until INT, TERM, HUP, QUIT, USR1 or USR2; then its exit status is 0.
                              session timeout; without it a twentieth, at most 2
       --auth-file FILE       "digest USER:PASSWORD", a line each; FILE must be
                              closed to others (else $LATCHKEY_AUTH, such a line)
+      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD; else
+                             it is removed
       --verbose              tell on stderr what happens
       --json                 what is on stdout and diagnostics as JSON objects
   -h, --help                 this text

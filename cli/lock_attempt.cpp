@@ -59,7 +59,7 @@ struct lock {
 }
 
 void refuse_shared(client& c, const std::string& path) {
-    if (!shared_mutex(c, path).participants().empty()) {
+    if (shared_mutex(c, path).first()) {
         refuse_mixture(path, "a shared lock", "give -x, or use another PATH");
     }
 }

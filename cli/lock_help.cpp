@@ -12,9 +12,10 @@ std::string program_help() {
 Locks and leader election on Apache ZooKeeper, for commands and scripts.
 
 Commands:
-  lock    run a command while holding a lock
-  elect   run a command while leading, or tell who leads
-  resign  ask the leader to hand over
+  lock        run a command while holding a lock
+  elect       run a command while leading, or tell who leads
+  resign      ask the leader to hand over
+  dev-server  run a ZooKeeper ensemble for development, in memory
 
 latchkey COMMAND --help tells more about a command.
   -h, --help     this text
@@ -65,6 +66,8 @@ it is must be the same for all who use it:
                              timeout; without it a twentieth, at most 2
       --auth-file FILE       "digest USER:PASSWORD", a line each; FILE must be
                              closed to others (else $LATCHKEY_AUTH, such a line)
+      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD; else
+                             it is removed
       --verbose              tell on stderr what happens
       --json                 the line on stdout and diagnostics as JSON objects
   -h, --help                 this text

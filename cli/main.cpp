@@ -1,3 +1,4 @@
+#include "dev_server_command.hpp"
 #include "elect_command.hpp"
 #include "exit_status.hpp"
 #include "journal.hpp"
@@ -25,6 +26,10 @@ int main(int count, char** words) {
     if (command == "resign") {
         arguments.erase(arguments.begin());
         return resign_command(arguments);
+    }
+    if (command == "dev-server") {
+        arguments.erase(arguments.begin());
+        return dev_server_command(arguments);
     }
     if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
         const auto text = command == "-h" || command == "--help" ? program_help() : version_line();

@@ -54,21 +54,24 @@ client_options client_options_of(const program_options& options, const journal& 
 }
 
 int run_command(const run_options& options, const undertaking& what) {
+    const journal told(options.verbose, options.json);
+    const auto how = client_options_of(options, told);
+    if (!options.pass_auth) {
+        forget_credentials();
+    }
     const signals arriving;
     // Should the supervisor be killed, its orphans come here.
     adopt_orphans();
     std::optional<supervisor> command;
     if (!options.command.empty()) {
+        if (!sees_descendants()) {
+            told.error(
+                "/proc does not show this process's children: what leaves the command's "
+                "process group gets no TERM, and may be killed late; mount /proc");
+        }
         command.emplace(options.command, arriving);
     }
-    const journal told(options.verbose, options.json);
-    return command_run(options,
-                       client_options_of(options, told),
-                       what,
-                       arriving,
-                       command ? &*command : nullptr,
-                       told)
-        .execute();
+    return command_run(options, how, what, arriving, command ? &*command : nullptr, told).execute();
 }
 
 }  // namespace latchkey::cli

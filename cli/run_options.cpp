@@ -30,6 +30,7 @@ std::vector<std::string> shell_command(const std::vector<std::string>& words,
 void run_words::declare(option_parser& parser, run_options& options) {
     program_.declare(parser, options);
     parser.value("--grace", grace_);
+    parser.flag("--pass-auth", options.pass_auth);
 }
 
 void run_words::judge(run_options& options, const environment_lookup& environment) const {

@@ -14,6 +14,7 @@ struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; `path` shows them all then
     std::vector<std::string> command;  ///< empty: none is run
     std::optional<std::chrono::nanoseconds> grace;
+    bool pass_auth = false;  ///< the command may have LATCHKEY_AUTH
 };
 
 /// Their options, as written.

@@ -4,6 +4,7 @@
 #include "usage_error.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -17,6 +18,7 @@ namespace latchkey::cli {
 namespace {
 
 constexpr std::size_t most_bytes = 4096;
+constexpr const char* variable = "LATCHKEY_AUTH";
 
 /// Text that is overwritten when it is not needed any more.
 struct secret_text {
@@ -126,11 +128,18 @@ std::vector<credentials> read_credentials(const program_options& options,
         read_file(*options.auth_file, secret.text);
         return parse_lines(secret.text, "--auth-file");
     }
-    if (const auto line = environment("LATCHKEY_AUTH")) {
+    if (const auto line = environment(variable)) {
         secret.text += *line;
-        return parse_lines(secret.text, "LATCHKEY_AUTH");
+        return parse_lines(secret.text, variable);
     }
     return {};
+}
+
+void forget_credentials() {
+    if (char* value = std::getenv(variable)) {
+        ::explicit_bzero(value, std::strlen(value));
+        ::unsetenv(variable);
+    }
 }
 
 }  // namespace latchkey::cli

@@ -18,4 +18,8 @@ namespace latchkey::cli {
 [[nodiscard]] std::vector<credentials> read_credentials(const program_options& options,
                                                         const environment_lookup& environment);
 
+/// Removes LATCHKEY_AUTH from this process's environment, where it is overwritten (/proc shows it),
+/// and so from that of all processes it starts.
+void forget_credentials();
+
 }  // namespace latchkey::cli

@@ -249,8 +249,8 @@ void supervision::reap() {
                 stopped_by(WSTOPSIG(status));
             }
         } else if (pid == process_.pid) {
-            read_start_error();
             wait_status_ = status;
+            read_start_error();  // forgets it, if the command was never run
         }
     }
 }
@@ -307,7 +307,7 @@ void supervision::terminate() {
         ::kill(-process_.pid, SIGTERM);
         ::kill(-process_.pid, SIGCONT);
     }
-    // What left the group is found in /proc; nobody gets two, which many take for "at once".
+    // What left the group is found in /proc. No process gets two: many take that for "at once".
     signal_descendants(SIGTERM, wait_status_ ? 0 : process_.pid);
 }
 
@@ -318,7 +318,7 @@ void supervision::kill_all() {
         ::kill(-process_.pid, SIGKILL);
     }
     const int left = signal_descendants(SIGKILL);
-    if (left > 0 && now - *killing_since_ > std::chrono::seconds(5) && !told_cannot_kill_) {
+    if (now - *killing_since_ > survivors_are_told_after && !told_cannot_kill_) {
         told_cannot_kill_ = true;
         tell(report::kind::cannot_kill, left);
     }

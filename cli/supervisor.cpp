@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,8 +35,14 @@ supervisor::supervisor(const std::vector<std::string>& command, const signals& i
 }
 
 supervisor::~supervisor() {
-    ::close(socket_);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    end();
+}
+
+void supervisor::end() noexcept {
+    if (socket_ >= 0) {
+        ::close(std::exchange(socket_, -1));
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
     }
 }
 

@@ -31,7 +31,6 @@ public:
     supervisor(const supervisor&) = delete;
     supervisor& operator=(const supervisor&) = delete;
 
-    /// Ends a command that still runs, and waits for the end of the process.
     ~supervisor();
 
     /// Runs the command until `deadline` at most; again only when its end was reported. The result
@@ -45,6 +44,10 @@ public:
 
     /// The hold is lost: TERM and KILL at once.
     void end_now();
+
+    /// Ends a command that still runs, with all that it started, and then the supervisor's process.
+    /// Blocks until both are over. Nothing else can be called afterwards.
+    void end() noexcept;
 
     /// Sends `signal` to the command's process group.
     void forward(int signal);

@@ -23,7 +23,7 @@ struct supervisor_report {
         not_started,      ///< `number` is an errno; then the next `run` may be ordered
         not_suspended,    ///< the user tried to; a suspended command would keep the lock for ever
         terminating,      ///< the deadline is near: TERM was sent
-        cannot_kill,      ///< `number` processes survive SIGKILL so far
+        cannot_kill,      ///< SIGKILL does not end them; `number` is how many processes were found
         ended,            ///< `number` is the command's wait status; then the same
         ended_by_loss,    ///< the same, and nothing that the command started is left
         supervisor_died,  ///< never sent: what latchkey concludes when there is nothing to read

@@ -31,7 +31,7 @@ int main() {
     expect(first.works(), "a service with the lock works");
 
     servers.suspend(zk.session_id());  // its network is gone
-    servers.advance(4s);               // which pass at once
+    servers.advance(6s);               // which pass at once
     expect(!first.works(), "it stops by itself when no server answers");
 
     servers.advance(20s);

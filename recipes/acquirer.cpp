@@ -10,6 +10,12 @@
 #include <boost/thread/thread_only.hpp>
 
 namespace latchkey {
+namespace {
+
+/// Anybody may write a megabyte there, and there may be thousands of them.
+constexpr std::size_t longest_participant_data = 16'384;
+
+}  // namespace
 
 participation participation_of(const client_core& core,
                                std::string path,
@@ -78,14 +84,13 @@ void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
                              std::chrono::nanoseconds limit,
                              acquire_options options,
                              handler h) const {
-    if (core()->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
-    enter(
-        as, limit, std::move(options), [core = core(), h = std::move(h)](local_queue::acquired a) {
-            const auto result = std::make_shared<local_queue::acquired>(std::move(a));
-            core->call([h, result] { h(result->why.code, std::move(result->granted)); });
-        });
+    core()->check_not_forked();
+    enter(as,
+          limit,
+          std::move(options),
+          [done = core()->callbacks().once(std::move(h))](local_queue::acquired a) {
+              done(a.why.code, std::move(a.granted));
+          });
 }
 
 // ---- who is there ----
@@ -109,7 +114,7 @@ std::vector<participant> acquirer::examine(const participation& as,
     for (const std::string& path : paths) {
         questions.push_back(request::get(path));
     }
-    std::vector<reply> answers = ask(*core(), questions);
+    std::vector<reply> answers = ask(*core(), questions, longest_participant_data);
     std::vector<participant> found;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         reply& r = answers[i];

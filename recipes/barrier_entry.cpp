@@ -69,7 +69,7 @@ void barrier_entry::take_place() {
                         create_mode::ephemeral,
                         at_->as.access),
         [at = at_, created = here([this](const reply& r) { on_created(r); })](reply r) mutable {
-            at->in_doubt = at->in_doubt || outcome_unknown(r.code);
+            at->in_doubt = at->in_doubt || may_be_applied(r.code);
             created(std::move(r));
         });
     look();
@@ -130,6 +130,16 @@ void barrier_entry::look() {
                    here([this, a](const reply& r) { judge(a->directory, a->ready, r); }));
 }
 
+/// What was seen is not so any more, or not so yet.
+void barrier_entry::look_again() {
+    busy_ = false;
+    if (changed_) {
+        on_changed();
+    } else {
+        again_soon([this] { look(); });
+    }
+}
+
 void barrier_entry::on_changed() {
     if (busy_) {
         changed_ = true;
@@ -155,7 +165,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
     }
     if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
         lose_place();  // somebody deleted it
-        take_place();
+        again_soon([this] { take_place(); });
         return;
     }
     at_->directory = directory.stat.czxid;
@@ -163,7 +173,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
     const bool is_on = members.size() < list.names.size();
     const bool enough = members.size() >= at_->wanted;
     if (is_on != ready.ok()) {
-        look();  // it changes just now
+        look_again();  // it changes just now
     } else if (is_on) {
         on_round(directory.stat.version, ready, std::move(members));
     } else if (enough && opens_ && (fresh_ || nearest_before(at_->own, members).empty())) {
@@ -211,7 +221,7 @@ void barrier_entry::heed(std::string_view name) {
     core()->submit(
         request::get(path_of(name)), watch_, here([this, path = path_of(name)](const reply& r) {
             if (r.code == result_code::no_node) {
-                on_changed();
+                busy_ ? on_changed() : look_again();
             } else if (!r.ok()) {
                 refused(r, path);
             }

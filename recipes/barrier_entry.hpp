@@ -28,6 +28,7 @@ private:
     void on_created(const reply& r);
     void lose_place();
     void look();
+    void look_again();
     void on_changed();
     void judge(const reply& directory, const reply& ready, const reply& list);
     void open_round(const reply& directory, std::vector<std::string> members);
@@ -41,7 +42,6 @@ private:
     void look_unless_refused(const reply& r);
     void withdraw();
     void on_opened_or_not(const reply& directory, const reply& ready);
-    void end_if_removed();
     void remove_own(std::int32_t version);
     [[nodiscard]] request removal(std::int32_t version) const;
     void pass(barrier_round round);

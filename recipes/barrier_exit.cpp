@@ -143,9 +143,14 @@ void barrier_exit::clear_away(std::int32_t version) const {
 }
 
 void barrier_exit::on_znode_deleted() {
-    if (!finished()) {
+    if (finished()) {
+        return;
+    }
+    if (watch_->saw_deletion()) {
         next_step();
         look();
+    } else {
+        again_soon([this] { look(); });
     }
 }
 

@@ -12,9 +12,9 @@ namespace latchkey {
 /// version one that no earlier round has seen. Of a crowd, some have to wait for the next one.
 void barrier_entry::open_round(const reply& directory, std::vector<std::string> members) {
     busy_ = true;
-    if (members.size() > barrier_round::most) {
+    if (barrier_round::how_many_fit(members) < members.size()) {
         std::iter_swap(members.begin(), std::find(members.begin(), members.end(), at_->own));
-        members.resize(barrier_round::most);
+        members.resize(barrier_round::how_many_fit(members));
     }
     const std::int32_t version = directory.stat.version;
     auto round = barrier_round::after(version, directory.data, std::move(members));
@@ -120,7 +120,7 @@ void barrier_entry::pass_curators_round(std::int32_t version,
 
 void barrier_entry::look_unless_refused(const reply& r) {
     if (proves_quorum(r.code) || r.ok()) {
-        look();
+        look_again();
     } else {
         refused(r, at_->as.directory);
     }

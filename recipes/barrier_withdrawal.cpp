@@ -47,7 +47,7 @@ void barrier_entry::withdraw() {
 
 void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready) {
     if (directory.code == result_code::no_node) {
-        end_if_removed();
+        end({});
         return;
     }
     if (!directory.ok()) {
@@ -70,20 +70,6 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
     remove_own(directory.stat.version);
 }
 
-/// The server may not have heard yet of what we have created: the leader has the last word.
-void barrier_entry::end_if_removed() {
-    core()->submit(request::multi({request::check(at_->as.directory)}),
-                   here([this](const reply& r) {
-                       if (r.ok()) {
-                           withdraw();
-                       } else if (r.code == result_code::no_node) {
-                           end({});
-                       } else {
-                           refused(r, at_->as.directory);
-                       }
-                   }));
-}
-
 void barrier_entry::remove_own(std::int32_t version) {
     core()->submit(removal(version), here([this](const reply& r) {
                        const bool gone = r.ok() || (r.results.size() == 2 &&
@@ -92,7 +78,7 @@ void barrier_entry::remove_own(std::int32_t version) {
                            sent_ = false;
                            end({});
                        } else if (r.code == result_code::bad_version) {
-                           withdraw();
+                           again_soon([this] { withdraw(); });
                        } else {
                            refused(r, at_->as.directory);
                        }

@@ -24,8 +24,7 @@ void confirmation::start() {
             self->done_(r.code);
         } else {
             // One proof is not enough after a standstill of this process.
-            self->retry_.start(self->backoff_.next(self->core_->loop().random()),
-                               [s = self.get()] { s->start(); });
+            self->retry_.later([s = self.get()] { s->start(); });
         }
     });
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
+#include "paced_retry.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,8 +36,7 @@ private:
     const std::vector<std::string> znodes_;
     const std::function<void(result_code)> done_;
     const bool look_for_them_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

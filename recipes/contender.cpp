@@ -2,6 +2,7 @@
 
 #include "path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -20,7 +21,8 @@ contender::contender(std::shared_ptr<client_core> core,
       settings_(std::move(s)),
       done_(std::move(done)),
       timer_(core_->loop()),
-      farewell_(core_->loop()) {}
+      farewell_(core_->loop()),
+      retry_(core_->loop()) {}
 
 void contender::start() {
     if (core_->closed_why()) {
@@ -35,71 +37,51 @@ void contender::enter(state s) {
     state_ = s;
     ++step_;
     timer_.cancel();
+    retry_.cancel();
     stop_waiting();
 }
 
 // ---- joining ----
 
-void contender::begin_attempt() {
-    znodes_.clear();
-    admission_.reset();
-    asked_back_ = false;
-    behind_twin_ = false;
-    confirmation_.reset();
-    core_->heartbeat().withdraw(this);
-    enter(state::unconnected);
-    if (settings_.begins) {
-        settings_.begins();
-    }
-    if (!core_->connected()) {
-        return;
-    }
-    if (settings_.only_if_first) {
-        look();
-    } else {
-        join();
-    }
-}
-
 void contender::look() {
     enter(state::looking);
     const auto directories = settings_.as->directories();
-    const auto lists = std::make_shared<std::vector<reply>>();
-    for (const std::string& directory : directories) {
-        core_->submit(request::children(directory),
-                      here([this, lists, all = directories.size()](reply r) {
-                          lists->push_back(std::move(r));
-                          if (lists->size() == all) {
-                              on_looked(*lists);
-                          }
-                      }));
+    const auto all = std::make_shared<lists>(directories.size());
+    for (std::size_t i = 0; i < directories.size(); ++i) {
+        core_->lists().ask({.directory = directories[i],
+                            .answered = here([this, all, i](const directory_lists::answer& a) {
+                                (*all)[i] = a;
+                                if (std::find(all->begin(), all->end(), nullptr) == all->end()) {
+                                    on_looked(*all);
+                                }
+                            })});
     }
 }
 
-void contender::on_looked(const std::vector<reply>& lists) {
+void contender::on_looked(const lists& all) {
     settings_.directory_known = true;
     bool clear = true;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        const result_code code = lists[i].code;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const result_code code = all[i]->code;
         if (code == result_code::no_auth) {
             leave({failure_of(code, settings_.as->directories()[i]), {}});
             return;
         }
-        settings_.directory_known = settings_.directory_known && lists[i].ok();
-        clear = clear && (lists[i].ok() || code == result_code::no_node);
+        settings_.directory_known = settings_.directory_known && code == result_code::ok;
+        clear = clear && (code == result_code::ok || code == result_code::no_node);
     }
     if (clear) {
-        join_unless_blocked(lists);
+        join_unless_blocked(all);
     } else if (core_->connected()) {
-        timer_.start(backoff_.next(core_->loop().random()), [this] { look(); });
+        retry_.later([this] { look(); });
     }
 }
 
-void contender::join_unless_blocked(const std::vector<reply>& lists) {
+void contender::join_unless_blocked(const lists& all) {
     using enum queue_verdict::answer;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
         const queue_verdict v =
-            decide(lists[i].names, {}, settings_.as->markers, rule_of(settings_.as->mode));
+            queue_of(*all[i], settings_.as->markers).decide({}, rule_of(settings_.as->mode));
         if (v.what == wait) {
             finish({});
             return;
@@ -148,7 +130,7 @@ void contender::on_joined(protected_create::joined j) {
     settings_.directory_known = settings_.directory_known || !znodes_.empty();
     if (giving_up_) {
         for (std::size_t i = 0; i < j.paths.size(); ++i) {
-            delete_strays(j.paths[i], j.names[i]);  // whoever stays does that when he is placed
+            delete_strays(j.paths[i], *j.lists[i]);  // whoever stays does that when he is placed
         }
         leave(std::move(*giving_up_));
     } else if (j.why) {
@@ -170,18 +152,18 @@ void contender::queue(const protected_create::joined& j) {
         z->wait(settings_.as, prefix_, rule());
     }
     for (std::size_t i = 0, step = step_; step == step_ && i < znodes_.size(); ++i) {
-        znodes_[i]->judge(j.names[i]);
+        znodes_[i]->judge(*j.lists[i]);
     }
 }
 
-/// From new lists, in the first queue as in the last.
+/// From new lists, but where it waits for somebody: the first in one queue lists that again.
 void contender::wait_in_all() {
     confirmation_.reset();
     for (const auto& z : znodes_) {
         if (!z->waits()) {
             z->wait(settings_.as, prefix_, rule());
         }
-        z->list();
+        z->resume();
     }
 }
 

@@ -4,10 +4,10 @@
 #include <latchkey/participant.hpp>
 
 #include "admission.hpp"
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "hold_state.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 #include "protected_create.hpp"
 #include "queued_znode.hpp"
@@ -96,7 +96,7 @@ private:
 
     // queued_znode::owner
     void on_listing() override;
-    void on_listed(const queued_znode& z, const std::vector<std::string>& names) override;
+    void on_listed(const queued_znode& z, const listing& l) override;
     bool on_placed(queued_znode& z, const queue_verdict& v) override;
     void on_turn(queued_znode& z) override;
     void on_gone(queued_znode& z) override;
@@ -113,10 +113,14 @@ private:
     // both
     void on_refused(failure why) override;
 
+    using lists = std::vector<directory_lists::answer>;
+
     void begin_attempt();
+    void lose_place();
+    void start_attempt();
     void look();
-    void on_looked(const std::vector<reply>& lists);
-    void join_unless_blocked(const std::vector<reply>& lists);
+    void on_looked(const lists& all);
+    void join_unless_blocked(const lists& all);
     void join();
     void on_joined(protected_create::joined j);
     [[nodiscard]] std::shared_ptr<admission> make_admission();
@@ -143,16 +147,16 @@ private:
     void enter(state s);
     void set_znodes(const std::vector<std::string>& paths);
     [[nodiscard]] std::vector<std::string> paths() const;
-    void delete_strays(const std::string& own, const std::vector<std::string>& names);
+    void delete_strays(const std::string& own, const listing& l);
     void stop_waiting();
     void stop_watching();
 
     /// Wraps a completion so that it is dropped when the contender has moved on meanwhile.
     template <class F>
-    session::completion here(F f) {
-        return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) {
+    auto here(F f) {
+        return [self = shared_from_this(), step = step_, f = std::move(f)](const auto& answer) {
             if (step == self->step_) {
-                f(std::move(r));
+                f(answer);
             }
         };
     }
@@ -185,7 +189,7 @@ private:
     timer timer_;
     timer farewell_;
     loop::clock::time_point farewell_ends_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

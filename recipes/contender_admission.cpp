@@ -55,8 +55,7 @@ void contender::confirm(bool look_for_them) {
             } else if (code == result_code::no_node) {
                 on_gone();
             } else if (core_->connected()) {
-                timer_.start(backoff_.next(core_->loop().random()),
-                             [this, look_for_them] { confirm(look_for_them); });
+                retry_.later([this, look_for_them] { confirm(look_for_them); });
             }
         },
         look_for_them);

@@ -164,7 +164,7 @@ void contender::on_exchanged(znode_exchange::result r, const std::string& to, fa
 /// are the readers that are ahead.
 void contender::become_exclusive() {
     znodes_.front()->wait(settings_.as, prefix_, queue_rule::everybody);
-    znodes_.front()->list();
+    znodes_.front()->resume();
 }
 
 void contender::cancel_conversion() {
@@ -221,8 +221,7 @@ void contender::identify(bool look_for_them) {
                       } else if (r.code == result_code::no_node) {
                           on_gone();
                       } else if (core_->connected()) {
-                          timer_.start(backoff_.next(core_->loop().random()),
-                                       [this, look_for_them] { identify(look_for_them); });
+                          retry_.later([this, look_for_them] { identify(look_for_them); });
                       }
                   }));
 }

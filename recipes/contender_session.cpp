@@ -17,8 +17,7 @@ void contender::session_connected() {
             create_->session_connected();
             break;
         case state::queued:
-            // Replayed watches come in no useful order, and those armed on another connection prove
-            // nothing.
+            // The watches ended with their connection.
             wait_in_all();
             break;
         case state::moving:
@@ -35,7 +34,7 @@ void contender::session_connected() {
             for (const auto& z : znodes_) {
                 z->watch_again_if_not();
                 if (z->waits()) {
-                    z->list();
+                    z->resume();
                 }
             }
             if (exchange_) {

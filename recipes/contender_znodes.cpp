@@ -1,9 +1,39 @@
 #include "contender.hpp"
 #include "path.hpp"
 
-// The znodes that a contender has in the queues.
+// The znodes that a contender has in the queues, and how it comes to them and loses them.
 
 namespace latchkey {
+
+void contender::begin_attempt() {
+    lose_place();
+    start_attempt();
+}
+
+void contender::lose_place() {
+    znodes_.clear();
+    admission_.reset();
+    asked_back_ = false;
+    behind_twin_ = false;
+    confirmation_.reset();
+    core_->heartbeat().withdraw(this);
+    enter(state::unconnected);
+    if (settings_.begins) {
+        settings_.begins();
+    }
+}
+
+/// While disconnected nothing happens: again with the next connection.
+void contender::start_attempt() {
+    if (!core_->connected()) {
+        return;
+    }
+    if (settings_.only_if_first) {
+        look();
+    } else {
+        join();
+    }
+}
 
 void contender::set_znodes(const std::vector<std::string>& paths) {
     znodes_.clear();
@@ -39,13 +69,13 @@ void contender::on_listing() {
     }
 }
 
-void contender::on_listed(const queued_znode& z, const std::vector<std::string>& names) {
-    delete_strays(z.path(), names);
+void contender::on_listed(const queued_znode& z, const listing& l) {
+    delete_strays(z.path(), l);
 }
 
 /// A second znode of the same attempt is a create that was thought lost: ours to delete.
-void contender::delete_strays(const std::string& own, const std::vector<std::string>& names) {
-    for (const std::string& stray : with_prefix(names, prefix_, settings_.as->markers)) {
+void contender::delete_strays(const std::string& own, const listing& l) {
+    for (const std::string& stray : queue_of(l, settings_.as->markers).with_prefix(prefix_)) {
         if (stray != name_of(own)) {
             core_->deletes().add(join_path(parent_of(own), stray), nullptr);
         }
@@ -61,7 +91,8 @@ void contender::on_gone(queued_znode& z) {
         // The place is lost, and the next one is at the tail. A delete costs nothing worth saving;
         // a znode of our own ahead of us would be waited for without end.
         core_->deletes().add(paths(), nullptr);
-        begin_attempt();
+        lose_place();
+        retry_.soon([this] { start_attempt(); });
         return;
     }
     std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });

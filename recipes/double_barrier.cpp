@@ -38,26 +38,51 @@ public:
         });
     }
 
-    [[nodiscard]] std::shared_ptr<errand> enter() const {
-        advance(state::outside, state::entering, "entered already: leave first");
-        return std::make_shared<barrier_entry>(core, at);
+    template <class Start>
+    auto enter(const Start& start) const {
+        const auto call = std::make_shared<barrier_entry>(core, at);
+        const change now(
+            *at, state::outside, state::entering, "entered already: leave first", *call);
+        return start(call);
     }
 
-    [[nodiscard]] std::shared_ptr<errand> leave() const {
-        advance(state::inside, state::leaving, "not entered: there is nothing to leave");
-        return std::make_shared<barrier_exit>(core, at);
+    template <class Start>
+    auto leave(const Start& start) const {
+        const auto call = std::make_shared<barrier_exit>(core, at);
+        const change now(
+            *at, state::inside, state::leaving, "not entered: there is nothing to leave", *call);
+        return start(call);
     }
 
     const std::shared_ptr<client_core> core;
     const std::shared_ptr<attendance> at;
 
 private:
-    void advance(state from, state to, const char* otherwise) const {
-        if (!at->now.compare_exchange_strong(from, to)) {
-            throw error(errc::invalid_argument,
-                        '"' + escaped(at->as.directory) + "\": " + otherwise);
+    /// The change of state that a call makes, taken back if the call could not be started.
+    class change {
+    public:
+        change(attendance& at, state from, state to, const char* otherwise, const errand& call)
+            : at_(at), from_(from), call_(call) {
+            if (!at.now.compare_exchange_strong(from, to)) {
+                throw error(errc::invalid_argument,
+                            '"' + escaped(at.as.directory) + "\": " + otherwise);
+            }
         }
-    }
+
+        change(const change&) = delete;
+        change& operator=(const change&) = delete;
+
+        ~change() {
+            if (!call_.started()) {
+                at_.now = from_;
+            }
+        }
+
+    private:
+        attendance& at_;
+        const state from_;
+        const errand& call_;
+    };
 };
 
 double_barrier::double_barrier(client& c,
@@ -96,20 +121,20 @@ bool double_barrier::leave(std::stop_token stop) {
 
 bool double_barrier::enter_within(std::chrono::nanoseconds limit, std::stop_token stop) {
     impl_->core->check_may_block();
-    return wait_for(impl_->enter(), limit, stop);
+    return impl_->enter([&](const auto& call) { return wait_for(call, limit, stop); });
 }
 
 bool double_barrier::leave_within(std::chrono::nanoseconds limit, std::stop_token stop) {
     impl_->core->check_may_block();
-    return wait_for(impl_->leave(), limit, stop);
+    return impl_->leave([&](const auto& call) { return wait_for(call, limit, stop); });
 }
 
 void double_barrier::async_enter(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
-    start_async(impl_->enter(), limit, stop, std::move(h));
+    impl_->enter([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
 }
 
 void double_barrier::async_leave(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
-    start_async(impl_->leave(), limit, stop, std::move(h));
+    impl_->leave([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
 }
 
 bool double_barrier::inside() const noexcept {

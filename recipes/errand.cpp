@@ -35,6 +35,7 @@ void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, 
             });
         }
     });
+    started_ = true;
 }
 
 void errand::cancel() {
@@ -71,10 +72,20 @@ void errand::finish(result r) {
 
 void errand::retry_later() {
     next_step();
-    retry_.start(backoff_.next(core_->loop().random()), [this] {
+    retry_.later([this] {
         if (core_->connected()) {
             const auto self = shared_from_this();
             session_connected();
+        }
+    });
+}
+
+void errand::again_soon(std::function<void()> step) {
+    next_step();
+    retry_.soon([this, step = std::move(step)] {
+        if (core_->connected()) {
+            const auto self = shared_from_this();
+            step();
         }
     });
 }
@@ -111,14 +122,12 @@ void start_async(const std::shared_ptr<errand>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
                  std::function<void(std::error_code, bool)> handler) {
-    if (e->core()->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
-    e->start(
-        limit, stop, [core = e->core(), handler = std::move(handler)](const errand::result& r) {
-            core->call(
-                [handler, code = r.why.code, reached = r.reached] { handler(code, reached); });
-        });
+    e->core()->check_not_forked();
+    e->start(limit,
+             stop,
+             [done = e->core()->callbacks().once(std::move(handler))](const errand::result& r) {
+                 done(r.why.code, r.reached);
+             });
 }
 
 }  // namespace latchkey

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -37,6 +37,9 @@ public:
     /// Any thread. No time at all means to look once; for that there is as long as a session.
     void start(std::chrono::nanoseconds limit, const std::stop_token& stop, handler done);
 
+    /// Whether start() has succeeded. On the thread that called it.
+    [[nodiscard]] bool started() const noexcept { return started_; }
+
     /// Any thread.
     void cancel();
 
@@ -66,6 +69,9 @@ protected:
     /// After an answer that leaves the outcome open: the same, or with the next connection.
     void begin_again();
 
+    /// Takes a step again, the first few times at once; with the next connection it begins again.
+    void again_soon(std::function<void()> step);
+
     /// Answers to what was sent until now are dropped, and what was to begin again does not.
     void next_step() noexcept {
         ++step_;
@@ -94,13 +100,13 @@ private:
 
     const std::shared_ptr<client_core> core_;
     handler done_;
+    bool started_ = false;
     bool only_looks_ = false;
     bool unreachable_ = false;
     bool giving_up_ = false;
     std::uint64_t step_ = 0;
     timer limit_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

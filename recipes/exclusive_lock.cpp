@@ -7,6 +7,7 @@
 namespace latchkey {
 
 bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
+    acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
     {
         const monitor_lock lock(guard_);
         if (held_ && locked_by_ == std::this_thread::get_id()) {
@@ -39,6 +40,7 @@ void exclusive_lock::unlock() noexcept {
 }
 
 hold& exclusive_lock::held() {
+    acquire.core()->check_not_forked();
     const monitor_lock lock(guard_);
     if (!held_) {
         throw error(errc::hold_lost,

@@ -12,15 +12,7 @@
 namespace latchkey {
 namespace {
 
-constexpr std::size_t most_data = 1'000'000;
-
-void check_data(const std::string& data) {
-    if (data.size() > most_data) {
-        throw error(errc::invalid_argument,
-                    "data of " + std::to_string(data.size()) + " bytes: a member takes at most " +
-                        std::to_string(most_data));
-    }
-}
+constexpr auto longest_pause = std::chrono::hours(1);
 
 /// Enters, and says when that is done. What keeps the place is not ended with it.
 class joining final : public errand {
@@ -102,8 +94,8 @@ std::string membership::name() const {
 }
 
 void membership::set_data(std::string data) {
-    check_data(data);
     if (state_ && !state_->at().core()->forked()) {
+        state_->at().check_data(data);
         state_->set_data(std::move(data));
     }
 }
@@ -119,6 +111,11 @@ public:
     impl(std::shared_ptr<client_core> c, std::string d, options h)
         : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
         check_path(directory);
+        if (how.pause < std::chrono::nanoseconds::zero() || how.pause > longest_pause) {
+            throw error(errc::invalid_argument,
+                        "a pause of " + std::to_string(how.pause.count()) +
+                            " ns: a watcher waits for nothing to an hour");
+        }
     }
 
     [[nodiscard]] std::shared_ptr<presence> place(std::string name,
@@ -130,13 +127,15 @@ public:
         }
         std::string path = join_path(directory, name);
         check_path(path);
-        check_data(data);
-        return std::make_shared<presence>(
+        auto place = std::make_shared<presence>(
             core,
             presence::settings{.path = std::move(path),
-                               .data = std::move(data),
+                               .data = {},
                                .access = how.access.value_or(core->access()),
                                .only_if_free = only_if_free});
+        place->check_data(data);
+        place->set_data(std::move(data));
+        return place;
     }
 
     const std::shared_ptr<client_core> core;
@@ -211,9 +210,7 @@ std::vector<member> group::members() {
 }
 
 subscription group::watch(members_listener listener) {
-    if (impl_->core->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
+    impl_->core->check_not_forked();
     const auto watching = std::make_shared<roster>(
         impl_->core, impl_->directory, impl_->how.pause, std::move(listener));
     impl_->core->post([watching] { watching->start(); });

@@ -38,7 +38,6 @@ late_znode::late_znode(std::shared_ptr<client_core> core, std::string path, bool
 
 void late_znode::session_connected() {
     retry_.cancel();
-    write_ahead(*core_, std::string(parent_of(path_)));
     core_->submit(request::get(path_), [self = shared_from_this()](const reply& r) {
         if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
             self->send();
@@ -61,7 +60,6 @@ void late_znode::send() {
 }
 
 void late_znode::gone() {
-    backoff_.reset();
     if (!may_come_ || too_old_to_come(*core_, since_)) {
         end();
     }
@@ -70,7 +68,7 @@ void late_znode::gone() {
 /// Or with the next connection.
 void late_znode::again() {
     if (core_->connected()) {
-        retry_.start(backoff_.next(core_->loop().random()), [this] {
+        retry_.later([this] {
             if (core_->connected()) {
                 session_connected();
             }

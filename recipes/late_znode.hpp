@@ -1,7 +1,7 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
+#include "paced_retry.hpp"
 #include "session_user.hpp"
 
 #include <chrono>
@@ -50,8 +50,7 @@ private:
     const std::string path_;
     const bool may_come_;
     const loop::clock::time_point since_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

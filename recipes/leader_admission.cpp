@@ -57,7 +57,7 @@ void leader_admission::on_seen(const reply& r) {
         owner_->on_refused(failure_of(r.code, as_->directory));
     } else if (!r.ok()) {
         if (core_->connected()) {
-            retry_.start(backoff_.next(core_->loop().random()), [this] { look(); });
+            retry_.later([this] { look(); });
         }
     } else if (!may_become_record(r.data)) {
         owner_->on_refused(foreign_data(as_->directory));

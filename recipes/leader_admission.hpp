@@ -1,10 +1,10 @@
 #pragma once
 
 #include "admission.hpp"
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "leader_record.hpp"
 #include "leader_record_write.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 
 #include <cstdint>
@@ -57,8 +57,7 @@ private:
     bool looking_ = false;
     std::string unclean_;  ///< the record that is written tells of it
     std::shared_ptr<leader_record_write> write_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

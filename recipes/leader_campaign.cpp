@@ -1,76 +1,105 @@
 #include "leader_campaign.hpp"
 
-#include "background_thread.hpp"
+#include "candidate.hpp"
+#include "exceptions.hpp"
+#include "exclusive_lock.hpp"
 
 #include <optional>
-#include <random>
 #include <utility>
 
-namespace latchkey {
+#include <boost/thread/thread_only.hpp>
 
-// ---- what others ask ----
+namespace latchkey {
+namespace {
+
+/// The campaign whose user code runs on this thread.
+thread_local const leader_campaign* running = nullptr;
+
+class running_here {
+public:
+    explicit running_here(const leader_campaign* c) : before_(std::exchange(running, c)) {}
+
+    running_here(const running_here&) = delete;
+    running_here& operator=(const running_here&) = delete;
+
+    ~running_here() { running = before_; }
+
+private:
+    const leader_campaign* const before_;
+};
+
+}  // namespace
+
+std::shared_ptr<leader_campaign> leader_campaign::make(const std::shared_ptr<client_core>& core,
+                                                       std::string path,
+                                                       leader_options who,
+                                                       work fn,
+                                                       leader_selector::behaviour how) {
+    participation as = candidate_of(*core, std::move(path), lock_names, std::move(who));
+    leader_terms terms = *std::exchange(as.leads, std::nullopt);  // its grant is that of a mutex
+    return std::make_shared<leader_campaign>(
+        core, std::move(as), std::move(terms), std::move(fn), std::move(how));
+}
+
+leader_campaign::leader_campaign(const std::shared_ptr<client_core>& core,
+                                 participation as,
+                                 leader_terms who,
+                                 work fn,
+                                 leader_selector::behaviour how)
+    : acquire_(core, local_queue::admits::one_at_a_time),
+      as_(std::make_shared<const participation>(std::move(as))),
+      who_(std::move(who)),
+      fn_(core->callbacks().keep(std::move(fn))),
+      how_(core->callbacks().keep(std::move(how))),
+      executor_(core->make_executor("latchkey-leader")),
+      pause_(core->loop()) {}
+
+// ---- any thread ----
 
 void leader_campaign::start() {
-    if (core()->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
+    core()->check_not_forked();
+    executor_([] {});  // its thread begins here, where the caller hears that it cannot
+    {
+        const monitor_lock lock(guard_);
+        if (closing_ || state_ == state::closed) {
+            throw error(errc::closed, "this selector was closed");
+        }
+        if (state_ != state::idle) {
+            return;
+        }
+        state_ = state::waiting;
     }
-    const monitor_lock lock(guard_);
-    if (closing_.stop_requested() || state_ == state::closed) {
-        throw error(errc::closed, "this selector was closed");
-    }
-    if (state_ != state::idle) {
-        return;
-    }
-    wanted_ = true;
-    state_ = state::waiting;
-    if (!std::exchange(started_, true)) {
-        core()->post([self = shared_from_this()] {
-            if (self->core()->closed_why()) {
-                self->client_closed({});
-            } else {
-                self->core()->attach(self);
-            }
-        });
-        thread_ = start_background_thread("latchkey-leader",
-                                          [self = shared_from_this()] { self->run(); });
-        runs_on_ = thread_.get_id();
-    }
-    changed_.notify_all();
+    core()->post([self = shared_from_this()] { self->enter(); });
 }
 
 void leader_campaign::interrupt() noexcept {
-    std::stop_source stop{std::nostopstate};
-    {
+    std::stop_source stop = [this] {
         const monitor_lock lock(guard_);
-        stop = stop_;
-    }
+        return stop_;
+    }();
     stop.request_stop();
 }
 
 void leader_campaign::close() noexcept {
-    closing_.request_stop();
-    const boost::this_thread::disable_interruption uninterrupted;
-    boost::thread ended;
     {
-        monitor_lock lock(guard_);
-        changed_.notify_all();
-        if (!started_) {
-            state_ = state::closed;
-        }
-        if (!core()->may_block() || runs_on_ == boost::this_thread::get_id()) {
-            if (thread_.joinable()) {
-                thread_.detach();  // it keeps us alive, and nobody may come who can wait for it
-            }
-            return;
-        }
-        ended.swap(thread_);
-        while (!ended.joinable() && state_ != state::closed) {
-            lock.wait(changed_);  // somebody else has come first
-        }
+        const monitor_lock lock(guard_);
+        closing_ = true;
     }
-    if (ended.joinable()) {
-        ended.join();
+    interrupt();
+    core()->post([self = shared_from_this()] { self->on_close(); });
+    if (!core()->may_block() || running == this) {
+        return;
     }
+    const boost::this_thread::disable_interruption uninterrupted;
+    monitor_lock lock(guard_);
+    while (state_ != state::closed) {
+        lock.wait(closed_);
+    }
+}
+
+void leader_campaign::set(state s) {
+    const monitor_lock lock(guard_);
+    state_ = s;
 }
 
 void leader_campaign::session_suspended() {
@@ -82,139 +111,168 @@ void leader_campaign::session_suspended() {
     }
 }
 
+/// Whoever is no candidate now becomes one, to be refused: that is reported, and is the end.
 void leader_campaign::client_closed(const failure&) {
     const auto self = shared_from_this();
     core()->detach(this);
-    const monitor_lock lock(guard_);
-    over_ = true;
-    changed_.notify_all();
-}
-
-// ---- the thread ----
-
-void leader_campaign::run() {
-    while (wait_until_wanted() && campaign()) {
+    if (pause_.running() || present() == state::idle) {
+        pause_.cancel();
+        enter();
     }
-    core()->post([self = shared_from_this()] { self->core()->detach(self.get()); });
-    const monitor_lock lock(guard_);
-    state_ = state::closed;
-    changed_.notify_all();
 }
 
-/// False when it was closed. The end of the client is learned from the attempt that fails.
-bool leader_campaign::wait_until_wanted() {
-    monitor_lock lock(guard_);
-    while (!wanted_ && !over_ && !closing_.stop_requested()) {
-        lock.wait(changed_);
+// ---- candidate and leader ----
+
+void leader_campaign::enter() {
+    if (closing()) {
+        return end();
     }
-    wanted_ = how_.requeue;
-    state_ = state::waiting;
-    return !closing_.stop_requested();
+    if (!std::exchange(attached_, true) && !core()->closed_why()) {
+        core()->attach(shared_from_this());
+    }
+    set(state::waiting);
+    begun_ = core()->loop().now();
+    acquisition_ = acquire_.enter(
+        as_, local_queue::for_ever, {}, [self = shared_from_this()](local_queue::acquired a) {
+            self->on_acquired(std::move(a));
+        });
 }
 
-/// From joining the queue to leaving it; false if that was the last time.
-bool leader_campaign::campaign() {
-    auto begin = boottime_clock::now();
-    try {
-        hold granted = acquire_.acquire(as_, local_queue::for_ever, {closing_.get_token()});
-        begin = boottime_clock::now();
-        if (granted) {
-            lead(std::move(granted));
-        }
-        pauses_.reset();
-        return true;
-    } catch (...) {
-        if (boottime_clock::now() - begin > longest_pause) {
-            pauses_.reset();
-        }
-        return survives(std::current_exception());
+void leader_campaign::on_acquired(local_queue::acquired a) {
+    acquisition_.reset();
+    if (a.why) {
+        fail(exception_of(a.why));
+    } else if (a.granted && !closing()) {
+        lead(std::move(a.granted));
+    } else {
+        end();
     }
 }
 
 void leader_campaign::lead(hold granted) {
-    const auto term =
-        std::make_shared<leader_term>(std::move(granted), who_.id, who_.data, std::nullopt);
-    const auto handle = leader_term::handle(term);
-    std::stop_source stop;
+    const auto e = std::make_shared<execution>();
+    e->term = std::make_shared<leader_term>(std::move(granted), who_.id, who_.data, std::nullopt);
+    begun_ = core()->loop().now();
     {
         const monitor_lock lock(guard_);
-        term_ = term;
-        stop_ = stop;
+        term_ = e->term;
+        stop_ = e->stop;
         state_ = state::leading;
     }
     if (!who_.data.empty()) {
-        core()->post([term] { term->publish(); });
+        e->term->publish();
     }
-    const auto ask = [&stop] { stop.request_stop(); };
-    try {
-        const std::stop_callback on_loss(handle.lost(), ask);
-        const std::stop_callback on_wish(handle.hand_over_requested(), ask);
-        const std::stop_callback on_close(closing_.get_token(), ask);
-        if (handle.valid()) {
-            fn_(handle, stop.get_token());
-        }
-    } catch (...) {
-        end_term(term);
-        throw;
-    }
-    end_term(term);
+    executor_([self = shared_from_this(), e] { self->execute(e); });
 }
 
-void leader_campaign::end_term(const std::shared_ptr<leader_term>& term) {
-    term->state().lose(loss::resigned);
-    core()->post([term] { term->leave(); });
-    const monitor_lock lock(guard_);
-    term_.reset();
-    stop_ = std::stop_source(std::nostopstate);
-    state_ = how_.requeue ? state::waiting : state::idle;
+void leader_campaign::execute(const std::shared_ptr<execution>& e) {
+    const running_here marked(this);
+    const auto handle = leader_term::handle(e->term);
+    if (closing() || !handle.valid()) {
+        return finish(e, false, nullptr);
+    }
+    const auto ask = [stop = e->stop]() mutable { stop.request_stop(); };
+    e->on_loss.emplace(handle.lost(), ask);
+    e->on_wish.emplace(handle.hand_over_requested(), ask);
+    (*fn_)(handle,
+           e->stop.get_token(),
+           [self = shared_from_this(), e](const std::exception_ptr& threw) {
+               self->finish(e, true, threw);
+           });
 }
 
-bool leader_campaign::survives(const std::exception_ptr& what) {
-    if (closing_.stop_requested()) {
-        return false;
+void leader_campaign::finish(const std::shared_ptr<execution>& e,
+                             bool called,
+                             const std::exception_ptr& threw) {
+    e->on_loss.reset();
+    e->on_wish.reset();
+    e->term->state().lose(loss::resigned);
+    core()->post(
+        [self = shared_from_this(), e, called, threw] { self->on_returned(*e, called, threw); });
+}
+
+void leader_campaign::on_returned(const execution& e,
+                                  bool called,
+                                  const std::exception_ptr& threw) {
+    e.term->leave();
+    {
+        const monitor_lock lock(guard_);
+        term_.reset();
+        stop_ = std::stop_source(std::nostopstate);
     }
-    report(what);
-    try {
-        std::rethrow_exception(what);
-    } catch (const error& e) {
-        if (e.code() == errc::closed || e.code() == errc::authentication_failed) {
-            return false;
+    if (threw) {
+        return fail(threw);
+    }
+    backoff_.reset();
+    if (how_->requeue || !called || closing() || core()->closed_why()) {
+        enter();
+    } else {
+        set(state::idle);
+    }
+}
+
+// ---- what goes wrong ----
+
+void leader_campaign::fail(const std::exception_ptr& what) {
+    if (closing()) {
+        return end();
+    }
+    if (core()->loop().now() - begun_ > longest_pause) {
+        backoff_.reset();
+    }
+    const failure& why = core()->closed_why();
+    const bool last = why && has_code(what, why.code);
+    set(state::pausing);
+    executor_([self = shared_from_this(), what, last] {
+        const running_here marked(self.get());
+        if (!self->closing()) {
+            self->report(what);
         }
-    } catch (...) {
-    }
-    pause();
-    return true;
+        self->core()->post([self, last] { last ? self->end() : self->pause(); });
+    });
 }
 
 void leader_campaign::report(const std::exception_ptr& what) noexcept {
     const auto log = [this](const std::exception_ptr& e, const char* who) {
-        try {
-            std::rethrow_exception(e);
-        } catch (const std::exception& thrown) {
-            core()->log("leader_selector of \"" + path() + "\": " + who + ": " + thrown.what());
-        } catch (...) {
-            core()->log("leader_selector of \"" + path() + "\": " + who + ": not an exception");
-        }
+        core()->log("leader_selector of \"" + path() + "\": " + who + ": " + words_of(e));
     };
-    if (!how_.failed) {
+    if (!how_->failed) {
         log(what, "failed");
         return;
     }
     try {
-        how_.failed(what);
+        how_->failed(what);
     } catch (...) {
         log(std::current_exception(), "`failed` threw");
     }
 }
 
 void leader_campaign::pause() {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    const auto end = deadline_after(pauses_.next(random()));
-    monitor_lock lock(guard_);
-    state_ = state::pausing;
-    wanted_ = true;
-    while (!over_ && !closing_.stop_requested() && lock.wait_until(changed_, end)) {
+    if (closing() || core()->closed_why()) {
+        return enter();
     }
+    pause_.start(backoff_.next(core()->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->enter();
+        }
+    });
+}
+
+void leader_campaign::on_close() {
+    if (acquisition_) {
+        acquisition_->cancel();
+    } else if (pause_.running() || present() == state::idle) {
+        end();
+    }
+}
+
+void leader_campaign::end() {
+    const auto self = shared_from_this();
+    pause_.cancel();
+    core()->detach(this);
+    const monitor_lock lock(guard_);
+    state_ = state::closed;
+    closed_.notify_all();
 }
 
 }  // namespace latchkey

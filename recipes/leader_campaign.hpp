@@ -11,41 +11,44 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
-#include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey {
 
-/// One loop on one thread, from start() to the end: candidate, term, candidate. Nothing else
-/// decides what comes next; others only ask.
+/// One candidature after the other, from start() to the end: candidate, term, candidate. All of it
+/// is decided on the loop. The user's code alone, the function and `failed`, runs on an executor of
+/// its own, one call at a time.
 class leader_campaign final : public session_user,
                               public std::enable_shared_from_this<leader_campaign> {
 public:
     using state = leader_selector::state;
 
+    /// Says that the function of a term has returned, and what it threw. Called once, on any
+    /// thread.
+    using returned = std::function<void(std::exception_ptr)>;
+
+    /// The function, as an asynchronous operation: it goes on until it has called `returned`.
+    using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
+
+    /// Throws errc::invalid_argument for what cannot be a candidate.
+    [[nodiscard]] static std::shared_ptr<leader_campaign> make(
+        const std::shared_ptr<client_core>& core,
+        std::string path,
+        leader_options who,
+        work fn,
+        leader_selector::behaviour how);
+
     leader_campaign(const std::shared_ptr<client_core>& core,
                     participation as,
                     leader_terms who,
-                    leader_selector::work fn,
-                    leader_selector::behaviour how)
-        : acquire_(core, local_queue::admits::one_at_a_time),
-          as_(std::make_shared<const participation>(std::move(as))),
-          who_(std::move(who)),
-          fn_(std::move(fn)),
-          how_(std::move(how)) {}
+                    work fn,
+                    leader_selector::behaviour how);
 
-    leader_campaign(const leader_campaign&) = delete;
-    leader_campaign& operator=(const leader_campaign&) = delete;
-
-    ~leader_campaign() override {
-        if (thread_.joinable()) {
-            thread_.detach();  // nobody could wait for it; it is about to end
-        }
-    }
+    // ---- any thread ----
 
     void start();
     void interrupt() noexcept;
@@ -70,6 +73,18 @@ public:
     [[nodiscard]] const std::string& id() const noexcept { return who_.id; }
 
 private:
+    /// A term, from the grant until the function has returned.
+    struct execution {
+        using stop_request = std::stop_callback<std::function<void()>>;
+
+        std::shared_ptr<leader_term> term;
+        std::stop_source stop = {};
+        // While the function runs. They are destroyed where it returned: that waits for what the
+        // user does in them.
+        std::optional<stop_request> on_loss = {};
+        std::optional<stop_request> on_wish = {};
+    };
+
     // session_user
     void session_connected() override {}
 
@@ -83,36 +98,50 @@ private:
 
     void client_closed(const failure&) override;
 
-    // the thread
-    void run();
-    [[nodiscard]] bool wait_until_wanted();
-    [[nodiscard]] bool campaign();
+    // On the loop.
+    void enter();
+    void on_acquired(local_queue::acquired a);
     void lead(hold granted);
-    void end_term(const std::shared_ptr<leader_term>& term);
-    [[nodiscard]] bool survives(const std::exception_ptr& what);
-    void report(const std::exception_ptr& what) noexcept;
+    void on_returned(const execution& e, bool called, const std::exception_ptr& threw);
+    void fail(const std::exception_ptr& what);
     void pause();
+    void on_close();
+    void end();
+
+    // On the executor.
+    void execute(const std::shared_ptr<execution>& e);
+    void finish(const std::shared_ptr<execution>& e, bool called, const std::exception_ptr& threw);
+    void report(const std::exception_ptr& what) noexcept;
+
+    void set(state s);
+
+    [[nodiscard]] bool closing() const {
+        const monitor_lock lock(guard_);
+        return closing_;
+    }
+
+    static constexpr std::chrono::seconds longest_pause{30};
 
     const acquirer acquire_;
     const std::shared_ptr<const participation> as_;
     const leader_terms who_;
-    const leader_selector::work fn_;
-    const leader_selector::behaviour how_;
-    backoff pauses_{std::chrono::milliseconds(100), longest_pause};
+    const std::shared_ptr<const work> fn_;
+    const std::shared_ptr<const leader_selector::behaviour> how_;
+    const environment::executor executor_;
 
-    static constexpr std::chrono::seconds longest_pause{30};
+    // On the loop only.
+    bool attached_ = false;
+    std::shared_ptr<acquisition> acquisition_;  ///< while it is a candidate
+    loop::clock::time_point begun_{};           ///< of the candidature, or of the term
+    backoff backoff_{std::chrono::milliseconds(100), longest_pause};
+    timer pause_;
 
     mutable boost::mutex guard_;
-    boost::condition_variable changed_;
+    boost::condition_variable closed_;
     state state_ LATCHKEY_GUARDED_BY(guard_) = state::idle;
-    bool wanted_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< to be a candidate when idle
-    bool over_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< the client is closed
+    bool closing_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
     std::stop_source stop_ LATCHKEY_GUARDED_BY(guard_){std::nostopstate};  ///< of the term
-    bool started_ LATCHKEY_GUARDED_BY(guard_) = false;
-    boost::thread thread_ LATCHKEY_GUARDED_BY(guard_);
-    boost::thread::id runs_on_ LATCHKEY_GUARDED_BY(guard_);
-    std::stop_source closing_;
 };
 
 }  // namespace latchkey

@@ -11,6 +11,7 @@ leader_candidacy::leader_candidacy(std::shared_ptr<client_core> core, participat
       as_(std::make_shared<const participation>(std::move(as))),
       listeners_(core_),
       pause_(core_->loop()),
+      rejoin_(core_->loop()),
       drain_(core_->loop()) {
     if (as_->leads->preference) {
         leader_succession::owner& self = *this;
@@ -123,9 +124,8 @@ void leader_candidacy::on_contended(contender::outcome o) {
 }
 
 void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> record) {
-    const leader_terms& terms = *as_->leads;
-    const auto present =
-        std::make_shared<leader_term>(std::move(granted), terms.id, terms.data, record);
+    const leader_terms& me = *as_->leads;
+    const auto present = std::make_shared<leader_term>(std::move(granted), me.id, me.data, record);
     if (!succession_) {
         begin_term(present);
         return;
@@ -188,11 +188,7 @@ void leader_candidacy::refuse(const failure& why) {
     core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
                "; trying again");
     listeners_.tell_refused(why);
-    pause_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) {
-            self->enter();
-        }
-    });
+    pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidacy::enter));
 }
 
 /// Somebody else can be elected when those who are told of it have returned.
@@ -211,7 +207,8 @@ void leader_candidacy::on_lost() {
     }
     present->close();
     listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
-    core_->call([self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
+    present->state().call_after_loss(
+        [self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
 }
 
 void leader_candidacy::leave() {
@@ -221,16 +218,18 @@ void leader_candidacy::leave() {
         over.swap(term_);
     }
     on_loss_.reset();
+    robbed_ = over->state().why_lost() == loss::znode_deleted;
     over->leave();
 }
 
 void leader_candidacy::on_released() {
     losing_ = false;
-    enter();
+    std::exchange(robbed_, false) ? rejoin_.soon(while_here(&leader_candidacy::enter)) : enter();
 }
 
 void leader_candidacy::on_closed() {
     pause_.cancel();
+    rejoin_.cancel();
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
             w->settle(closed_why(), nullptr);

@@ -10,6 +10,7 @@
 #include "leader_succession.hpp"
 #include "leader_term.hpp"
 #include "monitor.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 
 #include <functional>
@@ -101,8 +102,10 @@ private:
     bool started_ = false;
     bool directory_known_ = false;
     bool losing_ = false;  ///< the end of the term is being told
+    bool robbed_ = false;  ///< somebody deleted the znode of the last term
     std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the term
     timer pause_;
+    paced_retry rejoin_;
     timer drain_;
     backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 };

@@ -6,15 +6,6 @@
 #include <utility>
 
 namespace latchkey {
-namespace {
-
-void check_not_forked(const client_core& core) {
-    if (core.forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
-}
-
-}  // namespace
 
 leader_latch::leader_latch(client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
@@ -31,7 +22,7 @@ leader_latch::~leader_latch() {
 }
 
 void leader_latch::start() {
-    check_not_forked(*candidacy_->core());
+    candidacy_->core()->check_not_forked();
     candidacy_->start();
 }
 
@@ -84,7 +75,7 @@ leadership leader_latch::leadership() const {
 }
 
 subscription leader_latch::subscribe(listener l) {
-    check_not_forked(*candidacy_->core());
+    candidacy_->core()->check_not_forked();
     return candidacy_->subscribe(std::move(l));
 }
 
@@ -120,11 +111,12 @@ leader_latch::transfer leader_latch::transfer_within(const std::string& id,
 void leader_latch::async_transfer_to(std::string id,
                                      std::chrono::nanoseconds limit,
                                      transfer_handler handler) {
-    check_not_forked(*candidacy_->core());
+    const auto& core = candidacy_->core();
+    core->check_not_forked();
     check_takes_part(*candidacy_);
     candidacy_->transfer(
-        id, limit, [core = candidacy_->core(), handler = std::move(handler)](transfer t) {
-            core->call([handler, t] { handler({}, t); });
+        id, limit, [done = core->callbacks().once(std::move(handler))](transfer t) {
+            done({}, t);
         });
 }
 

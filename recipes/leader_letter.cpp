@@ -3,13 +3,12 @@
 #include "leader_candidacy.hpp"
 #include "leader_record.hpp"
 #include "queue.hpp"
+#include "untrusted_json.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 namespace latchkey {
 namespace {
@@ -88,11 +87,7 @@ std::string write_leader_letter(const leader_letter& l) {
 }
 
 leader_letter read_leader_letter(std::string_view data) {
-    if (data.size() > longest_letter) {
-        return {};
-    }
-    const json letter = json::parse(
-        data, [](int depth, json::parse_event_t, const json&) { return depth <= 1; }, false);
+    const json letter = read_untrusted(data, longest_letter, 1);
     if (!letter.is_object()) {
         return {};
     }

@@ -1,5 +1,7 @@
 #include "leader_listeners.hpp"
 
+#include "leader_term.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -15,39 +17,41 @@ public:
     registration(std::shared_ptr<client_core> core,
                  std::shared_ptr<std::atomic<bool>> silent,
                  leader_latch::listener l)
-        : core_(std::move(core)), silent_(std::move(silent)), listener_(std::move(l)) {}
+        : core_(std::move(core)),
+          silent_(std::move(silent)),
+          listener_(core_->callbacks().keep(std::move(l))) {}
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
     void elected(const leadership& term) {
         call([&] {
             leads_ = true;
-            if (listener_.elected) {
-                listener_.elected(term);
+            if (listener_->elected) {
+                listener_->elected(term);
             }
         });
     }
 
     void lost(const leadership& term, loss why) {
         call([&] {
-            if (std::exchange(leads_, false) && listener_.lost) {
-                listener_.lost(term, why);
+            if (std::exchange(leads_, false) && listener_->lost) {
+                listener_->lost(term, why);
             }
         });
     }
 
     void refused(const failure& why) {
         call([&] {
-            if (listener_.refused) {
-                listener_.refused(error(why.code, why.detail));
+            if (listener_->refused) {
+                listener_->refused(error(why.code, why.detail));
             }
         });
     }
 
     void chosen() {
         call([&] {
-            if (listener_.chosen) {
-                listener_.chosen();
+            if (listener_->chosen) {
+                listener_->chosen();
             }
         });
     }
@@ -68,7 +72,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<std::atomic<bool>> silent_;
-    const leader_latch::listener listener_;
+    const std::shared_ptr<const leader_latch::listener> listener_;
     boost::recursive_mutex calling_;
     bool over_ = false;   // under calling_
     bool leads_ = false;  // as it was told
@@ -101,10 +105,15 @@ void leader_listeners::add(const std::shared_ptr<registration>& r, const leaders
 }
 
 template <class Event>
-void leader_listeners::tell_all(const Event& event) {
+void leader_listeners::tell_all(const Event& event, hold_state* after_loss_of) {
     for (const auto& weak : registered_) {
         if (auto r = weak.lock()) {
-            core_->call([r = std::move(r), event] { event(*r); });
+            auto tell = [r = std::move(r), event] { event(*r); };
+            if (after_loss_of != nullptr) {
+                after_loss_of->call_after_loss(std::move(tell));
+            } else {
+                core_->call(std::move(tell));
+            }
         }
     }
 }
@@ -114,7 +123,7 @@ void leader_listeners::tell_elected(const leadership& term) {
 }
 
 void leader_listeners::tell_lost(const leadership& term, loss why) {
-    tell_all([term, why](registration& r) { r.lost(term, why); });
+    tell_all([term, why](registration& r) { r.lost(term, why); }, &leader_term::of(term)->state());
 }
 
 void leader_listeners::tell_refused(const failure& why) {

@@ -4,6 +4,7 @@
 
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "hold_state.hpp"
 
 #include <atomic>
 #include <memory>
@@ -29,7 +30,10 @@ public:
     void add(const std::shared_ptr<registration>& r, const leadership& present);
 
     void tell_elected(const leadership& term);
+
+    /// Told when the term's lost() has been requested.
     void tell_lost(const leadership& term, loss why);
+
     void tell_refused(const failure& why);
     void tell_chosen();
 
@@ -38,7 +42,7 @@ public:
 
 private:
     template <class Event>
-    void tell_all(const Event& event);
+    void tell_all(const Event& event, hold_state* after_loss_of = nullptr);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<std::atomic<bool>> silent_ = std::make_shared<std::atomic<bool>>(false);

@@ -14,9 +14,7 @@ namespace latchkey {
 leader_observer::leader_observer(client& c, std::string path, listener on_change) {
     const auto& core = client_core::of(c);
     check_path(path);
-    if (core->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
+    core->check_not_forked();
     watch_ = std::make_shared<leader_watch>(core, std::move(path), std::move(on_change));
     core->post([w = watch_] { w->start(); });
 }

@@ -57,6 +57,8 @@ void leader_offer::write(leader_letter::kind what) {
 void leader_offer::on_written(const errand::result& r) {
     const auto written = std::exchange(write_, nullptr);
     why_ = r.why;
+    stands_ = written->what() == leader_record_write::outcome::refused &&
+              (phase_ == phase::withdrawing || written->in_doubt());
     if (phase_ == phase::offering && r.reached) {
         phase_ = phase::offered;
         watch();
@@ -71,10 +73,8 @@ void leader_offer::watch() {
     watch_->arm();
 }
 
-void leader_offer::on_watch_refused(result_code code) {
-    if (!outcome_unknown(code)) {
-        retry_later();  // otherwise with the next connection
-    }
+void leader_offer::on_watch_refused(result_code) {
+    begin_again();
 }
 
 /// The offer is over, one way or the other: accepted, if somebody has our number.

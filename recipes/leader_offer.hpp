@@ -26,6 +26,9 @@ public:
     /// If it was reached: the name of the candidate's znode, behind that of the leader.
     [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
 
+    /// If it was not reached: the withdrawal was refused, so the candidate may accept yet.
+    [[nodiscard]] bool stands() const noexcept { return stands_; }
+
 private:
     enum class phase : std::uint8_t { offering, offered, withdrawing, over };
 
@@ -56,6 +59,7 @@ private:
     std::shared_ptr<znode_watch> watch_;          ///< of the candidate's znode
     std::string successor_;
     failure why_;
+    bool stands_ = false;
 };
 
 }  // namespace latchkey

@@ -1,6 +1,6 @@
 #include "leader_record.hpp"
 
-#include <nlohmann/json.hpp>
+#include "untrusted_json.hpp"
 
 namespace latchkey {
 namespace {
@@ -53,12 +53,7 @@ std::string write_leader_record(const leader_record& r) {
 }
 
 std::optional<leader_record> read_leader_record(std::string_view data) {
-    if (data.size() > longest_leader_record) {
-        return std::nullopt;
-    }
-    // What nests has no place in a record; an array a level deep would cost as much as its length.
-    const json record = json::parse(
-        data, [](int depth, json::parse_event_t, const json&) { return depth <= 1; }, false);
+    const json record = read_untrusted(data, longest_leader_record, 1);
     if (!record.is_object()) {
         return std::nullopt;
     }

@@ -36,6 +36,11 @@ leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
       text_(write_leader_letter(letter)) {}
 
 void leader_record_write::session_connected() {
+    if (core()->generation() != generation_) {
+        // It was wanted by a leader of the session before, whose znode may still be there.
+        end(outcome::unknown);
+        return;
+    }
     next_step();
     in_doubt_ = std::exchange(in_flight_, false) || in_doubt_;
     if (version_ && !sent_) {
@@ -92,7 +97,7 @@ void leader_record_write::on_written(const reply& r) {
     } else if (refused(0, result_code::no_node) || refused(1, result_code::no_node)) {
         end(outcome::gone);
     } else if (refused(1, result_code::bad_version)) {
-        look();  // somebody else has written; or we have, unheard
+        again_soon([this] { look(); });  // somebody else has written; or we have, unheard
     } else {
         refuse(r.code);
     }

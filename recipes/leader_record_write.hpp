@@ -64,6 +64,7 @@ private:
     void end(outcome what, failure why = {});
     void refuse(result_code code);
 
+    const std::uint64_t generation_ = core()->generation();
     const std::string own_;
     const std::string path_;
     const bool is_record_;

@@ -1,13 +1,29 @@
 #include <latchkey/leader_selector.hpp>
 
-#include "candidate.hpp"
-#include "exclusive_lock.hpp"
 #include "leader_campaign.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace latchkey {
+
+namespace {
+
+/// A function that keeps the thread until it returns.
+leader_campaign::work blocking(leader_selector::work fn) {
+    return [fn = std::move(fn)](const latchkey::leadership& term,
+                                const std::stop_token& stop,
+                                const leader_campaign::returned& done) {
+        std::exception_ptr threw;
+        try {
+            fn(term, stop);
+        } catch (...) {
+            threw = std::current_exception();
+        }
+        done(threw);
+    };
+}
+
+}  // namespace
 
 const char* to_string(leader_selector::state s) noexcept {
     switch (s) {
@@ -35,11 +51,11 @@ leader_selector::leader_selector(
     if (!fn) {
         throw error(errc::invalid_argument, "a leader_selector without a function to call");
     }
-    const auto& core = client_core::of(c);
-    participation as = candidate_of(*core, std::move(path), lock_names, std::move(who));
-    leader_terms terms = *std::exchange(as.leads, std::nullopt);  // its grant is that of a mutex
-    campaign_ = std::make_shared<leader_campaign>(
-        core, std::move(as), std::move(terms), std::move(fn), std::move(how));
+    campaign_ = leader_campaign::make(client_core::of(c),
+                                      std::move(path),
+                                      std::move(who),
+                                      blocking(std::move(fn)),
+                                      std::move(how));
 }
 
 leader_selector::~leader_selector() {

@@ -60,7 +60,7 @@ void leader_succession::look_for_failures() {
 
 void leader_succession::on_last_record(const reply& r) {
     if (!r.ok() && r.code != result_code::no_node) {
-        look_again_.start(backoff_.next(core_->loop().random()), [this] { look_for_failures(); });
+        look_again_.later([this] { look_for_failures(); });
         return;
     }
     const auto last = read_leader_record(r.data);

@@ -2,13 +2,14 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "leader_lookup.hpp"
 #include "leader_offer.hpp"
 #include "leader_peers.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 #include "presence.hpp"
+#include "session_user.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -23,7 +24,8 @@ namespace latchkey {
 
 /// A candidate's part in transfers and priorities: its mailbox while it is in the queue, and while
 /// it leads an eye on those of the others. On the loop only.
-class leader_succession : public std::enable_shared_from_this<leader_succession> {
+class leader_succession final : public session_user,
+                                public std::enable_shared_from_this<leader_succession> {
 public:
     /// The candidate; outlives it.
     class owner {
@@ -94,6 +96,16 @@ private:
     [[nodiscard]] int priority() const noexcept;
 
     // as a leader
+    void session_connected() override;
+
+    void session_ended(loss) override {}
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override { core_->detach(this); }
+
     void list_peers();
     void consider();
     void carry_out();
@@ -135,18 +147,18 @@ private:
     bool cooling_ = false;
     timer cool_;
     loop::clock::time_point cool_ends_;
-    timer look_again_;
+    paced_retry look_again_;
 
     std::uint64_t term_ = 0;  ///< numbers the terms, and what comes between
     bool leading_ = false;
     bool busy_ = false;  ///< an offer is prepared, or made
     bool handing_over_ = false;
+    bool offer_stands_ = false;  ///< it could not be withdrawn: no other may be made in this place
     leader_peers peers_;
     std::shared_ptr<session::watcher> watcher_;
     std::deque<order> orders_;
     timer consider_again_;
-    timer list_again_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry list_again_;
 };
 
 }  // namespace latchkey

@@ -15,6 +15,7 @@ std::chrono::nanoseconds leader_succession::patience() const {
 /// Who was not waited for by anybody, or was chosen for it, begins at once.
 void leader_succession::begin(const std::string& path, offered ready) {
     ++term_;
+    offer_stands_ = false;  // an offer is of one znode, and this is another one
     if (!waited_ || path == invited_) {
         ready({});
         return;
@@ -39,6 +40,7 @@ void leader_succession::lead(const std::string& path) {
     ++term_;
     znode_ = path;
     leading_ = true;
+    core_->attach(shared_from_this());
     busy_ = false;
     handing_over_ = false;
     peers_.begin_term();
@@ -49,6 +51,7 @@ void leader_succession::lead(const std::string& path) {
 void leader_succession::end_term() {
     ++term_;
     if (std::exchange(leading_, false)) {
+        core_->detach(this);
         cool_down(how_.hysteresis);
     }
     busy_ = false;
@@ -58,6 +61,12 @@ void leader_succession::end_term() {
     for (const order& unfinished : std::exchange(orders_, {})) {
         unfinished.done(leader_latch::transfer::not_leading);
     }
+}
+
+/// The watch on their directory ended with the last connection.
+void leader_succession::session_connected() {
+    list_again_.cancel();
+    list_peers();
 }
 
 /// While it leads it is told when somebody comes or goes.
@@ -72,12 +81,10 @@ void leader_succession::list_peers() {
                   watcher_,
                   while_same(&leader_succession::term_, [this](const reply& r) {
                       if (r.ok()) {
-                          backoff_.reset();
                           peers_.note(r.names, core_->loop().now());
                           consider();
                       } else {
-                          list_again_.start(backoff_.next(core_->loop().random()),
-                                            [this] { list_peers(); });
+                          list_again_.later([this] { list_peers(); });
                       }
                   }));
 }
@@ -85,6 +92,12 @@ void leader_succession::list_peers() {
 void leader_succession::consider() {
     consider_again_.cancel();
     if (!leading_ || busy_ || handing_over_ || over()) {
+        return;
+    }
+    if (offer_stands_) {
+        while (!orders_.empty()) {
+            end_order(leader_latch::transfer::not_accepted);
+        }
         return;
     }
     if (!orders_.empty()) {
@@ -200,6 +213,7 @@ void leader_succession::offer(const reachable_candidate& to,
                        busy_ = false;
                        const bool accepted = leading_ && r.reached;
                        handing_over_ = handing_over_ || accepted;  // somebody may want that, too
+                       offer_stands_ = offer_stands_ || (!r.reached && made->stands());
                        if (r.why) {
                            core_->log("the leadership cannot be offered: " + r.why.detail);
                        }

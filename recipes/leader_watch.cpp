@@ -14,7 +14,7 @@ leader_watch::leader_watch(std::shared_ptr<client_core> core,
                            leader_observer::listener listener)
     : core_(std::move(core)),
       directory_(std::move(directory)),
-      listener_(std::move(listener)),
+      listener_(core_->callbacks().keep(std::move(listener))),
       again_(core_->loop()) {}
 
 void leader_watch::start() {
@@ -42,8 +42,8 @@ std::optional<leader_info> leader_watch::current() const {
 
 // ---- the session ----
 
-/// What this connection shows is not older than what an earlier one did: servers refuse a session
-/// that has seen more than they have, and to open a new one is a transaction, behind all others.
+/// What this connection shows is not older than what an earlier one did: its first request was a
+/// write, and to open a new session is one.
 void leader_watch::session_connected() {
     forget();
     look();
@@ -77,12 +77,12 @@ void leader_watch::look() {
     core_->submit(request::children(directory_), here([this](const reply& r) { on_listed(r); }));
 }
 
-/// Nothing more can be learned until then.
+/// Nothing more can be learned until then; without a connection, until there is one.
 void leader_watch::look_later() {
     ++step_;
     head_.end();
     vacancy_.reset();
-    again_.start(backoff_.next(core_->loop().random()), [this] {
+    again_.later([this] {
         if (core_->connected()) {
             look();
         }
@@ -98,10 +98,8 @@ void leader_watch::on_listed(const reply& r) {
         return;
     }
     if (!r.ok()) {
-        if (!outcome_unknown(r.code)) {
-            look_later();
-        }
-        return;  // otherwise with the next connection
+        look_later();
+        return;
     }
     if (!published_.begun()) {
         published_.begin(directory_);
@@ -121,7 +119,6 @@ void leader_watch::on_listed(const reply& r) {
 void leader_watch::on_nobody_listed() {
     ++step_;
     if (vacancy_) {
-        backoff_.reset();
         tell(std::nullopt);
         return;
     }
@@ -160,7 +157,7 @@ void leader_watch::settle(const std::vector<std::string>& heads) {
                           }
                           if (last && *oldest) {
                               follow((*oldest)->name);
-                          } else if (last && !outcome_unknown(r.code)) {
+                          } else if (last) {
                               look_later();
                           }
                       }));
@@ -202,11 +199,9 @@ void leader_watch::watched::on_znode_deleted() {
 }
 
 void leader_watch::watched::on_watch_refused(result_code code) {
-    if (!outcome_unknown(code)) {  // otherwise with the next connection
-        reply r;
-        r.code = code;
-        note(std::move(r));
-    }
+    reply r;
+    r.code = code;
+    note(std::move(r));
 }
 
 void leader_watch::watched::note(reply r) {
@@ -218,11 +213,15 @@ void leader_watch::watched::note(reply r) {
 void leader_watch::on_head(const reply& r) {
     if (r.code == result_code::no_node) {
         tell(std::nullopt);
-        look();
+        if (head_.saw_deletion()) {
+            look();
+        } else {
+            head_.end();  // what comes of the record meanwhile is about nobody
+            again_.soon([this] { core_->connected() ? look() : void(); });
+        }
         return;
     }
     if (r.ok()) {
-        backoff_.reset();
         tell_leader();
         return;
     }
@@ -270,8 +269,8 @@ void leader_watch::tell(std::optional<leader_info> now) {
 
 void leader_watch::call_listener(const std::optional<leader_info>& now) {
     const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-    if (!over_ && listener_) {
-        listener_(now);
+    if (!over_ && *listener_) {
+        (*listener_)(now);
     }
 }
 

@@ -2,10 +2,10 @@
 
 #include <latchkey/leader_observer.hpp>
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "leader_view.hpp"
 #include "monitor.hpp"
+#include "paced_retry.hpp"
 #include "znode_watch.hpp"
 
 #include <chrono>
@@ -53,6 +53,9 @@ private:
         void end();
 
         [[nodiscard]] bool begun() const noexcept { return watch_ != nullptr; }
+
+        /// Its event told that it is gone, not an answer.
+        [[nodiscard]] bool saw_deletion() const noexcept { return watch_->saw_deletion(); }
 
         /// The last answer, if there was one since begin().
         [[nodiscard]] const std::optional<reply>& last() const noexcept { return last_; }
@@ -104,7 +107,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
-    const leader_observer::listener listener_;
+    const std::shared_ptr<const leader_observer::listener> listener_;
     boost::recursive_mutex calling_;
     bool over_ = false;  ///< guarded by calling_
 
@@ -114,8 +117,7 @@ private:
     watched published_{*this, &leader_watch::on_directory};
     std::shared_ptr<session::watcher> vacancy_;  ///< on the directory, while nobody leads
     bool told_ = false;
-    timer again_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry again_;
 
     mutable boost::mutex guard_;
     std::optional<leader_info> current_ LATCHKEY_GUARDED_BY(guard_);

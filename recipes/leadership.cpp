@@ -106,9 +106,8 @@ void leadership::async_proclaim(std::string data, proclaim_handler handler) cons
     }
     check_leader_data(data);
     term_->proclaim(std::move(data),
-                    [core = term_->state().core(), handler = std::move(handler)](const failure& f) {
-                        core->call([handler, code = f.code] { handler(code); });
-                    });
+                    [done = term_->state().core()->callbacks().once(std::move(handler))](
+                        const failure& f) { done(f.code); });
 }
 
 }  // namespace latchkey

@@ -14,7 +14,9 @@ acquisition::acquisition(std::shared_ptr<local_queue> queue,
     : queue_(std::move(queue)),
       as_(std::move(as)),
       wish_(w),
-      options_(std::move(options)),
+      stop_(std::move(options.stop)),
+      reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
+                                 : nullptr),
       done_(std::move(done)),
       limit_(queue_->core()->loop()) {}
 
@@ -30,8 +32,8 @@ void acquisition::start(std::chrono::nanoseconds limit) {
             }
         });
     }
-    if (options_.stop.stop_possible()) {
-        on_stop_.emplace(options_.stop, [weak = weak_from_this()] {
+    if (stop_.stop_possible()) {
+        on_stop_.emplace(stop_, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
                 self->cancel();
             }
@@ -96,9 +98,9 @@ void local_queue::contend(const std::shared_ptr<acquisition>& a) {
                           .only_if_first = a->wish_ == wish::only_if_first,
                           .reserved = nullptr,
                           .released = [self = shared_from_this()] { self->advance(); }};
-    if (a->options_.reserved && a->wish_ == wish::wait) {
-        s.reserved = [core = core_, tell = a->options_.reserved](place p) {
-            core->call([tell, p = std::move(p)] { tell(p); });
+    if (a->reserved_ && a->wish_ == wish::wait) {
+        s.reserved = [core = core_, tell = a->reserved_](place p) {
+            core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
     }
     a->contender_ = std::make_shared<contender>(

@@ -102,7 +102,8 @@ private:
     const std::shared_ptr<local_queue> queue_;
     const std::shared_ptr<const participation> as_;
     const local_queue::wish wish_;
-    acquire_options options_;
+    const std::stop_token stop_;
+    const std::shared_ptr<const std::function<void(const place&)>> reserved_;
     std::function<void(local_queue::acquired)> done_;
     std::shared_ptr<contender> contender_;  ///< until it has a result
     timer limit_;

@@ -1,7 +1,7 @@
 #include "lost_create.hpp"
 
 #include "path.hpp"
-#include "queue.hpp"
+#include "queue_of.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,10 +17,6 @@ constexpr int patience = 10;
 
 bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
     return core.loop().now() > sent + patience * core.session_timeout();
-}
-
-void write_ahead(client_core& core, std::string path) {
-    core.submit(request::multi({request::check(std::move(path))}), [](const reply&) {});
 }
 
 std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
@@ -44,20 +40,20 @@ void lost_create::session_connected() {
     if (!kept_) {
         return;  // the attempt still looks itself
     }
-    write_ahead(*core_, as_->directory);
     for (const std::string& directory : as_->directories()) {
-        core_->submit(request::children(directory),
-                      [self = shared_from_this(), directory](const reply& r) {
-                          self->on_listed(directory, r);
-                      });
+        core_->lists().ask(
+            {.directory = directory,
+             .answered = [self = shared_from_this(), directory](const directory_lists::answer& a) {
+                 self->on_listed(directory, *a);
+             }});
     }
 }
 
-void lost_create::on_listed(const std::string& directory, const reply& r) {
-    if (!r.ok() && r.code != result_code::no_node) {
+void lost_create::on_listed(const std::string& directory, const listing& l) {
+    if (l.code != result_code::ok && l.code != result_code::no_node) {
         return;  // the next connection looks again
     }
-    for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
+    for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
         std::string path = join_path(directory, name);
         if (!is_kept(path)) {
             core_->deletes().add(std::move(path), nullptr);

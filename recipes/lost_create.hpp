@@ -14,17 +14,14 @@ namespace latchkey {
 /// Whether a create that was sent by then, and has not come, never will.
 [[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
 
-/// Sends a write that changes nothing, whether `path` is there or not: a create of this session
-/// that waits at the present server comes ahead of it, and is seen by what is asked behind it.
-void write_ahead(client_core& core, std::string path);
-
 /// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do
 /// not if it has moved back: a create that waited in a busy server's queue all the time is applied
 /// then, long after its attempt went on without it, and nobody would ever delete it. So the
-/// directories are looked at again on each later connection, after a write, which such a create is
-/// ahead of. On the loop only; lives with the session, or until creates that old are impossible.
+/// directories are looked at again on each later connection, behind its first write, which such a
+/// create is ahead of. On the loop only; lives with the session, or until creates that old are
+/// impossible.
 class lost_create final : public session_user, public std::enable_shared_from_this<lost_create> {
 public:
     /// `prefix` is what the names of its attempt begin with. Kept alive by the core.
@@ -51,7 +48,7 @@ private:
 
     void client_closed(const failure&) override { core_->detach(this); }
 
-    void on_listed(const std::string& directory, const reply& r);
+    void on_listed(const std::string& directory, const listing& l);
     [[nodiscard]] bool is_kept(const std::string& path) const;
 
     const std::shared_ptr<client_core> core_;

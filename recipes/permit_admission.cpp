@@ -163,7 +163,7 @@ void permit_admission::decide() {
     }
     if (!limit() || (!taken_->ok() && taken_->code != result_code::no_node)) {
         if (core_->connected()) {
-            retry_.start(backoff_.next(core_->loop().random()), [this] { look(false); });
+            retry_.later([this] { look(false); });
         }
         return;
     }
@@ -181,10 +181,16 @@ void permit_admission::take() {
     const permit_terms& terms = *as_->permits;
     watcher_.reset();
     ++step_;
+    directory_refused_ = result_code::ok;
     if (!taken_->ok()) {
         // Nobody has had a permit for long, and the servers have removed the empty container.
         core_->submit(request::create(terms.directory, {}, create_mode::container, as_->access),
-                      [](const reply&) {});
+                      [weak = weak_from_this(), step = step_](const reply& r) {
+                          const auto self = weak.lock();
+                          if (self && self->step_ == step && refused_for_good(r.code)) {
+                              self->directory_refused_ = r.code;
+                          }
+                      });
     }
     std::vector<request> to;
     for (const std::string& path : permits_) {
@@ -216,8 +222,12 @@ void permit_admission::on_taken(znode_exchange::result r, failure why) {
         case done:
             owner_->on_admitted({.paths = permits_, .found = in_doubt});
             break;
-        case guard_failed:  // resized meanwhile, or the empty container was removed
-            look(false);
+        case guard_failed:  // resized meanwhile, or the directory is not there
+            if (directory_refused_ != result_code::ok) {
+                owner_->on_refused(failure_of(directory_refused_, as_->permits->directory));
+            } else {
+                retry_.soon([this] { look(false); });
+            }
             break;
         case gone:
             owner_->on_gone();

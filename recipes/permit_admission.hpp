@@ -1,9 +1,9 @@
 #pragma once
 
 #include "admission.hpp"
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 #include "znode_exchange.hpp"
 
@@ -67,8 +67,8 @@ private:
     std::optional<reply> taken_;
     std::shared_ptr<session::watcher> watcher_;
     std::shared_ptr<znode_exchange> exchange_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    result_code directory_refused_ = result_code::ok;  ///< why it could not be made
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

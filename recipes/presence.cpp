@@ -1,15 +1,27 @@
 #include "presence.hpp"
 
 #include "late_znode.hpp"
-#include "lost_create.hpp"
 #include "path.hpp"
+#include "request_check.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey {
 
 presence::presence(std::shared_ptr<client_core> core, settings s)
     : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
+
+void presence::check_data(const std::string& data) const {
+    const auto empty = request::create(
+        core_->chroot() + settings_.path, {}, create_mode::ephemeral, settings_.access);
+    const std::size_t most = largest_request - std::min(weight(empty), largest_request);
+    if (data.size() > most) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(data.size()) + " bytes: \"" +
+                        escaped(settings_.path) + "\" takes at most " + std::to_string(most));
+    }
+}
 
 void presence::start(told first) {
     first_ = std::move(first);
@@ -27,9 +39,6 @@ void presence::start(told first) {
 void presence::session_connected() {
     retry_.cancel();
     if (leaving_) {
-        if (in_doubt_) {
-            write_ahead(*core_, std::string(parent_of(settings_.path)));
-        }
         watch();
     } else if (here_) {
         watch();  // it may have been deleted meanwhile, and written data may not have arrived
@@ -71,7 +80,7 @@ void presence::create() {
             if (!self) {
                 return;
             }
-            self->in_doubt_ = self->in_doubt_ || outcome_unknown(r.code);
+            self->in_doubt_ = self->in_doubt_ || may_be_applied(r.code);
             if (self->step_ == step && !self->ended_) {
                 self->on_created(r.code, before);
             }
@@ -125,7 +134,6 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
         if (data != settings_.data && !settings_.received) {
             write_data();  // older; or somebody else's
         } else {
-            backoff_.reset();
             reported_ = false;
         }
         entered();
@@ -152,8 +160,14 @@ void presence::on_znode_deleted() {
     here_ = false;
     if (leaving_) {
         end();
-    } else if (!retry_.running()) {
+    } else if (watch_->saw_deletion()) {
         create();
+    } else if (!retry_.running()) {
+        retry_.soon([this] {
+            if (core_->connected()) {
+                create();
+            }
+        });
     }
 }
 
@@ -170,7 +184,7 @@ void presence::retry() {
 }
 
 void presence::try_later() {
-    retry_.start(backoff_.next(core_->loop().random()), [this] {
+    retry_.later([this] {
         if (core_->connected()) {
             const auto self = shared_from_this();
             session_connected();

@@ -2,9 +2,9 @@
 
 #include <latchkey/acl.hpp>
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 #include "znode_watch.hpp"
 
 #include <atomic>
@@ -47,6 +47,9 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return settings_.path; }
 
+    /// Throws errc::invalid_argument for more data than its create can have. Any thread.
+    void check_data(const std::string& data) const;
+
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
@@ -80,8 +83,7 @@ private:
     settings settings_;
     told first_;
     std::shared_ptr<znode_watch> watch_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
     std::uint64_t step_ = 0;
     bool directory_known_ = false;
     bool sent_ = false;      ///< in this session the znode was created, or may have been

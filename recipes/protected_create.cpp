@@ -2,7 +2,7 @@
 
 #include "guid.hpp"
 #include "path.hpp"
-#include "queue.hpp"
+#include "queue_of.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -36,8 +36,13 @@ void protected_create::session_connected() {
 }
 
 void protected_create::send() {
+    ++step_;
+    core_->send_paced(here([this] { send_now(); }));
+}
+
+void protected_create::send_now() {
     if (abandoned_) {
-        finish({.why = refused_, .paths = {}, .names = {}});  // nothing is there
+        finish({.why = refused_, .paths = {}, .lists = {}});  // nothing is there
         return;
     }
     ++step_;
@@ -59,10 +64,7 @@ void protected_create::send() {
         core_->submit(request::get(directories_.front()),
                       here([this](const reply& r) { joined_.zxid = r.stat.pzxid; }));
     }
-    list_all(&protected_create::on_listed);
-    if (sent_ && done_) {
-        sent_();
-    }
+    list_all(&protected_create::on_listed, sent_);
 }
 
 request protected_create::creation() const {
@@ -140,12 +142,16 @@ void protected_create::on_created(const reply& r) {
 
 void protected_create::on_refused(result_code code, std::size_t directory) {
     const std::string& where = directories_.at(directory);
+    if (refused_for_good(code)) {
+        finish({.why = failure_of(code, where), .paths = {}, .lists = {}});
+        return;
+    }
     switch (code) {
         case result_code::no_node: {
             // The directory was removed a moment ago, or could not be created.
             const result_code why = directory_refused_.at(directory);
             if (why != result_code::ok && !outcome_unknown(why)) {
-                finish({.why = failure_of(why, where), .paths = {}, .names = {}});
+                finish({.why = failure_of(why, where), .paths = {}, .lists = {}});
                 return;
             }
             directory_known_ = false;
@@ -164,15 +170,7 @@ void protected_create::on_refused(result_code code, std::size_t directory) {
                       "\"" + escaped(where) +
                           "\": the servers have no sequence number left for it; use another path"},
                  .paths = {},
-                 .names = {}});
-            return;
-        case result_code::no_auth:
-        case result_code::invalid_acl:
-        case result_code::no_children_for_ephemerals:
-        case result_code::quota_exceeded:
-        case result_code::bad_arguments:
-        case result_code::unimplemented:
-            finish({.why = failure_of(code, where), .paths = {}, .names = {}});
+                 .lists = {}});
             return;
         case result_code::marshalling_error:
             // Something went wrong inside the server, nobody knows when: a failure, once it is
@@ -191,29 +189,37 @@ void protected_create::on_refused(result_code code, std::size_t directory) {
     }
 }
 
-/// Asks for the children of every directory, and goes on when all have answered.
-void protected_create::list_all(void (protected_create::*listed)()) {
-    lists_.assign(directories_.size(), {});
+/// Asks for the children of every directory, and goes on when all have answered. `sent` is for what
+/// is to be asked behind the last of the lists.
+void protected_create::list_all(void (protected_create::*listed)(),
+                                const std::function<void()>& sent) {
+    lists_.assign(directories_.size(), nullptr);
     unanswered_ = directories_.size();
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        core_->submit(request::children(directories_[i]), here([this, i, listed](reply r) {
-                          lists_[i] = std::move(r);
-                          if (--unanswered_ == 0) {
-                              (this->*listed)();
-                          }
-                      }));
+        directory_lists::question q{
+            .directory = directories_[i],
+            .answered = here([this, i, listed](const directory_lists::answer& a) {
+                lists_[i] = a;
+                if (--unanswered_ == 0) {
+                    (this->*listed)();
+                }
+            })};
+        if (sent && i + 1 == directories_.size()) {
+            q.sent = here(sent);
+        }
+        core_->lists().ask(std::move(q));
     }
 }
 
 void protected_create::on_listed() {
     joined_.listed = true;
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        joined_.listed = joined_.listed && lists_[i].ok();
-        joined_.names.push_back(std::move(lists_[i].names));
-        if (lists_[i].code == result_code::no_auth) {
-            joined_.why = failure_of(lists_[i].code, directories_[i]);
+        joined_.listed = joined_.listed && lists_[i]->code == result_code::ok;
+        if (lists_[i]->code == result_code::no_auth) {
+            joined_.why = failure_of(lists_[i]->code, directories_[i]);
         }
     }
+    joined_.lists = std::move(lists_);
     if (directories_.size() > 1 && !is_last_everywhere()) {
         joined_.zxid = 0;
     }
@@ -222,7 +228,7 @@ void protected_create::on_listed() {
 
 bool protected_create::is_last_everywhere() const {
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        if (!is_last(joined_.names[i], name_of(joined_.paths[i]), as_->markers)) {
+        if (!queue_of(*joined_.lists[i], as_->markers).is_last(name_of(joined_.paths[i]))) {
             return false;
         }
     }
@@ -233,13 +239,12 @@ bool protected_create::is_last_everywhere() const {
 void protected_create::retry(void (protected_create::*step)()) {
     ++step_;
     resolving_ = true;
-    retry_.start(backoff_.next(core_->loop().random()),
-                 [weak = weak_from_this(), step, at = step_] {
-                     const auto self = weak.lock();
-                     if (self && self->done_ && self->step_ == at) {
-                         (self.get()->*step)();
-                     }
-                 });
+    retry_.later([weak = weak_from_this(), step, at = step_] {
+        const auto self = weak.lock();
+        if (self && self->done_ && self->step_ == at) {
+            (self.get()->*step)();
+        }
+    });
 }
 
 void protected_create::finish(joined j) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
 #include "lost_create.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 
 #include <cstddef>
@@ -35,9 +35,10 @@ public:
         list paths;  ///< one a directory; empty on failure, and when abandoned and not there
         /// Not before the creation, and before that of whoever joins later; 0 if not known.
         std::int64_t zxid = 0;
-        bool listed = false;      ///< whether `names` are answers
-        bool found = false;       ///< later, by a search: what was asked behind it may be older
-        std::vector<list> names;  ///< of each directory, with the own znode in it
+        bool listed = false;  ///< whether all `lists` are answers
+        bool found = false;   ///< later, by a search: what was asked behind it may be older
+        std::vector<directory_lists::answer>
+            lists;  ///< of each directory, with the own znode in it
     };
 
     /// `done` is called once, unless the object is forgotten before (with its session).
@@ -73,11 +74,12 @@ private:
 
     [[nodiscard]] static std::string new_prefix(client_core& core);
     void send();
+    void send_now();
     void create_directories();
     [[nodiscard]] request creation() const;
     void on_created(const reply& r);
     void on_refused(result_code code, std::size_t directory);
-    void list_all(void (protected_create::*listed)());
+    void list_all(void (protected_create::*listed)(), const std::function<void()>& sent = nullptr);
     void on_listed();
     [[nodiscard]] bool is_last_everywhere() const;
 
@@ -91,10 +93,10 @@ private:
     void finish(joined j);
 
     template <class F>
-    session::completion here(F f) {
-        return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) mutable {
+    auto here(F f) {
+        return [self = shared_from_this(), step = step_, f = std::move(f)](const auto&... answer) {
             if (step == self->step_ && self->done_) {
-                f(std::move(r));
+                f(answer...);
             }
         };
     }
@@ -117,10 +119,9 @@ private:
     std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
     failure refused_;                    ///< told when it is known what is there
     joined joined_;
-    std::vector<reply> lists_;
+    std::vector<directory_lists::answer> lists_;
     std::size_t unanswered_ = 0;  ///< of what was asked together
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

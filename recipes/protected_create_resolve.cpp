@@ -1,6 +1,6 @@
 #include "path.hpp"
 #include "protected_create.hpp"
-#include "queue.hpp"
+#include "queue_of.hpp"
 
 #include <algorithm>
 #include <set>
@@ -16,12 +16,6 @@ void protected_create::resolve() {
     if (!core_->connected()) {
         return;
     }
-    // Whatever it answers, it has its place in the log behind a create that arrived before it.
-    core_->submit(request::multi({request::check(as_->directory)}), here([this](const reply& r) {
-                      if (!proves_quorum(r.code) && r.code != result_code::no_auth) {
-                          retry(&protected_create::resolve);
-                      }
-                  }));
     list_all(&protected_create::examine);
 }
 
@@ -29,12 +23,12 @@ void protected_create::resolve() {
 void protected_create::examine() {
     const auto found = std::make_shared<candidates>();
     for (std::size_t i = 0; i < lists_.size(); ++i) {
-        const reply& r = lists_[i];
-        if (!r.ok() && r.code != result_code::no_node) {
+        const listing& l = *lists_[i];
+        if (l.code != result_code::ok && l.code != result_code::no_node) {
             retry(&protected_create::resolve);
             return;
         }
-        for (const std::string& name : with_prefix(r.names, prefix_, as_->markers)) {
+        for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
             found->push_back({.path = join_path(directories_[i], name), .directory = i});
         }
     }
@@ -44,8 +38,8 @@ void protected_create::examine() {
     }
     unanswered_ = found->size();
     for (std::size_t i = 0; i < found->size(); ++i) {
-        core_->submit(request::get((*found)[i].path), here([this, found, i](reply r) {
-                          (*found)[i].found = std::move(r);
+        core_->submit(request::get((*found)[i].path), here([this, found, i](const reply& r) {
+                          (*found)[i].found = r;
                           if (--unanswered_ == 0) {
                               adopt(*found);
                           }
@@ -80,10 +74,7 @@ void protected_create::adopt(const candidates& found) {
                      .zxid = czxid,
                      .listed = true,
                      .found = true,
-                     .names = {}};
-            for (reply& r : lists_) {
-                j.names.push_back(std::move(r.names));
-            }
+                     .lists = std::move(lists_)};
             finish(std::move(j));
             return;
         }

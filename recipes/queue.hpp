@@ -21,6 +21,8 @@ struct queue_markers {
     /// A leader can let somebody in right behind itself: then two have one number, and nobody who
     /// comes later knows from a deletion who is the first.
     bool transferable = false;
+
+    bool operator==(const queue_markers&) const = default;
 };
 
 /// What a child's name says of its place in a queue.
@@ -67,33 +69,75 @@ struct queue_verdict {
     bool grants_when_gone = false;
 };
 
-/// Decides for the participant `own`, from a list of the directory in any order; without a name,
-/// for one that has yet to join.
-///
-/// Order is by number, never by name; foreign names take no part. The nearest one ahead is waited
-/// for. A shared and an exclusive participant of one number are no conflict: one becomes the other
-/// (a downgrade, ours or Curator's). Two that could be a leader and its successor are none either,
-/// for those behind them; for these two only if the rule says so. `ignored` is a prefix of names
-/// that are not to be counted: strays of the own attempt, which are being deleted. One pass, no
-/// sorting.
+/// A list of a directory, sorted once for all participants that ask where they are in it. Refers to
+/// the names, which must outlive it.
+class queue_list {
+public:
+    queue_list(const std::vector<std::string>& names, const queue_markers& markers);
+
+    [[nodiscard]] const queue_markers& markers() const noexcept { return markers_; }
+
+    /// Decides for the participant `own`; without a name, for one that has yet to join.
+    ///
+    /// Order is by number, never by name; foreign names take no part. The nearest one ahead is
+    /// waited for. A shared and an exclusive participant of one number are no conflict: one becomes
+    /// the other (a downgrade, ours or Curator's). Two that could be a leader and its successor are
+    /// none either, for those behind them; for these two only if the rule says so. `ignored` is a
+    /// prefix of names that are not to be counted: strays of the own attempt, which are being
+    /// deleted. Takes time in the logarithm of the names.
+    [[nodiscard]] queue_verdict decide(std::string_view own,
+                                       queue_rule rule,
+                                       std::string_view ignored = {}) const;
+
+    /// Whether nobody that is on the list has joined after `own`.
+    [[nodiscard]] bool is_last(std::string_view own) const noexcept;
+
+    /// The names that begin with `prefix`, by number: what one attempt has created. Without a
+    /// prefix, all that take part.
+    [[nodiscard]] std::vector<std::string> with_prefix(std::string_view prefix) const;
+
+private:
+    struct entry {
+        std::string_view name;
+        queue_place place;
+    };
+
+    using entries = std::vector<entry>;
+
+    struct range {
+        entries::const_iterator first;
+        entries::const_iterator last;
+    };
+
+    /// The nearest of one kind below a number.
+    struct neighbor {
+        const entry* nearest = nullptr;
+        std::size_t twins = 0;  ///< more of its number
+        std::size_t below = 0;  ///< how many have a lower number than asked for, ignored or not
+    };
+
+    [[nodiscard]] range beginning_with(std::string_view prefix) const noexcept;
+    template <class Counts>
+    [[nodiscard]] static neighbor nearest_below(std::uint64_t number,
+                                                const entries& kind,
+                                                Counts counts);
+
+    queue_markers markers_;
+    entries by_name_;    ///< all but foreign ones
+    entries exclusive_;  ///< participants, by number
+    entries shared_;     ///< the same
+    entries disorder_;   ///< those that cannot be ordered
+};
+
+/// The same from a list of the directory in any order.
 [[nodiscard]] queue_verdict decide(const std::vector<std::string>& names,
                                    std::string_view own,
                                    const queue_markers& markers,
                                    queue_rule rule,
                                    std::string_view ignored = {});
 
-/// Whether nobody that is on the list has joined after `own`.
-[[nodiscard]] bool is_last(const std::vector<std::string>& names,
-                           std::string_view own,
-                           const queue_markers& markers) noexcept;
-
 /// The names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,
                                                 const queue_markers& markers);
-
-/// The names that begin with `prefix`, by number: what one attempt has created.
-[[nodiscard]] std::vector<std::string> with_prefix(const std::vector<std::string>& names,
-                                                   std::string_view prefix,
-                                                   const queue_markers& markers);
 
 }  // namespace latchkey

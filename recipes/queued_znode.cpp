@@ -29,7 +29,7 @@ void queued_znode::watch_again_if_not() {
 /// While it holds nothing else may tell that it is gone: the heartbeat tells of one znode only.
 void queued_znode::on_watch_refused(result_code code) {
     if (core_->connected()) {  // else the next connection begins with this again
-        retry_.start(backoff_.next(core_->loop().random()), [this] { watch_again_if_not(); });
+        retry_.later([this] { watch_again_if_not(); });
     }
     if (code == result_code::no_auth) {
         unreadable_ = true;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
 #include "record.hpp"
 #include "turn.hpp"
@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace latchkey {
 
@@ -30,7 +29,7 @@ public:
         /// A list was asked for that may tell that it is the first: answers to what is asked now
         /// come after it.
         virtual void on_listing() = 0;
-        virtual void on_listed(const queued_znode& z, const std::vector<std::string>& names) = 0;
+        virtual void on_listed(const queued_znode& z, const listing& l) = 0;
         /// Who is ahead of it; false ends the wait.
         virtual bool on_placed(queued_znode& z, const queue_verdict& v) = 0;
         virtual void on_turn(queued_znode& z) = 0;
@@ -45,7 +44,10 @@ public:
     };
 
     queued_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
-        : core_(std::move(core)), path_(std::move(path)), owner_(&o), retry_(core_->loop()) {}
+        : core_(std::move(core)),
+          path_(std::move(path)),
+          owner_(&o),
+          retry_(core_->loop(), std::chrono::seconds(5)) {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -59,10 +61,11 @@ public:
 
     [[nodiscard]] bool waits() const noexcept { return turn_ != nullptr; }
 
-    /// Decides from a list that is at hand, or from a new one. While it waits only.
-    void judge(const std::vector<std::string>& names) { turn_->judge(names); }
+    /// Decides from a list that is at hand; or begins with one, or goes on with a new connection.
+    /// While it waits only.
+    void judge(const listing& l) { turn_->judge(l); }
 
-    void list() { turn_->list(); }
+    void resume() { turn_->resume(); }
 
     void stop_waiting() { turn_.reset(); }
 
@@ -91,9 +94,7 @@ private:
 
     void on_listing() override { owner_->on_listing(); }
 
-    void on_listed(const std::vector<std::string>& names) override {
-        owner_->on_listed(*this, names);
-    }
+    void on_listed(const listing& l) override { owner_->on_listed(*this, l); }
 
     bool on_placed(const queue_verdict& v) override { return owner_->on_placed(*this, v); }
 
@@ -106,7 +107,6 @@ private:
     // znode_watch::observer
     void on_watch_set(const znode_stat& stat, const std::string& data) override {
         czxid_ = stat.czxid;
-        backoff_.reset();
         if (data == revocation_request) {
             owner_->on_revocation();
         }
@@ -122,8 +122,7 @@ private:
     std::int64_t czxid_ = 0;
     std::shared_ptr<turn> turn_;
     std::shared_ptr<znode_watch> watch_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(5)};
+    paced_retry retry_;
     bool place_told_ = false;
     bool unreadable_ = false;  ///< it was there, and cannot be watched
 };

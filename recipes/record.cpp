@@ -3,13 +3,13 @@
 #include <latchkey/duration.hpp>
 
 #include "fork_guard.hpp"
+#include "untrusted_json.hpp"
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 
-#include <nlohmann/json.hpp>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -101,10 +101,7 @@ std::string default_id() {
 }
 
 std::optional<identity> read_record(std::string_view data) {
-    if (data.size() > longest_record) {
-        return std::nullopt;
-    }
-    const json record = json::parse(data, nullptr, false);
+    const json record = read_untrusted(data, longest_record, 1);
     if (!record.is_object() || !record.contains("host") || !record.contains("pid")) {
         return std::nullopt;
     }

@@ -45,6 +45,7 @@ bool recursive_mutex::try_lock() {
 }
 
 bool recursive_mutex::lock_within(std::chrono::nanoseconds limit) {
+    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
     const auto self = std::this_thread::get_id();
     {
         const monitor_lock lock(impl_->guard);
@@ -88,11 +89,15 @@ void recursive_mutex::unlock() {
 }
 
 std::size_t recursive_mutex::depth() const {
+    if (impl_->forked()) {
+        return 0;
+    }
     const monitor_lock lock(impl_->guard);
     return impl_->locked_by == std::this_thread::get_id() ? impl_->count : 0;
 }
 
 hold& recursive_mutex::held() {
+    impl_->acquire.core()->check_not_forked();
     const monitor_lock lock(impl_->guard);
     if (impl_->locked_by != std::this_thread::get_id()) {
         throw error(errc::hold_lost, "this thread has not locked \"" + escaped(path()) + '"');

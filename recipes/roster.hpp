@@ -2,11 +2,12 @@
 
 #include <latchkey/group.hpp>
 
-#include "backoff.hpp"
 #include "client_core.hpp"
+#include "paced_retry.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,10 +39,15 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
+    /// Not copied on the loop: data may be a megabyte each.
+    using known_member = std::shared_ptr<const member>;
+
     struct entry {
-        std::optional<member> known;
+        known_member known;
         std::shared_ptr<session::watcher> watcher;
     };
+
+    using entries = std::map<std::string, entry>;
 
     void session_connected() override;
     void session_ended(loss) override;
@@ -53,27 +59,31 @@ private:
     void client_closed(const failure&) override;
 
     void list();
-    void on_listed(const reply& r);
-    void read(const std::string& name);
-    void on_read(const std::string& name, const reply& r);
-    void list_again();
-    void list_later(std::chrono::nanoseconds after);
+    void on_listed(reply r);
+    void merge(std::vector<std::string> names);
+    void read(entries::iterator e);
+    void on_read(entries::iterator e, reply r);
+    void know(entries::iterator e, member m);
+    entries::iterator forget(entries::iterator e);
+    void list_soon();
+    void list_later();
     void tell();
-    void call_listener(const std::vector<member>& now);
+    void call_listener(const std::vector<known_member>& now);
 
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
     const std::chrono::nanoseconds pause_;
-    const group::members_listener listener_;
+    const std::shared_ptr<const group::members_listener> listener_;
     boost::recursive_mutex calling_;
     bool over_ = false;  ///< guarded by calling_
 
-    std::map<std::string, entry> entries_;
+    entries entries_;
+    std::size_t unread_ = 0;  ///< of them
     std::shared_ptr<session::watcher> watcher_;
     bool listed_ = false;
-    std::optional<std::vector<member>> told_;
-    timer again_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    std::optional<std::vector<known_member>> told_;
+    timer gathers_;
+    paced_retry again_;
 };
 
 }  // namespace latchkey

@@ -2,15 +2,17 @@
 
 #include "late_znode.hpp"
 #include "path.hpp"
+#include "untrusted_json.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 namespace latchkey {
 
 namespace {
+
+/// Of ours, with room for what later versions may add.
+constexpr std::size_t longest_note = 4096;
 
 /// What the directory's data tells.
 struct round_note {
@@ -35,7 +37,7 @@ std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
 
 /// Nothing of data that is not ours.
 std::optional<round_note> read_note(const std::string& data) {
-    const auto object = nlohmann::json::parse(data, nullptr, false);
+    const auto object = read_untrusted(data, longest_note, 2);
     if (!object.is_object() || !object.contains("version") || !object.contains("counting") ||
         !object["version"].is_number_integer() || !object["counting"].is_number_integer()) {
         return std::nullopt;
@@ -53,6 +55,20 @@ std::int64_t counting(const std::vector<std::string>& members) {
 }
 
 }  // namespace
+
+std::size_t barrier_round::how_many_fit(const std::vector<std::string>& members) noexcept {
+    constexpr std::size_t for_the_rest = longest_note;
+    std::size_t size = for_the_rest;
+    std::size_t count = 0;
+    while (count < members.size() && count < most) {
+        size += 3 * members[count].size() + 3;  // escapes of what names may contain, and quotes
+        if (size > longest) {
+            break;
+        }
+        ++count;
+    }
+    return count;
+}
 
 bool barrier_round::has(std::string_view name) const noexcept {
     return std::find(members.begin(), members.end(), name) != members.end();
@@ -114,13 +130,14 @@ std::string barrier_round::note() const {
 std::string barrier_round::write() const {
     return nlohmann::json{
         {"version", version.value_or(0)}, {"members", members}, {"broken", broken}}
-        .dump();
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::optional<barrier_round> barrier_round::read(const std::string& data) {
-    const auto object = nlohmann::json::parse(data, nullptr, false);
+    const auto object = read_untrusted(data, longest, 2);
     if (!object.is_object() || !object.contains("version") || !object.contains("members") ||
-        !object["version"].is_number_integer() || !object["members"].is_array()) {
+        !object["version"].is_number_integer() || !object["members"].is_array() ||
+        object["members"].size() > most) {
         return std::nullopt;
     }
     barrier_round round;

@@ -4,6 +4,7 @@
 #include "participation.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,12 +31,17 @@ struct barrier_round {
     static constexpr std::size_t memory = 16;
     /// How many take part at most: about as many as one request can speak of, with long names.
     static constexpr std::size_t most = 1000;
+    /// What `ready` may take.
+    static constexpr std::size_t longest = 256 * 1024;
     /// What the names of Latchkey's participants begin with; Curator's are bare UUIDs.
     static constexpr std::string_view prefix = "member-";
 
     std::vector<std::string> members;
     std::optional<std::int32_t> version;    ///< none: Curator opened it, and wrote down nothing
     std::vector<std::int32_t> broken = {};  ///< the versions of earlier ones that lost somebody
+
+    /// Of the first ones, how many one round can have.
+    [[nodiscard]] static std::size_t how_many_fit(const std::vector<std::string>& members) noexcept;
 
     [[nodiscard]] bool has(std::string_view name) const noexcept;
 

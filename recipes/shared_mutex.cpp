@@ -185,22 +185,22 @@ bool shared_mutex::convert_within(hold& h,
 
 void shared_mutex::async_convert(
     hold h, lock_mode to, nanoseconds limit, acquire_options options, acquire_handler handler) {
-    if (impl_->forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
-    }
+    const auto& core = impl_->acquire.core();
+    core->check_not_forked();
     const auto moved = std::make_shared<hold>(std::move(h));
-    impl_->convert(
-        moved,
-        to,
-        limit,
-        options,
-        [core = impl_->acquire.core(), moved, handler = std::move(handler)](const failure& why,
-                                                                            bool) {
-            core->call([moved, handler, code = why.code] { handler(code, std::move(*moved)); });
-        });
+    impl_->convert(moved,
+                   to,
+                   limit,
+                   {.stop = std::move(options.stop), .reserved = nullptr},
+                   [moved, done = core->callbacks().once(std::move(handler))](
+                       const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
 // ---- who is there ----
+
+std::optional<participant> shared_mutex::first() {
+    return impl_->acquire.first(*impl_->as(lock_mode::exclusive));
+}
 
 std::vector<participant> shared_mutex::participants() {
     return impl_->acquire.participants(*impl_->as(lock_mode::exclusive));

@@ -41,6 +41,7 @@ public:
 
     /// Takes out a shared hold, this thread's if it has one: guards may move between threads.
     hold take_shared() {
+        acquire.core()->check_not_forked();
         const monitor_lock lock(guard);
         auto found = together.find(std::this_thread::get_id());
         if (found == together.end()) {
@@ -60,6 +61,7 @@ public:
     }
 
     hold take_alone() {
+        acquire.core()->check_not_forked();
         const monitor_lock lock(guard);
         alone_by = {};
         return std::move(alone);

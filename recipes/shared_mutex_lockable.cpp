@@ -13,6 +13,7 @@ constexpr auto at_once = std::chrono::nanoseconds::zero();
 }  // namespace
 
 bool shared_mutex::lock_within(lock_mode m, std::chrono::nanoseconds limit) {
+    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
     if (impl_->is_alone_by_this_thread()) {
         if (limit == local_queue::for_ever) {
             throw error(errc::would_deadlock,
@@ -75,6 +76,9 @@ bool shared_mutex::impl::upgrade_kept(shared_mutex& m,
                                       hold h,
                                       lock_mode to,
                                       std::chrono::nanoseconds limit) {
+    if (!h) {
+        throw error(errc::hold_lost, "\"" + escaped(m.path()) + "\" is not locked in this mode");
+    }
     const lock_mode from = h.mode();
 
     struct put_back {
@@ -95,6 +99,9 @@ bool shared_mutex::impl::upgrade_kept(shared_mutex& m,
 /// Whatever becomes of it on the servers, it is at least what is asked for now, or lost.
 void shared_mutex::impl::downgrade_kept(shared_mutex& m, lock_mode to) {
     hold h = take_alone();
+    if (!h) {
+        return;  // nothing is locked: to keep nothing could release what another thread locks now
+    }
     try {
         m.convert_within(h, to, local_queue::for_ever, {});
     } catch (const error&) {  // held() shows it
@@ -135,6 +142,7 @@ void shared_mutex::unlock_upgrade_and_lock_shared() {
 }
 
 hold& shared_mutex::held() {
+    impl_->acquire.core()->check_not_forked();
     const monitor_lock lock(impl_->guard);
     if (!impl_->alone) {
         throw error(errc::hold_lost,
@@ -144,6 +152,7 @@ hold& shared_mutex::held() {
 }
 
 hold& shared_mutex::held_shared() {
+    impl_->acquire.core()->check_not_forked();
     const monitor_lock lock(impl_->guard);
     const auto found = impl_->together.find(std::this_thread::get_id());
     if (found == impl_->together.end()) {

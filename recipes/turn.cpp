@@ -3,6 +3,7 @@
 #include "path.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace latchkey {
 
@@ -41,6 +42,14 @@ std::string turn::path_of(const std::string& name) const {
     return join_path(directory_, name);
 }
 
+void turn::resume() {
+    if (predecessor_) {
+        watch_predecessor();
+    } else {
+        list();
+    }
+}
+
 void turn::list() {
     ++step_;
     predecessor_.reset();
@@ -48,23 +57,26 @@ void turn::list() {
     if (!core_->connected()) {
         return;  // the owner calls again with the next connection
     }
-    core_->submit(request::children(directory_), here([this](const reply& r) {
-                      if (r.ok() || r.code == result_code::no_node) {
-                          judge(r.names);
-                      } else {
-                          retry_list(r.code);
-                      }
-                  }));
+    directory_lists::question q{
+        .directory = directory_,
+        .answered = here([this](const directory_lists::answer& a) {
+            if (a->code == result_code::ok || a->code == result_code::no_node) {
+                judge(*a);
+            } else {
+                retry(a->code, &turn::list);
+            }
+        })};
     if (verdict_.ahead <= 1) {
-        owner_->on_listing();
+        q.sent = here([this] { owner_->on_listing(); });
     }
+    core_->lists().ask(std::move(q));
 }
 
-void turn::judge(const std::vector<std::string>& names) {
+void turn::judge(const listing& l) {
     using enum queue_verdict::answer;
     const auto keep = shared_from_this();
-    owner_->on_listed(names);
-    verdict_ = decide(names, name_of(own_), as_->markers, rule_, ignored_);
+    owner_->on_listed(l);
+    verdict_ = queue_of(l, as_->markers).decide(name_of(own_), rule_, ignored_);
     switch (verdict_.what) {
         case acquired:
             if (!owner_->on_placed(verdict_)) {
@@ -74,6 +86,9 @@ void turn::judge(const std::vector<std::string>& names) {
             break;
         case wait:
             if (owner_->on_placed(verdict_)) {
+                znode_watch::observer& self = *this;
+                predecessor_ =
+                    std::make_shared<znode_watch>(core_, path_of(verdict_.blocker), self);
                 watch_predecessor();
             }
             break;
@@ -89,17 +104,21 @@ void turn::judge(const std::vector<std::string>& names) {
 
 void turn::watch_predecessor() {
     ++step_;
+    retry_.cancel();
     if (verdict_.ahead == 1) {
         core_->heartbeat().demand(this, own_);
     } else {
         core_->heartbeat().withdraw(this);
     }
-    znode_watch::observer& self = *this;
-    predecessor_ = std::make_shared<znode_watch>(core_, path_of(verdict_.blocker), self);
-    predecessor_->arm();
-    if (znode_watch& own = owner_->own_watch(); !own.armed_here()) {
-        own.arm();
-    }
+    core_->send_paced(here([this] {
+        if (!core_->connected()) {
+            return;  // as with a list
+        }
+        predecessor_->arm();
+        if (znode_watch& own = owner_->own_watch(); !own.armed()) {
+            own.arm();
+        }
+    }));
 }
 
 void turn::on_watch_set(const znode_stat& stat, const std::string&) {
@@ -110,15 +129,15 @@ void turn::on_watch_set(const znode_stat& stat, const std::string&) {
 }
 
 void turn::on_watch_refused(result_code code) {
-    retry_list(code);
+    retry(code, &turn::resume);
 }
 
 void turn::on_znode_deleted() {
     // Nobody else was ahead, and events of this connection come in the order of what happened:
     // nobody can have come between, and our own znode would have been told gone before, unless its
     // watch was used up by a change and is being set again. Otherwise who is next is not known.
-    if (verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed_here() &&
-        owner_->own_watch().armed_here()) {
+    if (verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed() &&
+        owner_->own_watch().armed()) {
         confirm();
         return;
     }
@@ -127,12 +146,17 @@ void turn::on_znode_deleted() {
         // it.
         core_->submit(request::multi({request::check(own_)}), [](const reply&) {});
     }
-    list();
+    if (predecessor_->saw_deletion()) {
+        list();
+    } else {
+        retry_.soon([this] { list(); });
+    }
 }
 
 /// First in the queue; our turn once that can be believed.
 void turn::confirm() {
     ++step_;
+    predecessor_.reset();
     if (as_->is_believed_later()) {
         owner_->on_turn();
         return;
@@ -148,21 +172,21 @@ void turn::confirm() {
             } else if (code == result_code::no_node) {
                 owner_->on_gone();
             } else {
-                retry_list(code);
+                retry(code, &turn::list);
             }
         });
     confirmation_->start();
 }
 
 /// Something was not answered, or refused.
-void turn::retry_list(result_code code) {
+void turn::retry(result_code code, void (turn::*step)()) {
     const auto keep = shared_from_this();
     if (code == result_code::no_auth) {
         owner_->on_refused(failure_of(code, directory_));
         return;
     }
     ++step_;
-    retry_.start(backoff_.next(core_->loop().random()), [this] { list(); });
+    retry_.later([this, step] { (this->*step)(); });
 }
 
 }  // namespace latchkey

@@ -2,18 +2,17 @@
 
 #include <latchkey/participant.hpp>
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "confirmation.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 #include "participation.hpp"
-#include "queue.hpp"
+#include "queue_of.hpp"
 #include "znode_watch.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace latchkey {
 
@@ -42,7 +41,7 @@ public:
         /// A list was asked for that may tell that it is our turn: answers to what is asked now
         /// come after it.
         virtual void on_listing() = 0;
-        virtual void on_listed(const std::vector<std::string>& names) = 0;
+        virtual void on_listed(const listing& l) = 0;
         /// Who is ahead; false ends the wait.
         virtual bool on_placed(const queue_verdict& v) = 0;
         virtual void on_turn() = 0;
@@ -65,10 +64,12 @@ public:
     ~turn();
 
     /// Decides from a list that is at hand.
-    void judge(const std::vector<std::string>& names);
+    void judge(const listing& l);
 
-    /// Decides from a new list: of the first connection, or when what was seen may be out of date.
-    void list();
+    /// Begins with a list, or goes on where another connection has ended: who was the nearest ahead
+    /// still is, while it is there, because numbers grow. Two reads tell whether it is, and whether
+    /// we are; a list is needed only if it is not.
+    void resume();
 
 private:
     // znode_watch::observer, of the predecessor
@@ -76,18 +77,19 @@ private:
     void on_znode_deleted() override;
     void on_watch_refused(result_code code) override;
 
+    void list();
     void watch_predecessor();
     void confirm();
-    void retry_list(result_code code);
+    void retry(result_code code, void (turn::*step)());
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     /// Wraps a completion so that it is dropped when the turn has moved on or is gone.
     template <class F>
-    session::completion here(F f) {
-        return [weak = weak_from_this(), step = step_, f = std::move(f)](const reply& r) {
+    auto here(F f) {
+        return [weak = weak_from_this(), step = step_, f = std::move(f)](const auto&... answer) {
             const auto self = weak.lock();
             if (self && step == self->step_) {
-                f(r);
+                f(answer...);
             }
         };
     }
@@ -102,10 +104,10 @@ private:
 
     std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     queue_verdict verdict_;
-    std::shared_ptr<znode_watch> predecessor_;    ///< set after the list that the verdict is from
+    /// While it waits for somebody: from the list that the verdict is from.
+    std::shared_ptr<znode_watch> predecessor_;
     std::shared_ptr<confirmation> confirmation_;  ///< while first, and not yet believed
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

@@ -64,8 +64,10 @@ void znode_exchange::answered(const reply& r) {
     } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
         in_doubt_ = in_doubt_ || outcome_unknown(r.code);
         retry();
-    } else if (in_doubt_) {
-        // Refused now, for a reason that may be newer than one that was not answered.
+    } else if (in_doubt_ || may_be_applied(r.code)) {
+        // Refused now, for a reason that may be newer than an attempt that was not answered; or the
+        // server failed, which does not say when.
+        in_doubt_ = true;
         find_out(all_.front().path,
                  result::done,
                  result::refused,
@@ -105,7 +107,7 @@ void znode_exchange::find_out(const std::string& path,
 }
 
 void znode_exchange::retry() {
-    retry_.start(backoff_.next(core_->loop().random()), [weak = weak_from_this()] {
+    retry_.later([weak = weak_from_this()] {
         if (const auto self = weak.lock(); self && self->done_ && !self->sent_) {
             self->send();
         }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "backoff.hpp"
 #include "client_core.hpp"
 #include "failure.hpp"
+#include "paced_retry.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -63,8 +63,7 @@ private:
     handler done_;
     bool sent_ = false;
     bool in_doubt_ = false;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(10), std::chrono::seconds(1)};
+    paced_retry retry_;
 };
 
 }  // namespace latchkey

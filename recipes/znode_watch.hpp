@@ -37,11 +37,8 @@ public:
 
     void arm();
 
-    /// Set at some time in this session; sessions set watches again on every connection.
-    [[nodiscard]] bool armed() const noexcept { return armed_on_ != 0; }
-
-    /// Set on the present connection, so that events come in the order in which things happened.
-    [[nodiscard]] bool armed_here() const noexcept {
+    /// Set on the present connection; a watch ends with its connection.
+    [[nodiscard]] bool armed() const noexcept {
         return armed_on_ != 0 && armed_on_ == core_->connection();
     }
 

@@ -1,5 +1,6 @@
 #include "asio_loop.hpp"
 
+#include "asio_descriptor.hpp"
 #include "background_thread.hpp"
 #include "fork_guard.hpp"
 #include "never_destroyed.hpp"
@@ -7,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <map>
+#include <new>
 #include <random>
 #include <system_error>
 #include <unordered_map>
@@ -46,6 +49,41 @@ int boottime_timerfd() {
 
 }  // namespace
 
+/// The memory of one operation of Asio, used again and again: what is posted this way cannot fail
+/// for want of memory. For one operation at a time.
+class reserved_operation {
+public:
+    template <class T>
+    struct allocator {
+        using value_type = T;
+
+        explicit allocator(reserved_operation& r) noexcept : from(&r) {}
+
+        template <class U>
+        allocator(const allocator<U>& other) noexcept : from(other.from) {}  // NOLINT: implicit
+
+        [[nodiscard]] T* allocate(std::size_t n) {
+            static_assert(sizeof(T) <= size && alignof(T) <= alignof(std::max_align_t));
+            return n == 1 ? static_cast<T*>(static_cast<void*>(from->memory_))
+                          : throw std::bad_alloc();
+        }
+
+        void deallocate(T*, std::size_t) noexcept {}
+
+        template <class U>
+        bool operator==(const allocator<U>& other) const noexcept {
+            return from == other.from;
+        }
+
+        reserved_operation* from;
+    };
+
+private:
+    static constexpr std::size_t size = 128;
+
+    alignas(std::max_align_t) std::byte memory_[size];
+};
+
 /// What the thread runs. It outlives the loop object when that is destroyed by one of its own
 /// tasks.
 class asio_loop::engine {
@@ -81,7 +119,7 @@ public:
             asleep = !std::exchange(scheduled_, true);
         }
         if (asleep) {
-            boost::asio::post(io_, [this] { run_posted(); });
+            wake();
         }
     }
 
@@ -109,6 +147,18 @@ public:
     [[nodiscard]] boost::asio::io_context& io() noexcept { return io_; }
 
 private:
+    struct wake_up {
+        using allocator_type = reserved_operation::allocator<void>;
+
+        [[nodiscard]] allocator_type get_allocator() const noexcept {
+            return allocator_type(to.wake_up_);
+        }
+
+        void operator()() const { to.run_posted(); }
+
+        engine& to;
+    };
+
     void run_posted() {
         {
             const boost::lock_guard<boost::mutex> lock(mutex_);
@@ -123,9 +173,13 @@ private:
         // More was posted meanwhile: sockets and timers get their turn first.
         scheduled_ = !posted_.empty();
         if (scheduled_) {
-            boost::asio::post(io_, [this] { run_posted(); });
+            wake();
         }
     }
+
+    /// Lets run_posted() run. Never twice before it has begun; does not fail, as the tasks would
+    /// wait for ever.
+    void wake() noexcept { boost::asio::post(io_, wake_up{*this}); }
 
     void await_alarm() {
         alarm_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
@@ -182,6 +236,7 @@ private:
         }
     }
 
+    reserved_operation wake_up_;  ///< in use from wake() until run_posted() begins
     boost::asio::io_context io_{1};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
         io_.get_executor()};
@@ -236,8 +291,8 @@ bool asio_loop::on_loop() const noexcept {
     return engine_->on_thread();
 }
 
-boost::asio::io_context& asio_loop::io() noexcept {
-    return engine_->io();
+std::unique_ptr<descriptor_watch> asio_loop::watch(int descriptor) {
+    return asio_descriptor(engine_->io(), descriptor);
 }
 
 }  // namespace latchkey

@@ -1,13 +1,9 @@
 #pragma once
 
-#include "loop.hpp"
+#include "io_loop.hpp"
 
 #include <cstdint>
 #include <memory>
-
-namespace boost::asio {
-class io_context;
-}
 
 namespace latchkey {
 
@@ -19,7 +15,7 @@ namespace latchkey {
 /// after it. Destruction drops what has not run and, from another thread, waits for the task that
 /// runs; on the loop's own thread it returns and the thread ends after the task. In a forked child
 /// the loop of the parent is inert: post() and destruction do nothing.
-class asio_loop final : public loop {
+class asio_loop final : public io_loop {
 public:
     asio_loop();
     ~asio_loop() override;
@@ -32,8 +28,7 @@ public:
     [[nodiscard]] std::uint64_t random() override;
     [[nodiscard]] bool on_loop() const noexcept override;
 
-    /// For the adapter, which waits on sockets. What waits there must not keep the loop alive.
-    [[nodiscard]] boost::asio::io_context& io() noexcept;
+    [[nodiscard]] std::unique_ptr<descriptor_watch> watch(int descriptor) override;
 
 private:
     class engine;

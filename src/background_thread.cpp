@@ -1,6 +1,10 @@
 #include "background_thread.hpp"
 
+#include <latchkey/error.hpp>
+
 #include <csignal>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <pthread.h>
@@ -30,10 +34,17 @@ private:
 
 boost::thread start_background_thread(const char* name, std::function<void()> body) {
     const all_signals_blocked guard;
-    return boost::thread([name, body = std::move(body)] {
-        ::pthread_setname_np(::pthread_self(), name);
-        body();
-    });
+    try {
+        return boost::thread([name, body = std::move(body)] {
+            ::pthread_setname_np(::pthread_self(), name);
+            body();
+        });
+    } catch (const boost::thread_resource_error& e) {
+        const std::error_code why(e.native_error(), std::generic_category());
+        throw error(why,
+                    std::string("cannot start the thread \"") + name +
+                        "\": raise the limits on processes and memory");
+    }
 }
 
 }  // namespace latchkey

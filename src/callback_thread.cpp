@@ -16,12 +16,13 @@ namespace latchkey {
 /// Outlives the callback_thread when that is destroyed by one of its own tasks.
 class callback_thread::worker {
 public:
-    void run(const std::shared_ptr<worker>& self, task t) {
+    void start(const std::shared_ptr<worker>& self, const char* name) {
+        thread_ = start_background_thread(name, [self] { self->work(); });
+    }
+
+    void run(task t) {
         boost::unique_lock<boost::mutex> lock(mutex_);
         tasks_.push_back(std::move(t));
-        if (!thread_.joinable()) {
-            thread_ = start_background_thread("latchkey-user", [self] { self->work(); });
-        }
         lock.unlock();
         changed_.notify_one();
     }
@@ -31,9 +32,6 @@ public:
         finishing_ = true;
         lock.unlock();
         changed_.notify_one();
-        if (!thread_.joinable()) {
-            return;
-        }
         if (thread_.get_id() == boost::this_thread::get_id()) {
             thread_.detach();
         } else {
@@ -67,8 +65,10 @@ private:
     boost::thread thread_;
 };
 
-callback_thread::callback_thread()
-    : worker_(std::make_shared<worker>()), born_(fork_generation()) {}
+callback_thread::callback_thread(const char* name)
+    : worker_(std::make_shared<worker>()), born_(fork_generation()) {
+    worker_->start(worker_, name);
+}
 
 callback_thread::~callback_thread() {
     if (born_ == fork_generation()) {
@@ -81,7 +81,7 @@ callback_thread::~callback_thread() {
 
 void callback_thread::run(task t) {
     if (born_ == fork_generation()) {
-        worker_->run(worker_, std::move(t));
+        worker_->run(std::move(t));
     }
 }
 

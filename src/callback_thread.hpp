@@ -6,8 +6,7 @@
 
 namespace latchkey {
 
-/// Runs the callbacks of one client's user: one at a time, in order, on a thread of its own that
-/// starts with the first.
+/// Runs callbacks of one client's user: one at a time, in order, on a thread of its own.
 ///
 /// Callbacks must not throw. Everything handed over runs: destruction from another thread returns
 /// when all of it has; destruction by a callback returns at once, and the rest runs after that
@@ -16,7 +15,9 @@ class callback_thread {
 public:
     using task = std::function<void()>;
 
-    callback_thread();
+    /// Starts the thread; `name` as tools show it, at most 15 characters. Throws latchkey::error if
+    /// it cannot be started.
+    explicit callback_thread(const char* name);
     callback_thread(const callback_thread&) = delete;
     callback_thread& operator=(const callback_thread&) = delete;
     ~callback_thread();

@@ -52,28 +52,37 @@ client::~client() {
 }
 
 connection_state client::state() const noexcept {
-    return core_->forked() ? connection_state::closed : core_->state();
+    return !core_ || core_->forked() ? connection_state::closed : core_->state();
 }
 
 bool client::wait_connected(std::chrono::nanoseconds limit, std::stop_token stop) {
-    return core_->wait_connected(limit, stop);
+    return client_core::of(*this)->wait_connected(limit, stop);
 }
 
 std::string client::trouble() const {
+    if (!core_) {
+        return "moved from";
+    }
     return core_->forked() ? "forked" : core_->trouble();
 }
 
 std::int64_t client::session_id() const noexcept {
-    return core_->forked() ? 0 : core_->session_id();
+    return !core_ || core_->forked() ? 0 : core_->session_id();
 }
 
 std::chrono::milliseconds client::session_timeout() const noexcept {
-    return core_->session_timeout();
+    return core_ ? core_->session_timeout() : std::chrono::milliseconds::zero();
+}
+
+std::chrono::nanoseconds client::callback_running_for() const noexcept {
+    return !core_ || core_->forked() ? std::chrono::nanoseconds::zero()
+                                     : core_->callbacks().running_for();
 }
 
 subscription client::listen(state_listener listener) {
-    return core_->forked() ? subscription()
-                           : subscription(core_->listeners().add(std::move(listener)));
+    const auto& core = client_core::of(*this);
+    return core->forked() ? subscription()
+                          : subscription(core->listeners().add(std::move(listener)));
 }
 
 void client::close() noexcept {

@@ -4,64 +4,68 @@
 #include "path.hpp"
 #include "user_code.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <boost/thread/thread_only.hpp>
 
 namespace latchkey {
-namespace {
-
-bool is_write(request::kind k) noexcept {
-    return k == request::kind::create || k == request::kind::remove || k == request::kind::set ||
-           k == request::kind::multi;
-}
-
-}  // namespace
 
 client_core::client_core(environment env, connect_target target, client_options options)
     : env_(std::move(env)),
       target_(std::move(target)),
+      callbacks_(std::make_shared<user_callbacks>(env_, std::exchange(options.log, nullptr))),
       options_(std::move(options)),
-      callbacks_(env_.callbacks()),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),
-      heartbeat_(
-          *env_.loop,
-          {.beat =
-               [this](const std::string& path, std::function<void()> answered) {
-                   const auto sent = env_.loop->now();
-                   const bool by_sync = options_.heartbeat == client_options::heartbeat_kind::sync;
-                   submit(
-                       by_sync ? request::sync(path) : request::multi({request::check(path)}),
-                       [this, path, sent, by_sync, answered = std::move(answered)](const reply& r) {
-                           if (by_sync && r.ok()) {
-                               on_proof(sent);
-                           }
-                           answered();
-                           if (r.code == result_code::no_node) {
-                               on_znode_missing(path);
-                           }
-                       });
-               },
-           .give_up_connection = [this] { session_->reconnect(); },
-           .deadline_passed = [this] { on_deadline_passed(); }}),
+      heartbeat_(*env_.loop,
+                 {.beat =
+                      [this](const std::string& path, std::function<void()> answered) {
+                          request write = request::multi({request::check(path)});
+                          write.urgent = true;
+                          submit(std::move(write),
+                                 [this, path, answered = std::move(answered)](const reply& r) {
+                                     answered();
+                                     if (r.code == result_code::no_node) {
+                                         on_znode_missing(path);
+                                     }
+                                 });
+                      },
+                  .read =
+                      [this](std::function<void()> answered) {
+                          submit(request::exists("/"),
+                                 [answered = std::move(answered)](const reply&) { answered(); });
+                      },
+                  .give_up_connection = [this] { session_->reconnect(); },
+                  .deadline_passed = [this] { on_deadline_passed(); }}),
       deletes_(
           *env_.loop,
-          [this](request r, session::completion done) { submit(std::move(r), std::move(done)); },
+          [this](request r, session::completion done) {
+              r.urgent = true;
+              submit(std::move(r), std::move(done));
+          },
           [this](const std::string& path, result_code code) {
               const failure f = failure_of(code, path);
               log("cannot delete " + f.detail + ": " + f.code.message() +
                   "; trying again until the session ends");
           },
           [this] { drained_if_closing(); }),
-      pulse_(*env_.loop,
-             [this] {
-                 validity_->stood_still(env_.loop->now());
-                 make_heard();
-             }),
+      lists_([this](request r, session::completion done) {
+          // Those who are answered may be the last who need the core.
+          submit(std::move(r), [weak = weak_from_this(), done = std::move(done)](reply answer) {
+              const auto keep = weak.lock();
+              done(std::move(answer));
+          });
+      }),
+      slow_callbacks_(*env_.loop),
       reopen_(*env_.loop),
       close_limit_(*env_.loop) {}
+
+const std::shared_ptr<client_core>& client_core::of(const client& c) {
+    if (!c.core_) {
+        throw error(errc::closed, "this client was moved from: use the one it was moved to");
+    }
+    return c.core_;
+}
 
 std::shared_ptr<client_core> client_core::start(environment env,
                                                 connect_target target,
@@ -85,7 +89,7 @@ std::shared_ptr<client_core> client_core::start(environment env,
 
 bool client_core::believable() const noexcept {
     return connected_ && validity_ &&
-           env_.loop->now() + validity_->timeout() / 8 < validity_->grants_until();
+           env_.loop->now() + validity_->timeout() / 8 < validity_->deadline();
 }
 
 void client_core::submit(request r, session::completion done) {
@@ -103,17 +107,25 @@ void client_core::submit(request r,
         });
         return;
     }
-    const bool write = is_write(r.what);
+    const bool paced = window_.is_entered();
+    if (paced) {
+        window_.sent();
+    }
     prepend_chroot(target_.chroot, r);
-    auto completed =
-        [this, write, generation = generation_, sent = env_.loop->now(), done = std::move(done)](
-            reply answer) {
-            if (generation == generation_) {
-                on_answer(sent, write, answer.code);
-            }
-            strip_chroot(target_.chroot, answer);
-            done(std::move(answer));
-        };
+    auto completed = [this, paced, sent = sending(r.what), done = std::move(done)](reply answer) {
+        on_answer(sent, answer.code);
+        // What goes on in the window may end with the last who need the core.
+        const auto keep = paced ? weak_from_this().lock() : nullptr;
+        if (paced) {
+            window_.answered();
+        }
+        if (behind_ && !outcome_unknown(answer.code)) {
+            answer = {};
+            answer.code = result_code::connection_loss;
+        }
+        strip_chroot(target_.chroot, answer);
+        done(std::move(answer));
+    };
     if (w) {
         session_->submit(std::move(r), w, std::move(completed));
     } else {
@@ -126,22 +138,30 @@ void client_core::create_directories(const std::string& path,
                                      const session::completion& answered) {
     for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
         if (session_ && !level.empty()) {
-            session_->submit(request::create(level, {}, create_mode::container, access), answered);
+            session_->submit(request::create(level, {}, create_mode::container, access),
+                             [this, sent = sending(request::kind::create), answered](reply answer) {
+                                 on_answer(sent, answer.code);
+                                 answered(std::move(answer));
+                             });
         }
     }
 }
 
 void client_core::attach(std::shared_ptr<session_user> user) {
+    user->place_ = users_.size();
     users_.push_back(std::move(user));
 }
 
-void client_core::detach(const session_user* user) {
+void client_core::detach(session_user* user) {
     heartbeat_.withdraw(user);
-    const auto found = std::find_if(
-        users_.begin(), users_.end(), [user](const auto& u) { return u.get() == user; });
-    if (found != users_.end()) {
-        std::swap(*found, users_.back());
-        users_.pop_back();
+    const std::size_t place = std::exchange(user->place_, session_user::detached);
+    if (place == session_user::detached) {
+        return;
+    }
+    const auto keep = std::exchange(users_[place], std::move(users_.back()));
+    users_.pop_back();
+    if (place < users_.size()) {
+        users_[place]->place_ = place;
     }
 }
 
@@ -176,7 +196,7 @@ void client_core::finish_close() {
     close_limit_.cancel();
     connected_ = false;
     heartbeat_.session_ends();
-    pulse_.stop();
+    slow_callbacks_.cancel();
     deletes_.suspended();
     retire_session([self = shared_from_this()] {
         if (self->validity_) {
@@ -186,8 +206,7 @@ void client_core::finish_close() {
         self->deletes_.session_ended();
         self->status_->set_closed(self->closed_why_);
         self->listeners_.tell(connection_state::closed);
-        // The last thing that the callback thread runs for this client.
-        self->call([self] { self->status_->ended.set(true); });
+        self->callbacks_->end([status = self->status_] { status->ended.set(true); });
     });
 }
 
@@ -240,25 +259,18 @@ bool client_core::may_block() const noexcept {
     return !in_user_code() && !env_.loop->on_loop() && !env_.loop->stepped();
 }
 
-void client_core::check_may_block() const {
+void client_core::check_not_forked() const {
     if (forked()) {
         throw error(errc::forked, "connect a client of its own in the child");
     }
+}
+
+void client_core::check_may_block() const {
+    check_not_forked();
     if (!may_block()) {
         throw error(errc::would_deadlock,
                     "blocking calls are not allowed in callbacks, nor on a stepped in-process "
                     "ensemble: use the asynchronous form");
-    }
-}
-
-void client_core::call(std::function<void()> user_code) {
-    callbacks_(
-        [user_code = std::move(user_code), log = options_.log] { run_user_code(user_code, log); });
-}
-
-void client_core::log(std::string line) {
-    if (options_.log) {
-        call([log = options_.log, line = std::move(line)] { log(line); });
     }
 }
 

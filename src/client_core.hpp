@@ -6,13 +6,15 @@
 #include "backoff.hpp"
 #include "client_status.hpp"
 #include "connect_string.hpp"
+#include "directory_lists.hpp"
 #include "environment.hpp"
 #include "fork_guard.hpp"
 #include "guaranteed_deletes.hpp"
 #include "heartbeat.hpp"
-#include "pulse.hpp"
+#include "send_window.hpp"
 #include "session_user.hpp"
 #include "state_listeners.hpp"
+#include "user_callbacks.hpp"
 #include "validity.hpp"
 
 #include <atomic>
@@ -36,9 +38,8 @@ public:
                                                             connect_target target,
                                                             client_options options);
 
-    [[nodiscard]] static const std::shared_ptr<client_core>& of(const client& c) noexcept {
-        return c.core_;
-    }
+    /// Throws errc::closed for a client that was moved from.
+    [[nodiscard]] static const std::shared_ptr<client_core>& of(const client& c);
 
     [[nodiscard]] static client handle(std::shared_ptr<client_core> core) {
         return client(std::move(core));
@@ -75,6 +76,9 @@ public:
     /// True in a child of the process that made this object: nothing of it may be touched.
     [[nodiscard]] bool forked() const noexcept { return born_ != fork_generation(); }
 
+    /// Throws errc::forked.
+    void check_not_forked() const;
+
     /// Throws errc::forked, or errc::would_deadlock where may_block() is false.
     void check_may_block() const;
 
@@ -87,10 +91,20 @@ public:
     /// Runs `t` on the loop.
     void post(loop::task t) { env_.loop->post(std::move(t)); }
 
-    /// Runs code of the user on the callback thread, after what was handed over before.
-    void call(std::function<void()> user_code);
+    /// For all that is the user's code.
+    [[nodiscard]] user_callbacks& callbacks() noexcept { return *callbacks_; }
 
-    void log(std::string line);
+    [[nodiscard]] const user_callbacks& callbacks() const noexcept { return *callbacks_; }
+
+    void call(std::function<void()> user_code) { callbacks_->call(std::move(user_code)); }
+
+    void log(std::string line) { callbacks_->log(std::move(line)); }
+
+    /// A place for code of the user beside the callback thread: one call at a time, which may
+    /// block.
+    [[nodiscard]] environment::executor make_executor(const char* thread) const {
+        return env_.callbacks(thread);
+    }
 
     // ---- on the loop ----
 
@@ -103,8 +117,8 @@ public:
     /// nothing.
     [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
 
-    /// Whether a grant may be published: connected, and validity is proven for long enough that a
-    /// heartbeat can prolong it.
+    /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
+    /// heartbeat to prolong it.
     [[nodiscard]] bool believable() const noexcept;
 
     [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {
@@ -123,6 +137,16 @@ public:
     void submit(request r, session::completion done);
     void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
 
+    /// Runs `t`, which sends what thousands may send together: at once, as a rule, or when there is
+    /// room in the window.
+    template <class Task>
+    void send_paced(Task t) {
+        window_.enter(std::move(t));
+    }
+
+    /// Lists that are shared by those who ask for them.
+    [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
+
     /// Creates every level of `path`, the chroot's included, as containers; `answered` hears of
     /// each. NODEEXISTS is usual.
     void create_directories(const std::string& path,
@@ -131,7 +155,7 @@ public:
 
     /// `user` hears of the session from now on; it is kept alive until it is detached.
     void attach(std::shared_ptr<session_user> user);
-    void detach(const session_user* user);
+    void detach(session_user* user);
 
 private:
     client_core(environment env, connect_target target, client_options options);
@@ -139,6 +163,7 @@ private:
     void open_session();
     void on_event(std::uint64_t opened, const session_event& e);
     void on_connected(const session_event& e);
+    void send_barrier();
     void on_suspended();
     void end_session(loss why);
     void retire_session(std::function<void()> after = {});
@@ -146,9 +171,17 @@ private:
     void on_znode_missing(const std::string& path);
     void give_up(failure why);
     void on_deadline_passed();
-    void make_heard();
-    void on_answer(loop::clock::time_point sent, bool to_write, result_code code);
-    void on_proof(loop::clock::time_point sent);
+    void look_for_slow_callbacks();
+
+    /// A request on its way, as validity needs to know of it.
+    struct sent_request {
+        std::uint64_t generation;
+        validity::submission known;
+        bool write;
+    };
+
+    [[nodiscard]] sent_request sending(request::kind what) const;
+    void on_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
     void set_trouble(std::string text);
 
@@ -160,9 +193,9 @@ private:
 
     const environment env_;
     const connect_target target_;
-    const client_options options_;
+    const std::shared_ptr<user_callbacks> callbacks_;
+    const client_options options_;  ///< without `log`, which the callbacks have
     const std::uint64_t born_ = fork_generation();
-    const environment::executor callbacks_;
 
     // Any thread.
     state_listeners listeners_;
@@ -175,18 +208,26 @@ private:
     std::shared_ptr<validity> validity_;
     latchkey::heartbeat heartbeat_;
     guaranteed_deletes deletes_;
-    pulse pulse_;
+    directory_lists lists_;
+    send_window window_;
+    timer slow_callbacks_;
     std::vector<std::shared_ptr<session_user>> users_;
     timer reopen_;
     timer close_limit_;
     backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};
     bool connected_ = false;
+    bool behind_ = false;  ///< what this connection shows may be older than what was seen
     bool closing_ = false;
     std::uint64_t opened_ = 0;
     std::uint64_t generation_ = 0;
     std::uint64_t connection_ = 0;
     failure closed_why_;
 };
+
+/// What the options say of the servers.
+[[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
+    return {o.tick, o.max_clock_drift};
+}
 
 /// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
 /// names the value.

@@ -33,10 +33,6 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
         case session_event::kind::suspended:
             on_suspended();
             break;
-        case session_event::kind::silence_over:
-            validity_->heard_again(env_.loop->now());
-            make_heard();
-            break;
         case session_event::kind::expired:
             retire_session();
             end_session(loss::session_expired);
@@ -61,38 +57,66 @@ void client_core::on_connected(const session_event& e) {
         // Some servers hand out another session without saying so (ClickHouse Keeper); the
         // ephemerals are gone.
         end_session(loss::session_replaced);
+        if (!session_) {
+            return;  // it only drained, and is closed now
+        }
     }
     const bool fresh = session_id() == 0;
+    const auto assumptions = assumptions_of(options_);
     if (fresh) {
         ++generation_;
         session_id_.store(e.id, std::memory_order_release);
-        validity_ = std::make_shared<validity>(options_.tick);
+        validity_ = std::make_shared<validity>(assumptions);
         heartbeat_.session_begins(validity_);
-        pulse_.start(e.timeout / 16);
     }
-    if (!believable_at_all(e.timeout, options_.tick)) {
+    if (!assumptions.suffice(e.timeout)) {
         const auto ms = [](std::chrono::milliseconds d) {
             return std::to_string(d.count()) + " ms";
         };
         give_up({errc::invalid_argument,
                  "the servers grant a session timeout of " + ms(e.timeout) +
                      ", in which nothing could be believed with the configured tick of " +
-                     ms(options_.tick) + "; raise the servers' maxSessionTimeout"});
+                     ms(options_.tick) + " and max_clock_drift of " +
+                     std::to_string(options_.max_clock_drift) +
+                     "; raise the servers' maxSessionTimeout"});
         return;
     }
     ++connection_;
     connected_ = true;
-    validity_->negotiated(e.timeout);
+    validity_->connected(e.begun, env_.loop->now(), e.timeout);
     timeout_ms_.store(e.timeout.count(), std::memory_order_release);
+    callbacks_->set_limit(e.timeout / 10);
     backoff_.reset();
     set_trouble({});
+    behind_ = false;
+    if (!fresh) {
+        send_barrier();
+    } else {
+        look_for_slow_callbacks();
+    }
     set_state(fresh ? connection_state::connected : connection_state::reconnected);
     heartbeat_.connected();
     deletes_.connected();
     for (const auto& user : users()) {
         user->session_connected();
     }
-    make_heard();
+}
+
+/// The first request of each connection but a session's first: a write that changes nothing. What
+/// is answered behind it is at least as new as all that this client has seen, and shows each create
+/// that it sent before, unless that has not arrived. A new session needs none: to open it is a
+/// transaction.
+void client_core::send_barrier() {
+    request barrier = request::multi({request::check("/")});
+    barrier.urgent = true;
+    submit(std::move(barrier), [this, at = connection_](const reply& r) {
+        if (at == connection_ && connected_ && !proves_quorum(r.code) &&
+            r.code != result_code::no_auth) {
+            // Not done, or not for sure: answers of this connection may be old.
+            behind_ = true;
+            session_->reconnect();
+        }
+    });
 }
 
 void client_core::on_suspended() {
@@ -107,6 +131,7 @@ void client_core::on_suspended() {
     for (const auto& user : users()) {
         user->session_suspended();
     }
+    lists_.suspended();
 }
 
 /// Everything that lived with the session is gone; the session object itself may have a successor
@@ -118,7 +143,7 @@ void client_core::end_session(loss why) {
     }
     validity_->end();
     heartbeat_.session_ends();
-    pulse_.stop();
+    slow_callbacks_.cancel();
     if (state() != connection_state::lost) {
         set_state(connection_state::lost);
     }
@@ -140,6 +165,7 @@ void client_core::retire_session(std::function<void()> after) {
         return;
     }
     const std::shared_ptr<session> retired(std::move(session_));
+    lists_.suspended();
     retired->close([self = shared_from_this(), retired, after = std::move(after)] {
         if (after) {
             after();
@@ -174,33 +200,34 @@ void client_core::on_deadline_passed() {
     }
 }
 
-/// After an interruption nothing is proven before something sent since is answered: idle clients
-/// ask for that. Rare, and one read.
-void client_core::make_heard() {
-    if (connected_ && validity_->unheard()) {
-        submit(request::exists("/"), [](const reply&) {});
-    }
+/// Also one that never returns, which cannot say so itself.
+void client_core::look_for_slow_callbacks() {
+    callbacks_->report_slow();
+    slow_callbacks_.start(validity_->timeout() / 16, [this] { look_for_slow_callbacks(); });
 }
 
-void client_core::on_answer(loop::clock::time_point sent, bool to_write, result_code code) {
-    if (to_write && proves_quorum(code)) {
-        on_proof(sent);
-    } else if (validity_ && !outcome_unknown(code)) {
-        validity_->heard(sent, env_.loop->now());
-    }
+client_core::sent_request client_core::sending(request::kind what) const {
+    const bool write = what == request::kind::create || what == request::kind::remove ||
+                       what == request::kind::set || what == request::kind::multi;
+    return {generation_,
+            validity_ ? validity_->submitted(env_.loop->now()) : validity::submission{},
+            write};
 }
 
-void client_core::on_proof(loop::clock::time_point sent) {
-    if (!validity_) {
+void client_core::on_answer(const sent_request& sent, result_code code) {
+    if (sent.generation != generation_ || !from_server(code)) {
         return;
     }
-    if (heartbeat_.relied_upon() && env_.loop->now() >= validity_->deadline()) {
+    heartbeat_.answered();
+    const bool proof = sent.write && proves_quorum(code);
+    const auto now = env_.loop->now();
+    if (proof && heartbeat_.relied_upon() && now >= validity_->deadline()) {
         // The deadline passed before this proof arrived: what was held then is lost, before the
         // deadline moves on.
         on_deadline_passed();
     }
-    validity_->proven(sent, env_.loop->now());
-    if (state() == connection_state::lost && connected_) {
+    validity_->answered(sent.known, now, proof);
+    if (proof && state() == connection_state::lost && connected_) {
         set_state(connection_state::reconnected);
     }
 }

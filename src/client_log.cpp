@@ -13,15 +13,4 @@ bool client_log_wanted() noexcept {
     return wanted;
 }
 
-std::string_view server_in_client_log(std::string_view line) noexcept {
-    constexpr std::string_view before = "Socket ";
-    const auto socket = line.find(before);
-    const auto end = line.find(" zk retcode=");
-    if (socket == std::string_view::npos || end == std::string_view::npos ||
-        end < socket + before.size()) {
-        return {};
-    }
-    return line.substr(socket + before.size(), end - socket - before.size());
-}
-
 }  // namespace latchkey

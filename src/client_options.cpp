@@ -23,9 +23,13 @@ void check_options(const client_options& o) {
     if (o.close_timeout.count() < 0 || o.close_timeout > std::chrono::hours(1)) {
         refuse("close timeout " + ms(o.close_timeout) + ": use zero to one hour");
     }
-    if (o.tick.count() < 0 || !believable_at_all(o.session_timeout, o.tick)) {
-        refuse("tick " + ms(o.tick) +
-               ": with it nothing could be believed for a session timeout of " +
+    if (!(o.max_clock_drift >= 0 && o.max_clock_drift < 1)) {
+        refuse("max_clock_drift " + std::to_string(o.max_clock_drift) +
+               ": use a fraction, 0.01 for one percent");
+    }
+    if (o.tick.count() < 0 || !assumptions_of(o).suffice(o.session_timeout)) {
+        refuse("tick " + ms(o.tick) + " and max_clock_drift " + std::to_string(o.max_clock_drift) +
+               ": with them nothing could be believed for a session timeout of " +
                ms(o.session_timeout) + "; ask for a longer session timeout");
     }
     for (const credentials& c : o.credentials) {

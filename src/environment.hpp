@@ -8,10 +8,10 @@
 
 namespace latchkey {
 
-/// What a client runs on: the loop, the ensemble's sessions, and a place for callbacks of the user.
+/// What a client runs on: the loop, the ensemble's sessions, and threads for callbacks of the user.
 ///
-/// `callbacks` makes an executor for one client: what is handed to it runs one at a time, in order,
-/// and not on the loop's thread (in a stepped in-process ensemble: as an event of its own).
+/// `callbacks` starts a thread of that name (stepped, there is none): what is handed to the
+/// executor runs there, one at a time and in order (stepped, as events of the loop).
 /// `started`, if there is one, is told of each client how to close it when the servers are no more;
 /// on the loop, and nothing happens once the client is gone.
 struct environment {
@@ -19,7 +19,7 @@ struct environment {
 
     std::shared_ptr<latchkey::loop> loop;
     std::shared_ptr<session_factory> sessions;
-    std::function<executor()> callbacks;
+    std::function<executor(const char* thread)> callbacks;
     std::function<void(std::function<void()> close)> started = nullptr;
 };
 

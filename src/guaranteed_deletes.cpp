@@ -6,8 +6,12 @@
 
 namespace latchkey {
 
+guaranteed_deletes::pending& guaranteed_deletes::find_or_add(const std::string& path) {
+    return pending_.try_emplace(path, loop_).first->second;
+}
+
 void guaranteed_deletes::add(std::string path, gone_handler gone) {
-    pending& p = pending_[path];
+    pending& p = find_or_add(path);
     if (gone) {
         p.gone.push_back(std::move(gone));
     }
@@ -31,7 +35,7 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
     }
     std::vector<request> removals;
     for (const std::string& path : paths) {
-        pending& one = pending_[path];
+        pending& one = find_or_add(path);
         if (one_gone) {
             one.gone.push_back(one_gone);
         }
@@ -48,13 +52,19 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
 
 void guaranteed_deletes::connected() {
     connected_ = true;
-    backoff_.reset();
-    send_waiting();
+    for (auto& [path, p] : pending_) {
+        p.pause.reset();
+        if (!p.in_flight) {
+            send(path, p);
+        }
+    }
 }
 
 void guaranteed_deletes::suspended() {
     connected_ = false;
-    retry_.cancel();
+    for (auto& [path, p] : pending_) {
+        p.retry.cancel();
+    }
 }
 
 void guaranteed_deletes::session_ended() {
@@ -68,6 +78,7 @@ void guaranteed_deletes::session_ended() {
 
 void guaranteed_deletes::send(const std::string& path, pending& p) {
     p.in_flight = true;
+    p.retry.cancel();
     send_(request::remove(path), [this, path](const reply& r) { answered(path, r.code); });
 }
 
@@ -92,8 +103,12 @@ void guaranteed_deletes::answered(const std::string& path, result_code code) {
         p.reported = true;
         report_(path, code);
     }
-    if (connected_ && !retry_.running()) {
-        retry_.start(backoff_.next(loop_.random()), [this] { send_waiting(); });
+    if (connected_) {
+        p.retry.start(p.pause.next(loop_.random()), [this, path, &p] {
+            if (!p.in_flight) {
+                send(path, p);
+            }
+        });
     }
 }
 
@@ -109,17 +124,6 @@ void guaranteed_deletes::answered_together(const std::vector<std::string>& paths
             send(path, found->second);
         } else {
             found->second.in_flight = false;
-        }
-    }
-}
-
-void guaranteed_deletes::send_waiting() {
-    if (!connected_) {
-        return;
-    }
-    for (auto& [path, p] : pending_) {
-        if (!p.in_flight) {
-            send(path, p);
         }
     }
 }

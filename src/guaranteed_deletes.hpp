@@ -26,8 +26,7 @@ public:
         : loop_(l),
           send_(std::move(send)),
           report_(std::move(report)),
-          emptied_(std::move(emptied)),
-          retry_(l) {}
+          emptied_(std::move(emptied)) {}
 
     void add(std::string path, gone_handler gone);
 
@@ -44,22 +43,24 @@ public:
 
 private:
     struct pending {
+        explicit pending(loop& l) : retry(l) {}
+
         bool in_flight = false;
         bool reported = false;
         std::vector<gone_handler> gone;
+        timer retry;  ///< of each its own: one that is refused for good keeps no other one waiting
+        backoff pause{std::chrono::milliseconds(50), std::chrono::seconds(5)};
     };
 
+    pending& find_or_add(const std::string& path);
     void send(const std::string& path, pending& p);
     void answered(const std::string& path, result_code code);
     void answered_together(const std::vector<std::string>& paths, result_code code);
-    void send_waiting();
 
     loop& loop_;
     sender send_;
     reporter report_;
     std::function<void()> emptied_;
-    timer retry_;
-    backoff backoff_{std::chrono::milliseconds(50), std::chrono::seconds(5)};
     bool connected_ = false;
     std::map<std::string, pending> pending_;
 };

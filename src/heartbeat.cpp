@@ -25,22 +25,28 @@ void heartbeat::session_ends() {
 void heartbeat::connected() {
     connected_ = true;
     outstanding_since_ = never;
-    beaten_at_ = loop::clock::time_point::min();
-    check_lapse();  // a shorter timeout may have been negotiated
+    beaten_at_ = read_at_ = time_point::min();
+    check_lapse();  // a shorter timeout may have been granted
     check_due();
 }
 
 void heartbeat::suspended() {
-    connected_ = false;
+    connected_ = reading_ = false;
+    ++connection_;
     ++beat_;
     due_.cancel();
 }
 
+void heartbeat::answered() {
+    if (outstanding_since_ != never) {
+        outstanding_since_ = loop_.now();
+    }
+}
+
 void heartbeat::demand(const void* user, std::string path) {
     demands_[user] = std::move(path);
-    // Timers are left to run out after a withdrawal, so that short holds do not set them again and
-    // again.
-    if (!due_.running()) {
+    // A timer that runs out too early costs a look; short holds need not set it each time.
+    if (!due_.running() || next() < due_at_) {
         check_due();
     }
     rely();
@@ -51,35 +57,71 @@ void heartbeat::withdraw(const void* user) {
     relied_upon_ = relied_upon_ && !demands_.empty();
 }
 
-void heartbeat::check_due() {
-    if (!connected_ || demands_.empty() || !validity_) {
-        return;
+/// When something has to be sent, or given up.
+heartbeat::time_point heartbeat::next() const {
+    if (!connected_ || !validity_) {
+        return never;
     }
-    const auto now = loop_.now();
     const auto timeout = validity_->timeout();
+    if (demands_.empty()) {
+        return reading_ ? never
+                        : std::max(validity_->newest_contact(), read_at_) + timeout / 16 * 5;
+    }
     if (outstanding_since_ != never) {
-        if (now >= outstanding_since_ + timeout / 4) {
-            outstanding_since_ = never;
-            effects_.give_up_connection();
-            return;
-        }
-        due_.start(outstanding_since_ + timeout / 4, [this] { check_due(); });
+        return outstanding_since_ + timeout / 4;
+    }
+    const auto last = std::max(validity_->newest_write(), beaten_at_);
+    if (last == time_point::min()) {
+        return loop_.now();
+    }
+    const bool soon = validity_->deadline() < last + timeout / 4;
+    return last + (soon ? timeout / 16 : timeout / 7);
+}
+
+void heartbeat::check_due() {
+    const auto at = next();
+    if (at == never) {
         return;
     }
-    const auto last = std::max(validity_->proof(), beaten_at_);
-    const auto next = last == loop::clock::time_point::min() ? now : last + timeout / 6;
-    if (now < next) {
-        due_.start(next, [this] { check_due(); });
-        return;
+    if (loop_.now() < at) {
+        check_due_at(at);
+    } else if (demands_.empty()) {
+        send_read();
+    } else if (outstanding_since_ != never) {
+        outstanding_since_ = never;
+        effects_.give_up_connection();
+    } else {
+        send_beat();
     }
-    outstanding_since_ = beaten_at_ = now;
-    due_.start(now + timeout / 4, [this] { check_due(); });
+}
+
+void heartbeat::check_due_at(time_point at) {
+    due_at_ = at;
+    due_.start(at, [this] { check_due(); });
+}
+
+void heartbeat::send_beat() {
+    outstanding_since_ = beaten_at_ = loop_.now();
+    check_due_at(next());
     effects_.beat(next_path(), [this, beat = ++beat_] {
         if (beat == beat_) {
             outstanding_since_ = never;
             due_.cancel();
             rely();
             check_due();
+        }
+    });
+}
+
+void heartbeat::send_read() {
+    reading_ = true;
+    read_at_ = loop_.now();
+    effects_.read([this, connection = connection_] {
+        if (connection == connection_) {
+            reading_ = false;
+            if (!due_.running()) {
+                check_due();
+            }
         }
     });
 }
@@ -101,8 +143,8 @@ const std::string& heartbeat::next_path() {
     return beaten_for_;
 }
 
-/// From now on the deadline counts, if there is one ahead: who finds only an old proof, or none,
-/// was granted nothing that could lapse.
+/// From now on the deadline counts, if there is one ahead: with only an old proof, or none, nothing
+/// was granted that could be lost.
 void heartbeat::rely() {
     if (demands_.empty() || !validity_ || loop_.now() >= validity_->deadline()) {
         return;

@@ -74,14 +74,16 @@ bool hold_state::valid() noexcept {
     }
     const auto now = core_->loop().now();
     if (now < validity_->deadline()) {
-        return true;
+        // A later proof moves the deadline on after `why_` was set.
+        return why_.load(std::memory_order_acquire) == loss::none;
     }
     lose(loss::deadline_passed);
     return false;
 }
 
 boottime_clock::time_point hold_state::valid_until() const noexcept {
-    return why_lost() == loss::none ? validity_->deadline() : boottime_clock::time_point::min();
+    const auto until = validity_->deadline();
+    return why_lost() == loss::none ? until : boottime_clock::time_point::min();
 }
 
 loss hold_state::why_lost() const noexcept {
@@ -93,12 +95,17 @@ void hold_state::lose(loss why) noexcept {
     if (released_.load(std::memory_order_acquire) || !why_.compare_exchange_strong(expected, why)) {
         return;
     }
-    core_->call([stop = stop_]() mutable { stop.request_stop(); });
+    core_->callbacks().request_stop(stop_);
+}
+
+void hold_state::call_after_loss(std::function<void()> code) {
+    // If another thread is in lose(), it may not have handed its request over yet.
+    core_->callbacks().request_stop(stop_, std::move(code));
 }
 
 void hold_state::ask_back() noexcept {
     if (!released_.load(std::memory_order_acquire)) {
-        core_->call([stop = revocation_]() mutable { stop.request_stop(); });
+        core_->callbacks().request_stop(revocation_);
     }
 }
 
@@ -190,8 +197,10 @@ void hold_state::send_transaction(std::vector<request> operations,
         named.push_back(r.path);
         requests.push_back(std::move(r));
     }
+    request all = request::multi(std::move(requests));
+    all.urgent = true;  // as the delete that may follow it
     core_->submit(
-        request::multi(std::move(requests)),
+        std::move(all),
         [self = shared_from_this(), named = std::move(named), guards, done = std::move(done)](
             reply r) {
             std::vector<std::string> created;
@@ -247,8 +256,8 @@ std::vector<std::string> hold_state::transact_and_wait(std::vector<operation> op
 void hold_state::transact_and_tell(std::vector<operation> operations,
                                    hold::transact_handler handler) {
     transact(std::move(operations),
-             [core = core_, handler = std::move(handler)](transact_outcome o) {
-                 core->call([handler, o = std::move(o)] { handler(o.first.code, o.second); });
+             [done = core_->callbacks().once(std::move(handler))](transact_outcome o) {
+                 done(o.first.code, std::move(o.second));
              });
 }
 

@@ -98,11 +98,15 @@ public:
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    /// The first call decides; `lost()` is requested on the callback thread. No effect after
-    /// release().
+    /// The first call decides; `lost()` is requested on the stop thread. No effect after release().
     void lose(loss why) noexcept;
 
-    /// Somebody wants it back: told on the callback thread, once.
+    /// Runs `code` on the callback thread when `lost()` has been requested and its stop callbacks
+    /// have returned. After lose().
+    void call_after_loss(std::function<void()> code);
+
+    /// Another participant asks for the hold: `revocation_requested()` is requested on the stop
+    /// thread, once.
     void ask_back() noexcept;
 
     /// The first call decides; `gone` is called on the loop when the znodes are.

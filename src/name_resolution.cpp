@@ -1,5 +1,7 @@
 #include "name_resolution.hpp"
 
+#include <latchkey/error.hpp>
+
 #include "background_thread.hpp"
 
 #include <cerrno>
@@ -85,7 +87,7 @@ void resolve_names(std::vector<session_options::endpoint> endpoints,
         start_background_thread("latchkey-names", [endpoints = std::move(endpoints), done] {
             done(resolve_all(endpoints));
         }).detach();
-    } catch (const boost::thread_resource_error& e) {
+    } catch (const error& e) {
         done({.addresses = {}, .failures = {std::string("cannot look up names: ") + e.what()}});
     }
 }

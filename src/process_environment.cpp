@@ -51,8 +51,8 @@ std::shared_ptr<asio_loop> process_loop() {
     return loop;
 }
 
-environment::executor new_executor() {
-    auto thread = std::make_shared<callback_thread>();
+environment::executor new_executor(const char* name) {
+    auto thread = std::make_shared<callback_thread>(name);
     return
         [thread = std::move(thread)](std::function<void()> task) { thread->run(std::move(task)); };
 }

@@ -34,6 +34,7 @@ enum class result_code : int {
     nothing = -117,
     session_moved = -118,
     read_only = -119,
+    no_watcher = -121,
     quota_exceeded = -125,
     throttled = -127,
 };
@@ -47,6 +48,38 @@ enum class result_code : int {
         case result_code::runtime_inconsistency:
         case result_code::session_expired:
         case result_code::closing:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// A server has answered: none of these is made up on this side.
+[[nodiscard]] constexpr bool from_server(result_code c) noexcept {
+    switch (c) {
+        case result_code::ok:
+        case result_code::no_node:
+        case result_code::no_auth:
+        case result_code::bad_version:
+        case result_code::no_children_for_ephemerals:
+        case result_code::node_exists:
+        case result_code::not_empty:
+        case result_code::quota_exceeded:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// Not done, and it will not be either until permissions, a quota or the request are other ones.
+[[nodiscard]] constexpr bool refused_for_good(result_code c) noexcept {
+    switch (c) {
+        case result_code::no_auth:
+        case result_code::invalid_acl:
+        case result_code::no_children_for_ephemerals:
+        case result_code::quota_exceeded:
+        case result_code::bad_arguments:
+        case result_code::unimplemented:
             return true;
         default:
             return false;
@@ -68,14 +101,23 @@ enum class result_code : int {
     }
 }
 
-/// The part of a znode's Stat that somebody here reads.
+/// A write that failed with this code may have been applied all the same: its outcome is unknown,
+/// the server failed while it processed it, or the code is not known.
+[[nodiscard]] constexpr bool may_be_applied(result_code c) noexcept {
+    return !proves_quorum(c) && !refused_for_good(c) && c != result_code::throttled;
+}
+
+/// A znode's Stat.
 struct znode_stat {
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
     std::int64_t pzxid = 0;  ///< of the last change of its children
+    std::int64_t ctime = 0;  ///< in milliseconds since 1970, as mtime
+    std::int64_t mtime = 0;
     std::int64_t ephemeral_owner = 0;
     std::int32_t version = 0;
     std::int32_t cversion = 0;
+    std::int32_t aversion = 0;  ///< of the access control list
     std::int32_t data_length = 0;
     std::int32_t num_children = 0;
 };
@@ -99,17 +141,20 @@ struct request {
         set,
         check,
         multi,
-        sync
+        sync,
+        get_acl,  ///< only between a client and the in-process ensemble, as set_acl
+        set_acl
     };
     static constexpr std::int32_t any_version = -1;
 
     kind what = kind::sync;
     std::string path;
     std::string data;                            ///< create, set
-    std::int32_t version = any_version;          ///< remove, set, check
+    std::int32_t version = any_version;          ///< remove, set, check, set_acl
     create_mode mode = create_mode::persistent;  ///< create
-    acl access;                                  ///< create
+    acl access;                                  ///< create, set_acl
     std::vector<request> operations;  ///< multi: create, remove, set and check; no container
+    bool urgent = false;              ///< sent ahead of what waits on this side for earlier answers
 
     static request create(std::string path, std::string data, create_mode mode, acl access) {
         request r = of(kind::create, std::move(path));
@@ -168,6 +213,7 @@ struct reply {
     std::string data;                ///< get
     znode_stat stat;                 ///< create (all but inside a multi), get, exists, set
     std::vector<std::string> names;  ///< children, in no order
+    acl access;                      ///< get_acl
     std::vector<reply>
         results;  ///< multi: one an operation, in order; on failure the codes tell which refused
 

@@ -38,18 +38,6 @@ bool acceptable_path(std::string_view path, bool digits_follow) noexcept {
     return true;
 }
 
-std::size_t weight(const request& r) noexcept {
-    // Headers, lengths, version, flags and the multi's headers fit well into this.
-    std::size_t sum = 128 + r.path.size() + r.data.size();
-    for (const auto& entry : r.access) {
-        sum += 16 + entry.scheme.size() + entry.id.size();
-    }
-    for (const auto& operation : r.operations) {
-        sum += weight(operation);
-    }
-    return sum;
-}
-
 bool acceptable_operation(const request& r) noexcept {
     using kind = request::kind;
     switch (r.what) {
@@ -80,6 +68,18 @@ bool acceptable_kind(const request& r) noexcept {
 }
 
 }  // namespace
+
+std::size_t weight(const request& r) noexcept {
+    // Headers, lengths, version, flags and the multi's headers fit well into this.
+    std::size_t sum = 128 + r.path.size() + r.data.size();
+    for (const auto& entry : r.access) {
+        sum += 16 + entry.scheme.size() + entry.id.size();
+    }
+    for (const auto& operation : r.operations) {
+        sum += weight(operation);
+    }
+    return sum;
+}
 
 bool acceptable(const request& r) noexcept {
     return acceptable_kind(r) && weight(r) <= largest_request;

@@ -16,4 +16,7 @@ constexpr std::size_t largest_request = 1'000'000;
 /// reconnects of the C client start with a request that is not.
 [[nodiscard]] bool acceptable(const request& r) noexcept;
 
+/// How many bytes a request takes at most, without its connection's framing.
+[[nodiscard]] std::size_t weight(const request& r) noexcept;
+
 }  // namespace latchkey

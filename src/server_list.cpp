@@ -6,10 +6,6 @@
 namespace latchkey {
 namespace {
 
-std::string joined(const server_address& a) {
-    return a.address + ":" + std::to_string(a.port);
-}
-
 bool same_endpoint(const server_address& a, const server_address& b) {
     return a.port == b.port && a.address == b.address;
 }
@@ -23,6 +19,10 @@ std::string bracketed(const server_address& a) {
 }
 
 }  // namespace
+
+std::string server_address::endpoint() const {
+    return address + ":" + std::to_string(port);
+}
 
 std::string server_address::described() const {
     const std::string numeric = bracketed(*this);
@@ -49,26 +49,6 @@ server_list::server_list(std::vector<server_address> addresses,
 bool server_list::same_servers(const server_list& other) const {
     return std::is_permutation(
         order_.begin(), order_.end(), other.order_.begin(), other.order_.end(), &same_endpoint);
-}
-
-std::string server_list::connect_string() const {
-    if (order_.empty()) {
-        return {};
-    }
-    std::string result;
-    for (std::size_t k = 0; k < round(); ++k) {
-        result += (k == 0 ? "" : ",") + joined(order_[k % order_.size()]);
-    }
-    return result;
-}
-
-std::string server_list::described(std::string_view endpoint) const {
-    for (const auto& a : order_) {
-        if (joined(a) == endpoint || bracketed(a) + ":" + std::to_string(a.port) == endpoint) {
-            return a.described();
-        }
-    }
-    return std::string(endpoint);
 }
 
 }  // namespace latchkey

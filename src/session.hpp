@@ -1,5 +1,6 @@
 #pragma once
 
+#include "loop.hpp"
 #include "request.hpp"
 
 #include <chrono>
@@ -11,31 +12,24 @@
 
 namespace latchkey {
 
-/// What a one-shot watch saw.
-enum class watch_event : std::uint8_t { deleted, changed, children_changed };
-
-/// An idle client hears of its server every third of the timeout, by pings. If it hears nothing for
-/// this long, the network held something back, one way or the other.
-[[nodiscard]] constexpr std::chrono::nanoseconds quiet_limit(
-    std::chrono::nanoseconds timeout) noexcept {
-    return timeout * 2 / 5;
-}
+/// What a one-shot watch saw. `created` is for a watch that `exists` has set, which no session of
+/// this library does.
+enum class watch_event : std::uint8_t { deleted, changed, children_changed, created };
 
 /// What happens to a session as a whole.
 struct session_event {
     enum class kind : std::uint8_t {
-        connected,     ///< first, or again; `id` and `timeout` are what the server says now
-        suspended,     ///< the connection is gone; the session may live
-        silence_over,  ///< something comes, and the last answer was quiet_limit ago; comes before
-                       ///< it
-        expired,       ///< the session is over; the object only waits for its destruction
-        auth_failed,   ///< the credentials were refused; the session is over
-        trouble,       ///< an attempt to connect failed; `detail` says how, for people
+        connected,    ///< first, or again; `id` and `timeout` are what the server says now
+        suspended,    ///< the connection is gone; the session may live
+        expired,      ///< the session is over; the object only waits for its destruction
+        auth_failed,  ///< the credentials were refused; the session is over
+        trouble,      ///< an attempt to connect failed; `detail` says how, for people
     };
 
     kind what = kind::trouble;
     std::int64_t id = 0;                  ///< connected
     std::chrono::milliseconds timeout{};  ///< connected: as negotiated
+    loop::clock::time_point begun{};      ///< connected: before anything was sent on the connection
     std::string detail;                   ///< trouble, auth_failed
 };
 
@@ -43,10 +37,15 @@ struct session_event {
 /// a new object.
 ///
 /// All calls are made on the loop and all callbacks are made there, never from inside a call.
-/// Requests are sent in the order submitted. Each request completes exactly once, also on loss.
+/// Requests are sent in the order submitted, except that an urgent one does not wait on this side
+/// while a connection exists. Each request completes exactly once, also on loss.
 /// Completions, watches and events come one at a time, in ZooKeeper's order: an event that a change
-/// caused comes before any answer that shows the change, `suspended` before the answers lost with
-/// the connection, and after `connected` comes what the watches missed.
+/// caused comes before any answer that shows the change, and `suspended` before the answers lost
+/// with the connection.
+///
+/// A connection starts without watches: those of the one before have ended with it, without a call.
+/// What is read on it may be older than what was seen on the one before, until a write was answered
+/// on it.
 class session {
 public:
     using completion = std::function<void(reply)>;
@@ -62,15 +61,16 @@ public:
     /// and their closures destroyed.
     virtual ~session() = default;
 
-    /// Sends one request. While there is no connection it is kept and sent with the next one, or
-    /// completed with `connection_loss` when the next attempt fails. After the end of the session:
+    /// Sends one request. While there is no connection it is kept and sent with the next one,
+    /// behind urgent ones that the handler of `connected` submits, or completed with
+    /// `connection_loss` when the next attempt fails. After the end of the session:
     /// `session_expired`; after close(): `closing`.
     virtual void submit(request r, completion done) = 0;
 
     /// The same with a one-shot watch: data for `get`, children for `children`, nothing else. The
-    /// watch is set when the answer is `ok`; it survives reconnects. The caller owns it: once `w`
-    /// is gone the watch is as if never set, and what the servers still have of it is bounded by
-    /// one watch a path and kind. Any number of watchers share it.
+    /// watch is set when the answer is `ok`, and ends with the connection. The caller owns it: once
+    /// `w` is gone the watch is as if never set, and what the servers still have of it is bounded
+    /// by one watch a path and kind. Any number of watchers share it.
     virtual void submit(request r, const std::shared_ptr<watcher>& w, completion done) = 0;
 
     /// Gives up the present connection, as after a failure of it, and goes on with the next server.

@@ -4,6 +4,8 @@
 
 #include "failure.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace latchkey {
@@ -36,6 +38,12 @@ public:
 
     /// The client is closed, or can never be used again. No further call is made.
     virtual void client_closed(const failure& why) = 0;
+
+private:
+    friend class client_core;
+    static constexpr std::size_t detached = SIZE_MAX;
+
+    std::size_t place_ = detached;  ///< among those that its client tells
 };
 
 }  // namespace latchkey

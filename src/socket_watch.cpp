@@ -11,8 +11,6 @@
 
 namespace latchkey {
 
-using boost::asio::posix::stream_descriptor;
-
 namespace {
 
 void set_tcp_option(int socket, int option, int value) noexcept {
@@ -22,14 +20,7 @@ void set_tcp_option(int socket, int option, int value) noexcept {
 
 }  // namespace
 
-struct socket_watch::watched {
-    stream_descriptor socket;
-    bool awaits_read = false;
-    bool awaits_write = false;
-};
-
-socket_watch::socket_watch(boost::asio::io_context& io, handler ready)
-    : io_(&io), ready_(std::move(ready)) {}
+socket_watch::socket_watch(io_loop& l, handler ready) : loop_(&l), ready_(std::move(ready)) {}
 
 socket_watch::~socket_watch() {
     drop();
@@ -41,41 +32,30 @@ void socket_watch::watch(int socket) {
     if (duplicate < 0) {
         throw std::system_error(errno, std::generic_category(), "fcntl");
     }
-    watched_ = std::make_shared<watched>(watched{stream_descriptor(*io_, duplicate)});
+    watched_ = loop_->watch(duplicate);
     set_tcp_option(duplicate, TCP_CORK, 1);
 }
 
 void socket_watch::await(bool write) {
     // Pushes what the cork has held back, and leaves it in place.
-    set_tcp_option(watched_->socket.native_handle(), TCP_NODELAY, 1);
-    if (!watched_->awaits_read) {
-        watched_->awaits_read = true;
-        arm(false);
-    }
-    if (write && !watched_->awaits_write) {
-        watched_->awaits_write = true;
-        arm(true);
+    set_tcp_option(watched_->descriptor(), TCP_NODELAY, 1);
+    arm(direction::read);
+    if (write) {
+        arm(direction::write);
     }
 }
 
-void socket_watch::arm(bool write) {
-    watched_->socket.async_wait(
-        write ? stream_descriptor::wait_write : stream_descriptor::wait_read,
-        [this, write, w = std::weak_ptr(watched_)](const boost::system::error_code& ec) {
-            const auto alive = w.lock();
-            if (alive == nullptr || ec == boost::asio::error::operation_aborted) {
-                return;
-            }
-            (write ? alive->awaits_write : alive->awaits_read) = false;
-            // What it does may destroy this object.
-            const auto ready = ready_;
-            ready(!write, write);
-        });
+void socket_watch::arm(direction d) {
+    watched_->await(d, [this, d] {
+        // What it does may destroy this object.
+        const auto ready = ready_;
+        ready(d == direction::read, d == direction::write);
+    });
 }
 
 void socket_watch::shut() noexcept {
     if (watched_ != nullptr) {
-        ::shutdown(watched_->socket.native_handle(), SHUT_RDWR);
+        ::shutdown(watched_->descriptor(), SHUT_RDWR);
     }
 }
 
@@ -84,14 +64,13 @@ void socket_watch::drop() noexcept {
     watched_.reset();
 }
 
-std::optional<stream_descriptor> socket_watch::take() {
-    if (watched_ == nullptr) {
-        return std::nullopt;
+std::unique_ptr<descriptor_watch> socket_watch::take() {
+    if (watched_ != nullptr) {
+        watched_->await(direction::read, nullptr);
+        watched_->await(direction::write, nullptr);
+        set_tcp_option(watched_->descriptor(), TCP_CORK, 0);
     }
-    boost::system::error_code ignored;
-    watched_->socket.cancel(ignored);
-    set_tcp_option(watched_->socket.native_handle(), TCP_CORK, 0);
-    return std::move(std::exchange(watched_, nullptr)->socket);
+    return std::move(watched_);
 }
 
 }  // namespace latchkey

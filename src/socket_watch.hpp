@@ -1,11 +1,9 @@
 #pragma once
 
+#include "io_loop.hpp"
+
 #include <functional>
 #include <memory>
-#include <optional>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 
 namespace latchkey {
 
@@ -24,7 +22,7 @@ public:
     using handler = std::function<void(bool readable, bool writable)>;
 
     /// `ready` is called on the loop, once for each time that await() armed, never inside a call.
-    socket_watch(boost::asio::io_context& io, handler ready);
+    socket_watch(io_loop& l, handler ready);
     socket_watch(const socket_watch&) = delete;
     socket_watch& operator=(const socket_watch&) = delete;
     ~socket_watch();
@@ -44,17 +42,18 @@ public:
     /// Ends the connection and the waiting.
     void drop() noexcept;
 
-    /// Ends the waiting and hands out the watched duplicate, with the connection still up.
-    [[nodiscard]] std::optional<boost::asio::posix::stream_descriptor> take();
+    /// Ends the waiting and hands out the watched duplicate, with the connection still up; none if
+    /// there is none.
+    [[nodiscard]] std::unique_ptr<descriptor_watch> take();
 
 private:
-    struct watched;
+    using direction = descriptor_watch::direction;
 
-    void arm(bool write);
+    void arm(direction d);
 
-    boost::asio::io_context* io_;
+    io_loop* loop_;
     handler ready_;
-    std::shared_ptr<watched> watched_;
+    std::unique_ptr<descriptor_watch> watched_;
 };
 
 }  // namespace latchkey

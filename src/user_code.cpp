@@ -32,7 +32,7 @@ std::string thrown() {
 
 }  // namespace
 
-void run_user_code(const std::function<void()>& code,
+void run_user_code(std::function<void()> code,
                    const std::function<void(std::string_view)>& log) noexcept {
     const marker here;
     try {
@@ -45,6 +45,7 @@ void run_user_code(const std::function<void()>& code,
         } catch (...) {  // nobody is left who could be told
         }
     }
+    code = nullptr;
 }
 
 bool in_user_code() noexcept {

@@ -3,143 +3,126 @@
 #include <latchkey/boottime_clock.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 namespace latchkey {
 
-/// How far behind the servers' idea of a session's last sign of life ours may be.
-///
-/// A follower tells the leader of its clients' activity with its ping replies, every half tick.
-/// What it heard since its last one may be lost with it, and before that the client may have been
-/// silent: for a third of the timeout while it was idle, for a sixth while something is held. With
-/// the tick at most half the timeout, ZooKeeper's default lower bound, the silences of an idle
-/// client add up to half the timeout, and those of a holder to a third; a longer tick costs in
-/// proportion.
-/// What the network holds back comes on top of a silence. So does a leader that stood still: what
-/// was sent to it meanwhile it answers, and then it may end the session all the same, because it
-/// has not heard yet what its followers have. Therefore a write that ends a silence and is answered
-/// late proves nothing; only one that is sent after that answer does.
-enum class silence : std::uint8_t { none, ended, ended_late };
+/// What is assumed about the servers. docs/design.md, section 6, derives the rules from it.
+struct validity_assumptions {
+    using duration = boottime_clock::duration;
 
-[[nodiscard]] constexpr std::chrono::nanoseconds validity_margin(std::chrono::nanoseconds timeout,
-                                                                 std::chrono::nanoseconds tick,
-                                                                 silence s) noexcept {
-    const int tenths = s == silence::none ? 4 : s == silence::ended ? 5 : 6;
-    return std::max(timeout, tick * 2) * tenths / 10;
-}
+    duration tick{};      ///< the servers' tickTime; 0: at most half the session timeout
+    double drift = 0.01;  ///< every clock, ours and the servers', is at most this fraction off
 
-/// Whether enough is left of the timeout to be told of the next proof in time.
-[[nodiscard]] constexpr bool believable_at_all(std::chrono::nanoseconds timeout,
-                                               std::chrono::nanoseconds tick) noexcept {
-    return timeout > tick * 5 / 4;
-}
+    /// For so long, by our clock, the leader keeps a session that it has just heard of.
+    [[nodiscard]] constexpr duration kept(duration timeout) const noexcept {
+        return duration(static_cast<duration::rep>(static_cast<double>(timeout.count()) *
+                                                   (1 - drift) / (1 + drift)));
+    }
+
+    /// Within this time, by our clock, the leader asks every follower once whom it has heard of.
+    [[nodiscard]] constexpr duration report_period(duration timeout) const noexcept {
+        const duration half_tick = tick > duration{} ? tick / 2 : timeout / 4;
+        return duration(static_cast<duration::rep>(static_cast<double>(half_tick.count()) *
+                                                   (1 + drift) / (1 - drift)) +
+                        1);
+    }
+
+    /// Whether enough of the timeout is left for a hold that heartbeats can prolong.
+    [[nodiscard]] constexpr bool suffice(duration timeout) const noexcept {
+        return kept(timeout) - report_period(timeout) > timeout / 8 * 3;
+    }
+};
 
 /// Until when the holds of one session may be believed. Written on the loop, read by any thread.
 ///
-/// deadline = when the newest answered quorum write was sent + the smallest timeout negotiated -
-/// margin. Only a write proves a quorum: a read, or a `sync` of a deposed leader, is answered by
-/// servers that have been left behind.
+/// Any answered request is a *contact*: its follower has heard of the client, not before the
+/// request was sent. The leader learns of it with the follower's next report, for which it asks
+/// every `report_period`. When two writes are answered, the second one sent after the answer to the
+/// first, the leader knew of every contact that was answered a report period before the first was
+/// sent, and the session was alive then. A connect is a contact that the leader itself is asked
+/// about: one answered write proves it.
+///
+///     deadline = when the newest contact that is known to the leader was sent + kept(timeout)
+///
+/// Only a write counts: a read, or a `sync`, is also answered by servers that have been left
+/// behind.
 class validity {
 public:
     using time_point = boottime_clock::time_point;
     using duration = boottime_clock::duration;
 
-    explicit validity(duration tick) noexcept : tick_(tick) {}
+    /// What is known when a request is submitted; its answer is told together with it.
+    struct submission {
+        time_point at = time_point::min();
+        /// Contacts sent by then are known to the leader when it commits this write ...
+        time_point reported = time_point::min();
+        /// ... and these were when it committed an earlier one, which was answered already.
+        time_point proven = time_point::min();
+        std::uint64_t connection = 0;
+    };
 
-    /// The servers negotiated `timeout` with this connection. On the loop.
-    void negotiated(duration timeout) noexcept {
+    explicit validity(const validity_assumptions& a) noexcept : assumptions_(a) {}
+
+    /// The session has a new connection, which was begun at `begun`, before anything was sent on
+    /// it; the servers granted `timeout`. On the loop.
+    void connected(time_point begun, time_point now, duration timeout) noexcept {
         if (timeout < timeout_) {
+            // The leader counts it from this connect on: an earlier promise may be too long.
             timeout_ = timeout;
-            silent_until_ = proof_;  // what was often enough may not be any more
-            believed_until_ = grants_until_ = time_point::min();
+            kept_ = assumptions_.kept(timeout);
+            report_period_ = assumptions_.report_period(timeout);
+            deadline_.store(std::min(deadline(), begun + kept_).time_since_epoch().count(),
+                            std::memory_order_release);
         }
-        publish();
+        // What another follower has heard may be lost with it.
+        ++connection_;
+        contacts_ = 0;
+        begun_ = proven_ = begun;
+        quickest_ = std::min(quickest_, now - begun);
     }
 
-    /// The servers have answered, at `answered`, what was sent at `sent`: they have heard of the
-    /// client in between. On the loop.
-    void heard(time_point sent, time_point answered) noexcept {
-        if (unheard() && sent >= awake_since_) {
-            heard_since_ = answered;
+    /// On the loop.
+    [[nodiscard]] submission submitted(time_point now) const noexcept {
+        submission s{now, begun_, proven_, connection_};
+        for (std::size_t i = 0; i < contacts_; ++i) {
+            if (log_[i].answered <= now - report_period_) {
+                s.reported = std::max(s.reported, log_[i].sent);
+            }
         }
+        return s;
     }
 
-    /// A quorum write was. On the loop.
-    void proven(time_point sent, time_point answered) noexcept {
-        heard(sent, answered);
-        if (sent <= proof_) {
+    /// A server has answered, on the present connection. On the loop.
+    void answered(submission s, time_point now, bool quorum_write) noexcept {
+        if (s.connection != connection_) {
+            // It was kept back until there was this connection.
+            s.reported = s.proven = begun_;
+        }
+        add({s.at, now});
+        if (!quorum_write) {
             return;
         }
-        if (told_since_ == time_point::max() && !unheard() && sent - told() >= heard_since_) {
-            told_since_ = answered;
+        believe(s.proven + kept_);
+        const duration took = now - s.at;
+        if (took <= quickest_ + timeout_ / 64) {
+            // The leader did not stand still before it, or not for long: the one write is believed
+            // until a heartbeat can follow it.
+            believe(std::min(s.reported + kept_, s.at + timeout_ / 8 + timeout_ / 16));
         }
-        // How much longer than ever it took: so long the network may have held it back.
-        const duration took = answered - sent;
-        const duration late = std::max(took - quickest_, duration{0});
-        quickest_ = answered_ == time_point::min() ? took : std::min(quickest_, took);
-        // A little more than a holder's heartbeats are apart.
-        const duration often = timeout_ / 16 * 3;
-        const bool first = proof_ == time_point::min();
-        if (first || sent - proof_ + late > often) {
-            if (late > timeout_ / 64) {
-                silence_ = silence::ended_late;
-                // Not twice in a row: then that is how fast the servers are.
-                const bool quiet = sent - proof_ > often && sent - answered_ > timeout_ / 16;
-                if (first || (quiet && proof_ >= doubted_until_)) {
-                    doubted_until_ = answered;
-                }
-            } else if (sent - told() >= silent_until_) {
-                silence_ = silence::ended;
-            }
-            silent_until_ = std::max(silent_until_, answered);
-        }
-        proof_ = sent;
-        answered_ = answered;
-        publish();
-    }
-
-    /// The process did not run until now, and the pings that an idle client owes were not sent: the
-    /// servers may be about to end the session, and a write that they still answer changes nothing
-    /// about that until the leader has been told of it. What it was told before counts. On the
-    /// loop.
-    void stood_still(time_point until) noexcept {
-        if (!told_later_) {
-            told_later_ = earlier{proof_, answered_};
-        }
-        awake_since_ = until;
-        heard_since_ = time_point::max();
-        told_since_ = time_point::max();
-    }
-
-    /// Nothing was heard for longer than pings are apart, until now. What was sent meanwhile may
-    /// have been held back by the network, and may have arrived only now, all of it at once: the
-    /// leader need not have been told of any of it. On the loop.
-    void heard_again(time_point until) noexcept {
-        stood_still(until);
-        silent_until_ = until;
-        silence_ = silence::ended_late;
-    }
-
-    /// Whether nothing was answered yet of what was sent since then: it may be on its way still,
-    /// and the servers know nothing of it. On the loop.
-    [[nodiscard]] bool unheard() const noexcept { return heard_since_ == time_point::max(); }
-
-    /// Until when what is granted now may be believed: at most until the deadline, and after an
-    /// interruption for less. A server that lags tells the leader late, however long ago it heard
-    /// of us; but then it answers late as well: a write that it was given half a tick after that
-    /// sign of life is answered behind the leader's ping, and so behind what it told then, and one
-    /// that is sent after that answer finds a leader who knows. On the loop.
-    [[nodiscard]] time_point grants_until() const noexcept {
-        return std::min(grants_until_, deadline());
+        quickest_ = std::min(quickest_, took);
+        proven_ = std::max(proven_, s.reported);
+        newest_write_ = std::max(newest_write_, s.at);
     }
 
     /// Nothing is believed any more, for good. On the loop.
     void end() noexcept {
         ended_ = true;
-        publish();
+        deadline_.store(time_point::min().time_since_epoch().count(), std::memory_order_release);
     }
 
     /// Any thread. A caller that compares reads the clock first: the deadline only helps a clock
@@ -148,61 +131,61 @@ public:
         return time_point(duration(deadline_.load(std::memory_order_acquire)));
     }
 
-    /// The smallest timeout negotiated. On the loop.
+    /// The smallest timeout granted. On the loop.
     [[nodiscard]] duration timeout() const noexcept { return timeout_; }
 
-    /// When the newest answered quorum write was sent. On the loop.
-    [[nodiscard]] time_point proof() const noexcept { return proof_; }
+    /// When the newest answered write was sent, and the newest contact. On the loop.
+    [[nodiscard]] time_point newest_write() const noexcept { return newest_write_; }
+
+    [[nodiscard]] time_point newest_contact() const noexcept {
+        return contacts_ == 0 ? begun_ : log_[contacts_ - 1].sent;
+    }
+
+    [[nodiscard]] std::size_t logged_contacts() const noexcept { return contacts_; }
 
 private:
-    /// A proof, and when it was answered: the servers had it by then.
-    struct earlier {
+    struct contact {
         time_point sent;
         time_point answered;
     };
 
-    /// Within this time what a server has heard is surely told to the leader.
-    [[nodiscard]] duration told() const noexcept { return std::max(timeout_ / 4, tick_ / 2); }
-
-    void publish() noexcept {
-        if (ended_ || proof_ == time_point::min() || timeout_ == duration::max()) {
-            believed_until_ = time_point::min();
-        } else {
-            const auto is_told = [&](time_point heard) { return proof_ - told() >= heard; };
-            if (is_told(heard_since_) && proof_ >= doubted_until_) {
-                const silence s = is_told(silent_until_) ? silence::none : silence_;
-                believe(proof_ + timeout_ - validity_margin(timeout_, tick_, s),
-                        proof_ >= told_since_);
-                told_later_.reset();
-            } else if (told_later_ && told_later_->sent != time_point::min() &&
-                       is_told(told_later_->answered)) {
-                // The leader has been told of that one, or the newest would not be answered.
-                believe(told_later_->sent + timeout_ * 9 / 10, true);
-                told_later_.reset();
-            }
+    /// Keeps what submissions can still ask for: the newest contact that is a report period old,
+    /// and of the later ones two in each eighth of it, however many there are.
+    void add(contact c) noexcept {
+        std::size_t old = 0;
+        while (old + 1 < contacts_ && log_[old + 1].answered <= c.answered - report_period_) {
+            ++old;
         }
-        deadline_.store(believed_until_.time_since_epoch().count(), std::memory_order_release);
+        std::move(log_.begin() + static_cast<std::ptrdiff_t>(old),
+                  log_.begin() + static_cast<std::ptrdiff_t>(contacts_),
+                  log_.begin());
+        contacts_ -= old;
+        const bool crowded =
+            contacts_ == log_.size() ||
+            (contacts_ > 1 && c.answered - log_[contacts_ - 2].answered < report_period_ / 8);
+        if (crowded) {
+            c.sent = std::max(c.sent, log_[--contacts_].sent);
+        }
+        log_[contacts_++] = c;
     }
 
-    void believe(time_point until, bool grants) noexcept {
-        believed_until_ = std::max(believed_until_, until);
-        grants_until_ = grants ? std::max(grants_until_, until) : grants_until_;
+    void believe(time_point until) noexcept {
+        if (!ended_ && until > deadline()) {
+            deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
+        }
     }
 
-    const duration tick_;
+    const validity_assumptions assumptions_;
     duration timeout_ = duration::max();
-    time_point proof_ = time_point::min();
-    time_point answered_ = time_point::min();      ///< when that was
-    time_point silent_until_ = time_point::min();  ///< the end of the last silence before `proof_`
-    silence silence_ = silence::ended;
-    time_point doubted_until_ = time_point::min();  ///< a write has to be sent then, or later
-    duration quickest_{0};  ///< from a request to its answer, once there was one
-    time_point awake_since_ = time_point::min();  ///< the end of the last interruption
-    time_point heard_since_ = time_point::min();  ///< the servers have, for sure
-    time_point told_since_ = time_point::min();   ///< so has the leader of any write sent since
-    std::optional<earlier> told_later_;           ///< the last proof before an interruption
-    time_point believed_until_ = time_point::min();
-    time_point grants_until_ = time_point::min();
+    duration kept_{};
+    duration report_period_{};
+    std::uint64_t connection_ = 0;
+    time_point begun_ = time_point::min();   ///< the present connection
+    time_point proven_ = time_point::min();  ///< contacts sent by then are known to the leader
+    time_point newest_write_ = time_point::min();
+    duration quickest_ = duration::max();  ///< from a write, or a connect, to its answer
+    std::array<contact, 24> log_{};
+    std::size_t contacts_ = 0;
     bool ended_ = false;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };

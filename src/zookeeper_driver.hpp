@@ -1,33 +1,27 @@
 #pragma once
 
-#include "asio_loop.hpp"
-#include "name_resolution.hpp"
-#include "request_ledger.hpp"
-#include "server_list.hpp"
+#include "io_loop.hpp"
+#include "server_addresses.hpp"
 #include "session.hpp"
-#include "socket_watch.hpp"
-#include "watch_registry.hpp"
-#include "zookeeper_handle.hpp"
+#include "zookeeper_connection.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace latchkey {
 
-/// What a zookeeper_session is: drives handles of the C client with the loop's sockets and timers,
-/// keeps account of requests and watches, and decides when to go on to the next server.
+/// What a zookeeper_session is: one session, which goes from connection to connection. It chooses
+/// the servers, paces the attempts, keeps what cannot be sent yet, and ends the session.
 ///
 /// It outlives its session when that is destroyed inside a callback, as long as the C client's
 /// frames are on the stack.
 class zookeeper_driver final : public std::enable_shared_from_this<zookeeper_driver>,
-                               zookeeper_handle::observer {
+                               zookeeper_connection::listener {
 public:
-    zookeeper_driver(const std::shared_ptr<asio_loop>& l,
+    zookeeper_driver(const std::shared_ptr<io_loop>& l,
                      name_resolver resolver,
                      session_options options,
                      session::event_handler events);
@@ -47,86 +41,59 @@ private:
         session::completion done;
     };
 
-    // zookeeper_handle::observer
-    void on_state(zookeeper_handle::state now) noexcept override;
-    void on_watch(watch_event what, const char* path) noexcept override;
-    void on_reply(std::uint64_t id, reply answer) noexcept override;
+    // zookeeper_connection::listener
+    void connected() noexcept override;
+    void disconnected(zookeeper_handle::state why) noexcept override;
 
-    void resolve();
-    void resolved(const name_resolution& result);
-    void start(std::vector<server_address> addresses);
-    void servers_moved(const std::vector<server_address>& addresses);
-    void retry_later();
+    void resolved(const server_addresses::failures& failed);
 
-    /// Every entry from the loop goes through here: does `work`, then works the C client until
-    /// there is only waiting left, then destroys what could not be destroyed meanwhile.
-    template <class Work>
-    void take_turn(Work work) {
-        const auto self = shared_from_this();
-        inside_ = true;
-        work();
-        end_turn();
-    }
-
-    void end_turn();
-    void pump(bool readable, bool writable);
-    void read_frames(bool readable, bool writable);
-    void settle();
-    [[nodiscard]] bool ready_to_connect();
-    [[nodiscard]] bool began_attempt(int socket);
-    void attempt_failed();
+    /// Every entry from the loop goes through here: works the connection, or makes one, until there
+    /// is only waiting left, then destroys what could not be destroyed meanwhile.
+    void take_turn(bool readable = false, bool writable = false);
+    [[nodiscard]] bool begin_attempt();
+    [[nodiscard]] bool work(bool readable, bool writable);
+    void connection_ended();
+    void attempt_failed(const std::string& why);
+    void pause_before_next();
     void wake_at(loop::clock::time_point at);
-    void woken();
-    void finish_closing(bool unsent);
+    void finish_closing();
     void let_go();
 
-    void send(const request& r,
-              bool watched,
-              std::weak_ptr<session::watcher> w,
-              session::completion done);
+    void send(waiting w);
     void send_waiting();
     void fail_waiting(result_code code);
     void reject(session::completion done, result_code code);
-    void schedule_flush();
+    void schedule_turn();
     void tell(const session_event& e);
     void tell_trouble(std::string detail);
 
     [[nodiscard]] bool working() const noexcept { return !abandoned_ && !over_ && !closed_; }
 
-    asio_loop* loop_;
-    std::weak_ptr<asio_loop> weak_loop_;
+    io_loop* loop_;
     const std::uint64_t born_;
-    const name_resolver resolver_;
     const session_options options_;
     session::event_handler events_;
 
-    server_list servers_;
-    std::unique_ptr<zookeeper_handle> handle_;
-    socket_watch socket_;
-    request_ledger in_flight_;
+    server_addresses servers_;
+    server_address server_;  ///< of the present attempt or connection
+    session_key session_;
+    std::chrono::milliseconds timeout_;  ///< asked for, then negotiated
+    std::unique_ptr<zookeeper_connection> connection_;
     std::deque<waiting> waiting_;
-    watch_registry watches_;
 
     timer wake_;
     loop::clock::time_point wake_at_{};
-    loop::clock::time_point answered_at_{};  ///< something, on this connection
     loop::clock::time_point pause_until_{};
+    loop::clock::time_point attempt_begun_{};
     loop::clock::time_point attempt_ends_{};
+    loop::clock::time_point connected_at_{};
     std::chrono::milliseconds attempt_limit_{};
-    std::string server_;       ///< of the present attempt or connection
-    std::string left_server_;  ///< of the connection before, until another one was tried
-    std::size_t attempts_ = 0;
-    unsigned failed_rounds_ = 0;
+    std::size_t attempts_ = 0;    ///< since there was a connection
+    unsigned failed_rounds_ = 0;  ///< through the list of servers, and connections that died young
 
-    bool resolving_ = false;
-    bool attempting_ = false;
-    bool attempt_timed_out_ = false;
-    bool connected_ = false;       ///< as told
-    bool ever_connected_ = false;  ///< this handle has a session
-    bool stale_ = false;           ///< the C client mixes up two connections, see settle()
+    bool connected_ = false;  ///< as told
     bool inside_ = false;
-    bool only_watches_ = false;  ///< have come with the present frame
-    bool flush_posted_ = false;
+    bool turn_posted_ = false;
     bool over_ = false;
     bool closing_ = false;
     bool closed_ = false;

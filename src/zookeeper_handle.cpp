@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -175,12 +176,12 @@ struct zookeeper_handle::trampolines {
         deliver(context, std::move(r));
     }
 
-    static void listed(int rc, const String_vector* names, const void* context) noexcept {
+    static void listed(int rc, const String_vector* names, const Stat*, const void* id) noexcept {
         reply r = failed(rc);
         if (r.ok() && names != nullptr) {
             r.names.assign(names->data, names->data + names->count);
         }
-        deliver(context, std::move(r));
+        deliver(id, std::move(r));
     }
 
     static void synced(int rc, const char* /*path*/, const void* context) noexcept {
@@ -217,21 +218,16 @@ struct zookeeper_handle::trampolines {
         }
     }
 
-    /// The C client goes on to the next server before it returns from a failure; only here it tells
-    /// which one has failed.
     static void logged(const char* message) noexcept {
         if (client_log_wanted()) {
             std::fprintf(stderr, "%s\n", message);
-        }
-        if (const auto server = server_in_client_log(message); dispatching && !server.empty()) {
-            dispatching->failed_server_ = server;
         }
     }
 
     /// The C client's statics; the same each time.
     static void configure_client() noexcept {
         zoo_set_debug_level(client_log_wanted() ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
-        // The list comes shuffled, and the C client would reseed the program's rand().
+        // Otherwise the C client would reseed the program's rand().
         zoo_deterministic_conn_order(1);
     }
 
@@ -252,25 +248,24 @@ struct zookeeper_handle::trampolines {
     }
 };
 
-zookeeper_handle::zookeeper_handle(const std::string& servers,
-                                   milliseconds timeout,
-                                   const std::vector<session_options::identity>& identities,
-                                   observer& o)
-    : observer_(&o) {
+zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(&o) {
     static_cast<void>(dead_socket());  // so that later nothing can fail
     trampolines::configure_client();
     const restored scope(dispatching, this);
     const auto longest = milliseconds(std::numeric_limits<int>::max());
-    const auto wanted = static_cast<int>(std::min(timeout, longest).count());
+    const auto wanted = static_cast<int>(std::min(how.timeout, longest).count());
     const auto watcher = &trampolines::session_changed;
     const auto log = &trampolines::logged;
+    clientid_t session{.client_id = how.session.id, .passwd = {}};
+    std::copy(how.session.password.begin(), how.session.password.end(), session.passwd);
+    const clientid_t* known = how.session.id != 0 ? &session : nullptr;
     const auto flags = ZOO_NO_LOG_CLIENTENV;
-    handle_ = zookeeper_init2(servers.c_str(), watcher, wanted, nullptr, nullptr, flags, log);
+    handle_ = zookeeper_init2(how.server.c_str(), watcher, wanted, known, nullptr, flags, log);
     if (handle_ == nullptr) {
-        throw std::system_error(errno, std::generic_category(), servers);
+        throw std::system_error(errno, std::generic_category(), how.server);
     }
     zoo_set_servers_resolution_delay(handle_, -1);
-    for (const auto& [scheme, secret] : identities) {
+    for (const auto& [scheme, secret] : how.identities) {
         const int length = length_of(secret);
         zoo_add_auth(handle_, scheme.c_str(), secret.data(), length, nullptr, nullptr);
     }
@@ -279,11 +274,11 @@ zookeeper_handle::zookeeper_handle(const std::string& servers,
 zookeeper_handle::~zookeeper_handle() {
     const restored scope(dispatching, this);
     // With a connection the C client would send the end of the session and wait for the answer.
-    fail();
+    break_connection();
     zookeeper_close(handle_);
 }
 
-void zookeeper_handle::fail() noexcept {
+void zookeeper_handle::break_connection() noexcept {
     if (current() != state::connecting && current() != state::connected) {
         return;  // the C client has closed its socket, and the number may be another's
     }
@@ -298,21 +293,15 @@ zookeeper_handle::state zookeeper_handle::current() const noexcept {
     return trampolines::known(zoo_state(handle_));
 }
 
-std::int64_t zookeeper_handle::session_id() const noexcept {
-    return zoo_client_id(handle_)->client_id;
+session_key zookeeper_handle::session() const noexcept {
+    const clientid_t& known = *zoo_client_id(handle_);
+    session_key key{.id = known.client_id, .password = {}};
+    std::copy(std::begin(known.passwd), std::end(known.passwd), key.password.begin());
+    return key;
 }
 
 milliseconds zookeeper_handle::timeout() const noexcept {
     return milliseconds(zoo_recv_timeout(handle_));
-}
-
-std::string zookeeper_handle::server() const {
-    return zoo_get_current_server(handle_);
-}
-
-void zookeeper_handle::set_servers(const std::string& servers) noexcept {
-    const restored scope(dispatching, this);
-    zoo_set_servers(handle_, servers.c_str());
 }
 
 zookeeper_handle::interest zookeeper_handle::next() noexcept {
@@ -369,17 +358,16 @@ int zookeeper_handle::send_by_kind(std::uint64_t id, const request& r, bool watc
         case request::kind::exists:
             return zoo_aexists(h, path, 0, &to::stated, context);
         case request::kind::children:
-            return zoo_awget_children(h, path, watcher, nullptr, &to::listed, context);
+            return zoo_awget_children2(h, path, watcher, nullptr, &to::listed, context);
         case request::kind::set:
             return zoo_aset(h, path, data, length, r.version, &to::stated, context);
         case request::kind::sync:
             return zoo_async(h, path, &to::synced, context);
         case request::kind::multi:
             return send_multi(id, r);
-        case request::kind::check:
-            break;
+        default:
+            return ZBADARGUMENTS;
     }
-    return ZBADARGUMENTS;
 }
 
 int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {

@@ -3,11 +3,12 @@
 #include "request.hpp"
 #include "session.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 // The C client's own name, so that its header stays in one file.
@@ -15,15 +16,23 @@ struct _zhandle;  // NOLINT(bugprone-reserved-identifier): not ours to choose
 
 namespace latchkey {
 
-/// One handle of the ZooKeeper C client, without its surprises at the interface: contexts are
-/// numbers, answers are values, closing never blocks and never tells the servers.
+/// What a client shows to go on with a session: its number and its password.
+struct session_key {
+    std::int64_t id = 0;  ///< 0: a new session
+    std::array<char, 16> password{};
+};
+
+/// One handle of the ZooKeeper C client, for one connection to one server. It is destroyed with its
+/// connection, and the next one goes on with the session: so the C client never reconnects, never
+/// chooses a server, never replays watches and never mixes up the answers of two connections.
 ///
+/// Contexts are numbers, answers are values, closing never blocks and never tells the servers.
 /// Everything on one thread. The observer is called only inside next(), process() and the
 /// destructor; it must not destroy the handle there.
 class zookeeper_handle {
 public:
     enum class state : std::uint8_t {
-        disconnected,  ///< between two attempts
+        disconnected,  ///< not begun, or over
         connecting,
         connected,
         expired,
@@ -46,18 +55,21 @@ public:
 
     /// What to wait for before process(), or, at the end of `patience`, next().
     struct interest {
-        bool failed = false;  ///< the connection or the attempt, see last_failure()
-        int socket = -1;      ///< -1: the C client pauses; call again
+        bool failed = false;  ///< the connection or the attempt is over, see last_failure()
+        int socket = -1;
         bool write = false;
         std::chrono::milliseconds patience{};
     };
 
-    /// `servers` as server_list::connect_string() writes it. Throws std::system_error when the C
-    /// client refuses it.
-    zookeeper_handle(const std::string& servers,
-                     std::chrono::milliseconds timeout,
-                     const std::vector<session_options::identity>& identities,
-                     observer& o);
+    struct opening {
+        std::string server;  ///< `address:port`, numeric; IPv6 without brackets
+        std::chrono::milliseconds timeout{};
+        session_key session;
+        std::vector<session_options::identity> identities;
+    };
+
+    /// Throws std::system_error when the C client refuses it.
+    zookeeper_handle(const opening& how, observer& o);
     zookeeper_handle(const zookeeper_handle&) = delete;
     zookeeper_handle& operator=(const zookeeper_handle&) = delete;
 
@@ -65,44 +77,37 @@ public:
     ~zookeeper_handle();
 
     [[nodiscard]] state current() const noexcept;
-    [[nodiscard]] std::int64_t session_id() const noexcept;
-    /// As asked for; after the first connect, as negotiated.
+    /// Once connected.
+    [[nodiscard]] session_key session() const noexcept;
+    /// As asked for; once connected, as negotiated.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept;
-    /// The server of the present attempt or connection, as server_list::described() takes it.
-    [[nodiscard]] std::string server() const;
 
-    /// Goes on with these servers. Only while there is no connection.
-    void set_servers(const std::string& servers) noexcept;
-
-    /// Connects, pings, finds timeouts. Also needed after send(), once for any number of them.
+    /// Connects, pings, finds timeouts. Also needed after send(), once for any number of them. Not
+    /// to be called again once it has failed, or a connection is over: the C client would open
+    /// another one.
     interest next() noexcept;
     /// Reads at most one frame, and writes what can be written. False when there was nothing to
     /// read or the connection failed.
     bool process(bool write) noexcept;
 
-    /// Makes the present connection or attempt fail, with its requests, if there is one.
-    void fail() noexcept;
-
     /// `r` must be acceptable(). Anything but `ok` means that nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);
 
-    /// Why the last connection or attempt failed (an errno value), and the server of it.
+    /// Why the connection or the attempt failed: an errno value.
     [[nodiscard]] int last_failure() const noexcept { return last_failure_; }
-
-    [[nodiscard]] const std::string& failed_server() const noexcept { return failed_server_; }
 
 private:
     struct multi_buffers;
     struct trampolines;
 
+    void break_connection() noexcept;
     [[nodiscard]] int send_by_kind(std::uint64_t id, const request& r, bool watch);
     [[nodiscard]] int send_multi(std::uint64_t id, const request& r);
 
     _zhandle* handle_ = nullptr;
     observer* observer_;
-    std::vector<std::unique_ptr<multi_buffers>> multis_;
+    std::deque<std::unique_ptr<multi_buffers>> multis_;  ///< answered in this order, mostly
     int last_failure_ = 0;
-    std::string failed_server_;
     int socket_ = -1;  ///< the C client's, as next() saw it
 };
 

@@ -1,6 +1,6 @@
 #include "zookeeper_session.hpp"
 
-#include "asio_loop.hpp"
+#include "io_loop.hpp"
 #include "zookeeper_driver.hpp"
 
 #include <utility>
@@ -33,7 +33,7 @@ private:
 
 }  // namespace
 
-zookeeper_sessions::zookeeper_sessions(std::shared_ptr<asio_loop> loop, name_resolver resolver)
+zookeeper_sessions::zookeeper_sessions(std::shared_ptr<io_loop> loop, name_resolver resolver)
     : loop_(std::move(loop)), resolver_(std::move(resolver)) {}
 
 zookeeper_sessions::~zookeeper_sessions() = default;

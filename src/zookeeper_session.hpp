@@ -7,13 +7,13 @@
 
 namespace latchkey {
 
-class asio_loop;
+class io_loop;
 
 /// Sessions with real servers, through the ZooKeeper C client in its single-threaded form, driven
 /// by the loop.
 class zookeeper_sessions final : public session_factory {
 public:
-    explicit zookeeper_sessions(std::shared_ptr<asio_loop> loop,
+    explicit zookeeper_sessions(std::shared_ptr<io_loop> loop,
                                 name_resolver resolver = &resolve_names);
     ~zookeeper_sessions() override;
 
@@ -21,7 +21,7 @@ public:
                                                 session::event_handler events) override;
 
 private:
-    std::shared_ptr<asio_loop> loop_;
+    std::shared_ptr<io_loop> loop_;
     name_resolver resolver_;
 };
 

@@ -35,7 +35,7 @@ struct counters {
     std::uint64_t creates = 0;
     std::uint64_t removes = 0;
     std::uint64_t gets = 0;
-    std::uint64_t exists = 0;
+    std::uint64_t exists = 0;  ///< as those by which an idle client keeps in touch
     std::uint64_t children = 0;
     std::uint64_t sets = 0;
     std::uint64_t multis = 0;  ///< that could change something
@@ -46,9 +46,9 @@ struct counters {
 
     bool operator==(const counters&) const = default;
 
-    /// All requests but heartbeats.
+    /// All requests but those that clients send for their sessions' sake: `checks` and `exists`.
     [[nodiscard]] std::uint64_t requests() const noexcept {
-        return creates + removes + gets + exists + children + sets + multis + syncs;
+        return creates + removes + gets + children + sets + multis + syncs;
     }
 };
 
@@ -93,6 +93,7 @@ public:
         int sync_limit = 5;              ///< ticks after which a leader and a silent follower part
         duration election = std::chrono::milliseconds(200);
         duration container_interval = std::chrono::minutes(1);  ///< 0: only reap_containers()
+        std::size_t max_request = 0xfffff;  ///< bytes, as `jute.maxbuffer`; above, it hangs up
     };
 
     struct session_info {
@@ -125,6 +126,16 @@ public:
     /// close() does not wait.
     [[nodiscard]] client connect(client_options how = {}, const std::string& chroot = {});
 
+    /// Lets other programs use this ensemble with any ZooKeeper client: server 0 listens on `port`
+    /// of `address` (numeric), server 1 on `port + 1`, and so on; with port 0 on any free ports.
+    /// Returns the connect string. Threaded only. Throws latchkey::error if a port is not free.
+    ///
+    /// The servers listen until the ensemble is destroyed, on a thread of their own. A server that
+    /// is stopped hangs up on its clients. cut() and expire() affect such clients as well; move(),
+    /// suspend(), black_hole(), pause() and replace() do not. Anyone who reaches the ports can do
+    /// everything that access control lists do not forbid.
+    std::string serve(const std::string& address = "127.0.0.1", std::uint16_t port = 0);
+
     // Time.
     [[nodiscard]] duration now() const noexcept;  ///< since a fixed point of the ensemble's clock
     bool step();                                  ///< the next event; stepped only
@@ -141,7 +152,10 @@ public:
     void move(std::int64_t session, int server);  ///< the same, and it comes back to this server
     void suspend(std::int64_t session);           ///< breaks, and is refused until resume()
     void black_hole(std::int64_t session);  ///< nothing arrives in either direction until resume()
-    /// The client does not run until resume(), like SIGSTOP; threaded, its callback thread does.
+    void confine(std::int64_t session, int server);  ///< reaches only this server until resume()
+    /// From now on the client's clock runs that many times as fast as the ensemble's, 0.5 to 2.
+    void set_clock_rate(std::int64_t session, double rate);
+    /// The client does not run until resume(), like SIGSTOP; threaded, its callbacks do.
     void pause(std::int64_t session);
     void resume(std::int64_t session);
     /// At its next connection the servers hand out a new session, without a word.
@@ -158,14 +172,18 @@ public:
     void isolate(int index);
     void heal(int index);
     void lag(int index, duration by);  ///< what its leader tells it comes late; 0 ends it
+    void set_server_clock_rate(int index, double rate);  ///< as set_clock_rate()
 
     // Requests.
     /// The next `count` requests of the kind, of one session or of any, end with a broken
-    /// connection. The client is told `code` of them and of what else was on its way.
+    /// connection. The client is told `code` of them and of what else was on its way. A count of 0
+    /// ends what was asked for before, of the same kind and session: of refusals, too.
     void fail_next(operation what, when w, std::int64_t session = 0, int count = 1, int code = -4);
     /// They are answered with one of ZooKeeper's codes: not done, or although they are done.
     void refuse_next(
         operation what, int code, std::int64_t session = 0, int count = 1, when w = when::before);
+    /// How many of those have not met a request yet.
+    [[nodiscard]] std::size_t faults_to_come() const;
     void inject(
         const faults& rates);  ///< from now on; `{}` ends it, and what has begun ends itself
 

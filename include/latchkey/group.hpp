@@ -55,7 +55,8 @@ public:
 
     /// Replaces the data, for as long as the membership lasts. Cost: 1 request that nobody waits
     /// for; each who watches the group gets an event and reads it. Errors:
-    /// errc::invalid_argument for more than 1,000,000 bytes.
+    /// errc::invalid_argument for more than fits into one request of 1,000,000 bytes with the path
+    /// and the access control list (join() has the same limit).
     void set_data(std::string data);
 
     /// Gives the place up and empties this object: as hold::release().
@@ -88,11 +89,11 @@ public:
     struct options {
         std::optional<acl> access = {};  ///< instead of the client's
         /// How long a watcher lets changes gather before it lists again; the first one is
-        /// told that much later.
+        /// told that much later. From 0 to an hour.
         std::chrono::nanoseconds pause{};
     };
 
-    /// No request is sent. Errors: errc::invalid_argument for the path.
+    /// No request is sent. Errors: errc::invalid_argument for the path or the pause.
     group(client& c, std::string path);
     group(client& c, std::string path, options how);
     group(const group&) = delete;
@@ -131,8 +132,9 @@ public:
                     std::stop_token stop,
                     join_handler handler);
 
-    /// Who is there, by name, as the server asked sees it. Cost: 1 request, then one a member, 2
-    /// round trips. Errors: errc::unreachable within the session timeout, not_authorized, ...
+    /// Who is there, by name, as the server asked sees it. Cost: 1 request, then one a member, 64
+    /// at a time: 2 round trips, and one more for each 64. The caller keeps the data of all.
+    /// Errors: errc::unreachable within the session timeout, not_authorized, ...
     [[nodiscard]] std::vector<member> members();
 
     /// Tells who is there, by name: now, and whenever that or their data has changed, until the

@@ -76,16 +76,16 @@ public:
     /// answered quorum write while valid; the past once lost; `time_point::min()` when empty.
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
-    /// Requested when the hold is lost, on the client's callback thread, after earlier events and
-    /// before later ones. Not requested by a release. Empty hold: a token that can never be
-    /// requested.
+    /// Requested when the hold is lost, on the client's stop thread: no listener, handler or `log`
+    /// delays it, only stop callbacks of earlier requests can. Not requested by a release. Empty
+    /// hold: a token that can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     /// Why `valid()` is false; loss::none while valid, and for an empty hold.
     [[nodiscard]] loss why_lost() const noexcept;
 
-    /// Requested when somebody asks for the lock back (revoke(), or Curator's Revoker), on the
-    /// client's callback thread. The hold stays as it is: whether and when to release is the
+    /// Requested when another client asks for the lock back (revoke(), or Curator's Revoker), on
+    /// the client's stop thread. The hold stays as it is: whether and when to release is the
     /// holder's choice. A request made while it still waited is there with the grant; one to a hold
     /// that is released within milliseconds may go unheard. Cost: one read for each change of the
     /// znode's data; none without. Empty hold: a token that can never be requested.

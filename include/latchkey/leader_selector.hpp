@@ -29,6 +29,7 @@ class leader_campaign;
 ///   calls, of this object too.
 /// - Cost: that of a mutex, and 1 request that nobody waits for if data is published.
 /// - Threads: all members from any thread. Lifetime: may outlive the client, whose end closes it.
+/// - On a stepped in-process ensemble the function is an event of the ensemble, and takes no time.
 ///
 ///     latchkey::leader_selector leading(
 ///         zk, "/reports/leader", {.id = "node-7"},
@@ -42,7 +43,7 @@ class leader_selector {
 public:
     /// The stop token is requested when the term is lost, somebody asks for the leadership
     /// (leadership::hand_over_requested(), as Curator's Revoker does), interrupt() or close() is
-    /// called: on the client's callback thread, or inside that call.
+    /// called: on the client's stop thread, or inside that call.
     using work = std::function<void(const latchkey::leadership&, std::stop_token)>;
 
     struct behaviour {
@@ -52,9 +53,10 @@ public:
 
         /// Told, on the selector's thread, what the function threw, or why the servers refused this
         /// candidate (`error`). It is a candidate again after a pause, which doubles up to 30
-        /// seconds while that goes on: others are elected meanwhile. After errc::closed and
-        /// errc::authentication_failed there is nothing more to come, unless close() was called,
-        /// which is not told. Without it: a line to the client's log.
+        /// seconds while that goes on: others are elected meanwhile. When the client is closed, or
+        /// has given up (errc::authentication_failed, errc::invalid_argument), that is told last,
+        /// and the selector is closed. After close() nothing is told. Without it: a line to the
+        /// client's log.
         std::function<void(const std::exception_ptr&)> failed = {};
     };
 
@@ -85,7 +87,7 @@ public:
     void interrupt() noexcept;
 
     /// Is no candidate any more, for good; asks the function to return, and waits until it has. On
-    /// the client's callback thread, and inside the function, it does not wait: the function goes
+    /// the client's own threads, and inside the function, it does not wait: the function goes
     /// on with what it refers to, and the leadership is given up when it returns. May be called
     /// again.
     void close() noexcept;

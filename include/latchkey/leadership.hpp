@@ -55,15 +55,15 @@ public:
     /// answered quorum write while valid; the past once over; `time_point::min()` when empty.
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
-    /// Requested when the term ends, for whatever reason, on the client's callback thread, before
-    /// the listeners are told. Empty: a token that can never be requested.
+    /// Requested when the term ends, for whatever reason, on the client's stop thread. Listeners
+    /// are called after its stop callbacks. Empty: a token that can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     /// Why the term is over (loss::resigned if this candidate gave it up); loss::none while it is
     /// not.
     [[nodiscard]] loss why_lost() const noexcept;
 
-    /// Requested, on the client's callback thread, when somebody wants the leadership, and this
+    /// Requested, on the client's stop thread, when another candidate or an operator wants it: this
     /// leader is to finish what it does and then give it up. The term stays as it is meanwhile.
     [[nodiscard]] std::stop_token hand_over_requested() const noexcept;
 

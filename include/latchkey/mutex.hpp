@@ -60,14 +60,16 @@ public:
     /// - Cost: uncontended 2 requests in 1 round trip, also at the first use of a path (one request
     ///   more a missing level), and one read that nobody waits for and a short hold never sends.
     ///   Contended 2 round trips, 4 requests, then nothing until the predecessor goes; one more
-    ///   round trip if it was not the holder.
+    ///   round trip if it was not the holder. A reconnect: 2 reads while it waits. Participants of
+    ///   one client that join one queue together share their lists; for each of them that can take
+    ///   one more round trip.
     /// - Blocks: until acquired, cancelled or failed; waits through `suspended`, and joins anew at
     ///   the tail after `lost`.
     /// - Cancel: options.stop, an empty hold. Boost.Thread's interrupt(),
     ///   boost::thread_interrupted.
     /// - Errors: errc::not_authorized, closed, authentication_failed, sequence_exhausted,
-    ///   malformed_participant, quota_exceeded, ephemeral_parent, forked, would_deadlock (on the
-    ///   callback thread). Contention is not an error.
+    ///   malformed_participant, quota_exceeded, ephemeral_parent, forked, would_deadlock (in a
+    ///   callback). Contention is not an error.
     /// - Afterwards: on any outcome but a hold the participant's znode is gone, or is being deleted
     ///   until it is.
     [[nodiscard]] hold acquire(acquire_options options = {});

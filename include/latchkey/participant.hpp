@@ -25,7 +25,7 @@ struct participant {
     std::int64_t session_id = 0;         ///< the session that it lives with
     std::int64_t czxid = 0;              ///< the zxid of its creation
     std::uint32_t permits = 0;           ///< that it has of a semaphore; none while it waits
-    std::string data;                    ///< the znode's data as it is
+    std::string data;                    ///< the znode's data: its first 16,384 bytes
     std::optional<identity> identified;  ///< the data read as Latchkey's record, if it is one
 };
 

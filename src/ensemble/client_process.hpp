@@ -16,9 +16,15 @@ class ensemble_session;
 struct client_process {
     std::shared_ptr<virtual_loop::process> loop;
     bool refused = false;      ///< connections break and are not accepted
+    int only_server = -1;      ///< then others do not accept them; -1: all do
     bool black_holed = false;  ///< nothing arrives, in either direction
+    bool remote = false;       ///< it stands for all programs that come through a port
     std::set<ensemble_session*> sessions;
     std::vector<std::weak_ptr<connection>> connections;
+
+    [[nodiscard]] bool refuses(int server) const noexcept {
+        return refused || (only_server >= 0 && server != only_server);
+    }
 };
 
 }  // namespace latchkey::model

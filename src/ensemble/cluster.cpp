@@ -12,9 +12,14 @@ cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
       loop_(std::move(l)),
       random_(loop_->random()),
       faults_(random_()),
+      since_1970_(loop_->stepped() ? duration::zero()
+                                   : std::chrono::system_clock::now().time_since_epoch() -
+                                         loop_->now().time_since_epoch()),
       isolated_(static_cast<std::size_t>(how.servers), false),
       lag_(static_cast<std::size_t>(how.servers)),
-      election_(*loop_) {
+      epoch_(how.first_zxid >> 32U),
+      election_(*loop_),
+      last_session_(how.first_session) {
     for (int i = 0; i < how.servers; ++i) {
         servers_.push_back(std::make_unique<server>(*this, i, virtual_loop::make_process(loop_)));
     }
@@ -46,12 +51,27 @@ std::int64_t cluster::new_session_id(int server) {
     return (static_cast<std::int64_t>(server + 1) << 56U) | ++last_session_;
 }
 
+std::int64_t cluster::time() const {
+    return std::chrono::floor<std::chrono::milliseconds>(since_1970_ +
+                                                         loop_->now().time_since_epoch())
+        .count();
+}
+
 bool cluster::takes_for_new(std::int64_t session) {
     return replaced_.erase(session) != 0;
 }
 
 void cluster::replace(std::int64_t session) {
     replaced_.insert(session);
+}
+
+void cluster::cut(std::int64_t session) {
+    if (ensemble_session* const client = client_of(session)) {
+        return client->break_connection();
+    }
+    for (const auto& s : servers_) {
+        s->cut(session);
+    }
 }
 
 leader* cluster::leading() const noexcept {

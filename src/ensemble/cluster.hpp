@@ -60,6 +60,9 @@ public:
     [[nodiscard]] std::uint64_t next_ticket() noexcept { return ++last_ticket_; }
 
     [[nodiscard]] std::int64_t new_session_id(int server);
+
+    /// For people, in milliseconds since 1970; stepped, of the virtual clock.
+    [[nodiscard]] std::int64_t time() const;
     [[nodiscard]] bool takes_for_new(std::int64_t session);
     void someone_looks();
     void count_request(std::int64_t session, const packet& p);
@@ -90,9 +93,11 @@ public:
     void isolate(int index, bool cut_off);
     void lag(int index, duration by);
     void replace(std::int64_t session);
+    void cut(std::int64_t session);
     void black_hole(client_process& p, bool on);
+    void confine(client_process& p, int server);
 
-    /// Who opened a session; none if nobody did.
+    /// Who opened a session; none if nobody did, or it came through a port.
     [[nodiscard]] std::shared_ptr<client_process> process_of(std::int64_t session) const;
     [[nodiscard]] ensemble_session* client_of(std::int64_t session) const;
     [[nodiscard]] std::vector<testing::ensemble::session_info> sessions() const;
@@ -116,13 +121,14 @@ private:
     std::shared_ptr<virtual_loop> loop_;
     random_source random_;
     fault_plan faults_;
+    const duration since_1970_;  ///< to be added to the loop's clock
     std::vector<std::unique_ptr<server>> servers_;
     std::vector<bool> isolated_;
     std::vector<duration> lag_;
-    std::int64_t epoch_ = 0;
+    std::int64_t epoch_;
     timer election_;
     std::uint64_t last_ticket_ = 0;
-    std::int64_t last_session_ = 0;
+    std::int64_t last_session_;
     std::int64_t last_applied_ = 0;
     observer* observer_ = nullptr;
     std::set<std::int64_t> replaced_;

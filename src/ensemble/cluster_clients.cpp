@@ -12,12 +12,14 @@ std::uint64_t& counter_for(testing::counters& c, const request& r) {
         case request::kind::remove:
             return c.removes;
         case request::kind::get:
+        case request::kind::get_acl:
             return c.gets;
         case request::kind::exists:
             return c.exists;
         case request::kind::children:
             return c.children;
         case request::kind::set:
+        case request::kind::set_acl:
             return c.sets;
         case request::kind::sync:
             return c.syncs;
@@ -143,6 +145,15 @@ void cluster::black_hole(client_process& p, bool on) {
     }
 }
 
+void cluster::confine(client_process& p, int server) {
+    p.only_server = at(server).index();
+    for (ensemble_session* const s : p.sessions) {
+        if (s->server() != server) {
+            s->break_connection();
+        }
+    }
+}
+
 void cluster::opened(std::int64_t session, const std::shared_ptr<client_process>& by) {
     opened_[session] = by;
     if (observer_ != nullptr) {
@@ -152,7 +163,7 @@ void cluster::opened(std::int64_t session, const std::shared_ptr<client_process>
 
 std::shared_ptr<client_process> cluster::process_of(std::int64_t session) const {
     const auto found = opened_.find(session);
-    return found == opened_.end() ? nullptr : found->second;
+    return found == opened_.end() || found->second->remote ? nullptr : found->second;
 }
 
 ensemble_session* cluster::client_of(std::int64_t session) const {

@@ -24,17 +24,43 @@ struct hello {
     std::vector<session_options::identity> credentials;
 };
 
+/// Which of the watches of a connection on one path are meant.
+struct watch_kinds {
+    bool data = false;
+    bool children = false;
+    bool lasting = false;    ///< all that happens to the znode, again and again
+    bool recursive = false;  ///< the same to those below; instead of their parents' children
+};
+
 /// What a client says later.
 struct packet {
-    enum class kind : std::uint8_t { request, ping, set_watches, close };
+    enum class kind : std::uint8_t {
+        request,
+        ping,
+        set_watches,
+        close,
+        auth,
+        add_watch,       ///< one that lasts
+        check_watches,   ///< is there one?
+        remove_watches,  ///< the same, and it goes
+        refused          ///< whatever it was, `code` is the answer
+    };
 
     kind what = kind::ping;
-    request body;
+    request body;  ///< request; add_watch, check_watches, remove_watches: the path
     bool watch = false;
-    loop::clock::time_point asked{};        ///< request: when the client was asked for it
-    std::int64_t seen = 0;                  ///< set_watches
-    std::vector<std::string> data_watches;  ///< set_watches
+    bool stats = false;    ///< request: children, and creates inside a multi, are answered with one
+    std::size_t size = 0;  ///< on the wire, where its limit was checked; 0: there was none
+    loop::clock::time_point asked{};  ///< request: when the client was asked for it
+    std::int64_t seen = 0;            ///< set_watches, as the following
+    std::vector<std::string> data_watches;
+    std::vector<std::string> exists_watches;
     std::vector<std::string> child_watches;
+    std::vector<std::string> lasting_watches;
+    std::vector<std::string> recursive_watches;
+    session_options::identity credentials;  ///< auth
+    watch_kinds kinds;                      ///< add_watch, check_watches, remove_watches
+    result_code code = result_code::ok;     ///< refused
 };
 
 /// The client's end of a connection.
@@ -44,7 +70,7 @@ public:
     virtual void session_unknown() = 0;
     virtual void credentials_refused() = 0;
     virtual void answered(reply r, std::int64_t zxid) = 0;
-    virtual void heard(std::int64_t zxid) = 0;  ///< to a ping, and to watches set again
+    virtual void heard(std::int64_t zxid) = 0;  ///< to a ping, watches set again, credentials
     virtual void notified(watch_event e, const std::string& path) = 0;
     virtual void session_closed() = 0;
     virtual void dropped(const char* why, result_code code) = 0;  ///< of what is lost with it
@@ -92,6 +118,8 @@ struct connection : std::enable_shared_from_this<connection> {
     std::deque<pending> waiting;
     text_set data_watches;
     text_set child_watches;
+    text_set lasting_watches;
+    text_set recursive_watches;
 };
 
 using connection_ptr = std::shared_ptr<connection>;

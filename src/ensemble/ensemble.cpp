@@ -31,7 +31,20 @@ model::settings settings_of(const ensemble::options& how) {
     s.sync_limit = how.sync_limit;
     s.election = how.election;
     s.container_interval = how.container_interval;
+    s.max_request = how.max_request;
+    if (how.mode == ensemble::mode::threaded) {
+        // What clients remember of servers that were there before, on the same ports, is older.
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        s.first_zxid = std::chrono::floor<std::chrono::seconds>(now).count() << 32U;
+        s.first_session = std::chrono::floor<std::chrono::milliseconds>(now).count() << 12U;
+    }
     return s;
+}
+
+void check_clock_rate(double rate) {
+    if (!(rate >= 0.5 && rate <= 2)) {
+        throw error(errc::invalid_argument, "ensemble: a clock's rate must be 0.5 to 2");
+    }
 }
 
 fault_plan::rule rule_for(ensemble::operation what, std::int64_t session, int count) {
@@ -84,6 +97,7 @@ ensemble::state::state(const options& how)
 }
 
 ensemble::state::~state() {
+    ports.clear();
     loop->call([this] {
         trouble = nullptr;
         all->shut_down();
@@ -141,6 +155,17 @@ std::uint64_t ensemble::trace() const {
     return state_->on_loop([](cluster& all) { return all.loop().trace(); });
 }
 
+std::string ensemble::serve(const std::string& address, std::uint16_t port) {
+    if (state_->loop->stepped()) {
+        throw error(errc::invalid_argument,
+                    "ensemble: a stepped one cannot serve(): its clock does not run by itself");
+    }
+    return state_->ports
+        .emplace_back(
+            std::make_unique<model::port_server>(state_->loop, state_->all, address, port))
+        ->connect_string();
+}
+
 // Clients.
 
 std::vector<ensemble::session_info> ensemble::sessions() const {
@@ -152,11 +177,7 @@ void ensemble::expire(std::int64_t session) {
 }
 
 void ensemble::cut(std::int64_t session) {
-    state_->on_loop([&](cluster& all) {
-        if (model::ensemble_session* const client = all.client_of(session)) {
-            client->break_connection();
-        }
-    });
+    state_->on_loop([&](cluster& all) { all.cut(session); });
 }
 
 void ensemble::move(std::int64_t session, int server) {
@@ -186,6 +207,23 @@ void ensemble::black_hole(std::int64_t session) {
     });
 }
 
+void ensemble::confine(std::int64_t session, int server) {
+    state_->on_loop([&](cluster& all) {
+        if (const auto process = all.process_of(session)) {
+            all.confine(*process, server);
+        }
+    });
+}
+
+void ensemble::set_clock_rate(std::int64_t session, double rate) {
+    check_clock_rate(rate);
+    state_->on_loop([&](cluster& all) {
+        if (const auto process = all.process_of(session)) {
+            process->loop->set_clock_rate(rate);
+        }
+    });
+}
+
 void ensemble::pause(std::int64_t session) {
     state_->on_loop([&](cluster& all) {
         if (const auto process = all.process_of(session)) {
@@ -198,6 +236,7 @@ void ensemble::resume(std::int64_t session) {
     state_->on_loop([&](cluster& all) {
         if (const auto process = all.process_of(session)) {
             process->refused = false;
+            process->only_server = -1;
             all.black_hole(*process, false);
             process->loop->resume();
         }
@@ -242,6 +281,11 @@ void ensemble::lag(int index, duration by) {
     state_->on_loop([&](cluster& all) { all.lag(index, by); });
 }
 
+void ensemble::set_server_clock_rate(int index, double rate) {
+    check_clock_rate(rate);
+    state_->on_loop([&](cluster& all) { all.at(index).process().set_clock_rate(rate); });
+}
+
 // Requests.
 
 void ensemble::fail_next(operation what, when w, std::int64_t session, int count, int code) {
@@ -254,6 +298,10 @@ void ensemble::refuse_next(operation what, int code, std::int64_t session, int c
     fault_plan::rule r = rule_for(what, session, count);
     r.fate = {fault_plan::fault::refusal, w == when::after, static_cast<result_code>(code)};
     state_->on_loop([&](cluster& all) { all.faults().add(r); });
+}
+
+std::size_t ensemble::faults_to_come() const {
+    return state_->on_loop([](cluster& all) { return all.faults().to_come(); });
 }
 
 void ensemble::inject(const faults& rates) {

@@ -35,7 +35,7 @@ environment ensemble_access::environment_of(ensemble& e) {
     made.sessions = std::make_shared<ensemble_sessions>(all, process);
     if (e.state_->loop->stepped()) {
         made.callbacks = [l = process->loop,
-                          clients = e.state_->clients]() -> environment::executor {
+                          clients = e.state_->clients](const char*) -> environment::executor {
             return [l, clients](std::function<void()> f) {
                 l->post([clients, f = std::move(f)] {
                     if (!clients->silent) {
@@ -48,8 +48,8 @@ environment ensemble_access::environment_of(ensemble& e) {
             clients->close.push_back(std::move(close));
         };
     } else {
-        made.callbacks = []() -> environment::executor {
-            const auto thread = std::make_shared<callback_thread>();
+        made.callbacks = [](const char* name) -> environment::executor {
+            const auto thread = std::make_shared<callback_thread>(name);
             return [thread](std::function<void()> f) { thread->run(std::move(f)); };
         };
     }

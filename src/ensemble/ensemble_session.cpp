@@ -79,19 +79,20 @@ void ensemble_session::submit(request r, const std::shared_ptr<watcher>& w, comp
             std::move(done),
             phase_ == phase::closing ? result_code::closing : result_code::session_expired);
     }
-    if (!acceptable(r)) {
+    const bool watchable = r.what == request::kind::get || r.what == request::kind::children;
+    if (!acceptable(r) || (w != nullptr && !watchable)) {
         return complete_later(std::move(done), result_code::bad_arguments);
     }
     outstanding o{std::make_shared<packet>(), w, std::move(done)};
     o.what->what = packet::kind::request;
     o.what->body = std::move(r);
     o.what->watch = w != nullptr;
-    o.what->asked = process_->loop->now();
+    o.what->asked = all_->loop().now();
     enqueue(std::move(o));
 }
 
 void ensemble_session::enqueue(outstanding o) {
-    if (phase_ == phase::connected) {
+    if (phase_ == phase::connected && (o.what->body.urgent || queued_.empty())) {
         send(o.what);
         sent_.push_back(std::move(o));
     } else {
@@ -117,42 +118,28 @@ void ensemble_session::send(const std::shared_ptr<packet>& p) {
         all_->client_latency());
 }
 
-void ensemble_session::answered(reply r, std::int64_t zxid) {
-    if (phase_ != phase::connected || !hear(true)) {
+void ensemble_session::answered(reply r, std::int64_t /*zxid*/) {
+    if (phase_ != phase::connected) {
         return;
     }
-    seen_ = std::max(seen_, zxid);
+    last_heard_ = process_->loop->now();
     outstanding o = std::move(sent_.front());
     sent_.pop_front();
     if (r.ok() && o.what->watch && !o.watch.expired()) {
-        watches_.add(o.what->body.what, o.what->body.path, o.watch);
+        watches_.add(o.what->body.path,
+                     o.what->body.what == request::kind::get ? watch_registry::kind::data
+                                                             : watch_registry::kind::children,
+                     o.watch);
     }
     o.done(std::move(r));
 }
 
-void ensemble_session::heard(std::int64_t zxid) {
-    if (hear(true)) {
-        seen_ = std::max(seen_, zxid);
-    }
-}
-
-/// An answer, or a watch. False if there is no session any more.
-bool ensemble_session::hear(bool answer) {
+void ensemble_session::heard(std::int64_t /*zxid*/) {
     last_heard_ = process_->loop->now();
-    const auto before = answered_at_;
-    answered_at_ = answer ? last_heard_ : before;
-    if (phase_ != phase::connected || last_heard_ - before < quiet_limit(timeout_)) {
-        return true;
-    }
-    session_event e;
-    e.what = session_event::kind::silence_over;
-    return tell(e);
 }
 
 void ensemble_session::notified(watch_event e, const std::string& path) {
-    if (!hear(false)) {
-        return;
-    }
+    last_heard_ = process_->loop->now();
     const std::shared_ptr<bool> alive = alive_;
     for (const std::weak_ptr<watcher>& weak : watches_.take(e, path)) {
         const std::shared_ptr<watcher> w = weak.lock();

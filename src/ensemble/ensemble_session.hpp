@@ -1,9 +1,9 @@
 #pragma once
 
 #include "client_process.hpp"
-#include "client_watches.hpp"
 #include "connection.hpp"
 #include "session.hpp"
+#include "watch_registry.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -31,6 +31,9 @@ public:
     void close(std::function<void()> done) override;
 
     [[nodiscard]] std::int64_t id() const noexcept { return id_; }
+
+    /// Of the present connection or attempt; -1 before the first.
+    [[nodiscard]] int server() const noexcept { return server_; }
 
     // Faults.
     void break_connection();
@@ -63,7 +66,6 @@ private:
     [[nodiscard]] loop::clock::duration attempt_limit() const;
     [[nodiscard]] int next_server();
     void send(const std::shared_ptr<packet>& p);
-    void set_watches_again();
     void keep_alive();
     void watch_for_silence();
     void lose_connection(result_code code, const char* why, bool abruptly);
@@ -71,7 +73,6 @@ private:
     void end(session_event::kind what, result_code code, const char* why);
     [[nodiscard]] std::deque<outstanding> take_all();
     void fail(std::deque<outstanding> lost, result_code code);
-    bool hear(bool answer);
     bool tell(session_event e);
     void closed();
     void post(std::function<void()> f);
@@ -84,7 +85,6 @@ private:
 
     phase phase_ = phase::waiting;
     std::int64_t id_ = 0;
-    std::int64_t seen_ = 0;
     std::chrono::milliseconds timeout_;
     std::vector<int> servers_;
     std::size_t next_ = 0;  ///< attempts since the last success
@@ -95,12 +95,14 @@ private:
 
     std::deque<outstanding> sent_;
     std::deque<outstanding> queued_;
-    client_watches watches_;
+    watch_registry watches_;  ///< of the present connection
     std::function<void()> closed_;
 
+    unsigned died_young_ = 0;  ///< connections, one after the other
+    loop::clock::time_point connected_at_{};
     loop::clock::time_point last_sent_{};
     loop::clock::time_point last_heard_{};
-    loop::clock::time_point answered_at_{};
+    loop::clock::time_point attempt_begun_{};
     timer attempt_;
     timer ping_;
     timer silence_;

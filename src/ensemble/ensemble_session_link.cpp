@@ -1,4 +1,5 @@
 #include "cluster.hpp"
+#include "connect_schedule.hpp"
 #include "ensemble_session.hpp"
 
 #include <algorithm>
@@ -31,14 +32,15 @@ loop::clock::duration ensemble_session::attempt_limit() const {
 void ensemble_session::attempt() {
     phase_ = phase::connecting;
     server_ = next_server();
-    if (process_->refused || server_ < 0) {
+    attempt_begun_ = process_->loop->now();
+    if (process_->refuses(server_) || server_ < 0) {
         attempt_.start(all_->client_latency() * 2,
                        [this] { attempt_failed("connection refused"); });
         return;
     }
     connection_ = all_->connect(*process_, server_);
     connection_->client = this;
-    hello h{id_, seen_, options_.timeout, options_.identities};
+    hello h{id_, 0, options_.timeout, options_.identities};
     connection_->to_server.send(
         connection_,
         [end = connection_.get(), to = &all_->at(server_), h = std::move(h)] {
@@ -64,32 +66,33 @@ void ensemble_session::attempt_failed(const char* why) {
 void ensemble_session::welcomed(std::int64_t id, milliseconds timeout) {
     attempt_.cancel();
     next_ = 0;
+    // What was kept for a session is not sent in another one.
+    std::deque<outstanding> stale;
+    if (id_ != 0 && id_ != id) {
+        stale = std::exchange(queued_, {});
+    }
     id_ = id;
     timeout_ = timeout;
     phase_ = phase::connected;
-    answered_at_ = last_heard_ = last_sent_ = process_->loop->now();
+    connected_at_ = last_heard_ = last_sent_ = process_->loop->now();
     all_->opened(id, process_);
-    set_watches_again();
-    for (outstanding& o : std::exchange(queued_, {})) {
-        enqueue(std::move(o));
-    }
     keep_alive();
     watch_for_silence();
     session_event e;
     e.what = session_event::kind::connected;
     e.id = id;
     e.timeout = timeout;
-    tell(e);
-}
-
-void ensemble_session::set_watches_again() {
-    auto p = std::make_shared<packet>();
-    p->what = packet::kind::set_watches;
-    p->seen = seen_;
-    p->data_watches = watches_.data_paths();
-    p->child_watches = watches_.child_paths();
-    if (!p->data_watches.empty() || !p->child_watches.empty()) {
-        send(p);
+    e.begun = attempt_begun_;
+    if (!tell(e)) {
+        return;
+    }
+    const std::shared_ptr<bool> alive = alive_;
+    fail(std::move(stale), result_code::session_expired);
+    if (!*alive || phase_ != phase::connected) {
+        return;
+    }
+    for (outstanding& o : std::exchange(queued_, {})) {
+        enqueue(std::move(o));
     }
 }
 
@@ -130,7 +133,12 @@ void ensemble_session::dropped(const char* why, result_code code) {
 
 void ensemble_session::lose_connection(result_code code, const char* why, bool abruptly) {
     drop_connection(abruptly);
-    next_attempt_after({});
+    // As with real servers: connections that die young are followed by a growing pause.
+    const bool young = process_->loop->now() - connected_at_ < timeout_ / 4;
+    died_young_ = young ? died_young_ + 1 : 0;
+    next_attempt_after(died_young_ > 1 ? loop::clock::duration(reconnect_pause(
+                                             timeout_, died_young_, process_->loop->random()))
+                                       : loop::clock::duration{});
     std::deque<outstanding> lost = take_all();
     session_event e;
     e.what = session_event::kind::suspended;
@@ -144,6 +152,7 @@ void ensemble_session::drop_connection(bool abruptly) {
     attempt_.cancel();
     ping_.cancel();
     silence_.cancel();
+    watches_ = {};
     if (const connection_ptr c = std::exchange(connection_, nullptr)) {
         all_->hang_up(c, server_, abruptly);
     }

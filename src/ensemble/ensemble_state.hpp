@@ -4,6 +4,7 @@
 
 #include "cluster.hpp"
 #include "nemesis.hpp"
+#include "port_server.hpp"
 #include "virtual_loop.hpp"
 
 #include <functional>
@@ -50,6 +51,7 @@ struct ensemble::state {
     std::shared_ptr<virtual_loop> loop;
     std::shared_ptr<model::cluster> all;
     std::unique_ptr<model::nemesis> trouble;
+    std::vector<std::unique_ptr<model::port_server>> ports;
     std::shared_ptr<stepped_clients> clients = std::make_shared<stepped_clients>();
 };
 

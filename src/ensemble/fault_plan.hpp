@@ -3,6 +3,7 @@
 #include "random_source.hpp"
 #include "request.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,11 +36,11 @@ public:
 
     explicit fault_plan(std::uint64_t seed) noexcept : random_(seed) {}
 
-    void add(const rule& r) {
-        if (r.count > 0) {
-            rules_.push_back(r);
-        }
-    }
+    /// A rule for no request takes the place of those for the same kind and session.
+    void add(const rule& r);
+
+    /// How many requests are to meet a rule yet.
+    [[nodiscard]] std::size_t to_come() const noexcept;
 
     void rates(double cut_before, double cut_after) noexcept {
         cut_before_ = cut_before;

@@ -81,7 +81,7 @@ void leader::write(const forwarded& f, int from) {
     const result_code code = sessions_.check(f.session, from);
     transaction t;
     if (code == result_code::ok) {
-        t = prepare(proposed_, f.body, {f.session, f.identities, false}, next_zxid());
+        t = prepare(proposed_, f.body, {f.session, f.identities, false, all_->time()}, next_zxid());
     } else {
         t.zxid = next_zxid();
         t.session = f.session;
@@ -160,7 +160,7 @@ void leader::expire(std::int64_t session) {
 }
 
 reply leader::operate(const request& r) {
-    transaction t = prepare(proposed_, r, {0, {}, true}, next_zxid());
+    transaction t = prepare(proposed_, r, {0, {}, true, all_->time()}, next_zxid());
     reply answer = t.answer;
     propose(std::move(t));
     return answer;

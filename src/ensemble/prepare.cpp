@@ -75,12 +75,13 @@ decision decide_create(const tree& t, const request& r, const principal& who) {
     c.data = r.data;
     c.access = std::make_shared<const acl>(std::move(*access));
     c.owner = owner_of(r, who);
+    c.time = who.time;
     c.number = static_cast<std::int32_t>(static_cast<std::uint32_t>(parent->counter) + 1U);
     return {result_code::ok, std::move(c)};
 }
 
-bool other_version(const znode& node, const request& r) {
-    return r.version != request::any_version && r.version != node.version;
+bool other_version(std::int32_t version, const request& r) {
+    return r.version != request::any_version && r.version != version;
 }
 
 decision decide_remove(const tree& t, const request& r, const principal& who) {
@@ -98,7 +99,7 @@ decision decide_remove(const tree& t, const request& r, const principal& who) {
     if (node == nullptr) {
         return refuse(result_code::no_node);
     }
-    if (other_version(*node, r)) {
+    if (other_version(node->version, r)) {
         return refuse(result_code::bad_version);
     }
     if (!node->children.empty()) {
@@ -110,8 +111,12 @@ decision decide_remove(const tree& t, const request& r, const principal& who) {
     return {result_code::ok, std::move(c)};
 }
 
-// For set and check: the znode must be there, accessible and of the right version.
-result_code examine(const tree& t, const request& r, permission wanted, const principal& who) {
+// For set, set_acl and check: the znode must be there, accessible and of the right version.
+result_code examine(const tree& t,
+                    const request& r,
+                    permission wanted,
+                    const principal& who,
+                    std::int32_t znode::*version = &znode::version) {
     if (!valid_path(r.path)) {
         return result_code::bad_arguments;
     }
@@ -122,7 +127,7 @@ result_code examine(const tree& t, const request& r, permission wanted, const pr
     if (!allowed(*node, wanted, who)) {
         return result_code::no_auth;
     }
-    return other_version(*node, r) ? result_code::bad_version : result_code::ok;
+    return other_version(node->*version, r) ? result_code::bad_version : result_code::ok;
 }
 
 decision decide_set(const tree& t, const request& r, const principal& who) {
@@ -135,6 +140,23 @@ decision decide_set(const tree& t, const request& r, const principal& who) {
     c.path = r.path;
     c.data = r.data;
     c.number = static_cast<std::int32_t>(static_cast<std::uint32_t>(t.find(r.path)->version) + 1U);
+    c.time = who.time;
+    return {result_code::ok, std::move(c)};
+}
+
+decision decide_set_acl(const tree& t, const request& r, const principal& who) {
+    std::optional<acl> access = resolve(r.access, who.identities);
+    if (!access) {
+        return refuse(result_code::invalid_acl);
+    }
+    const result_code code = examine(t, r, permission::admin, who, &znode::aversion);
+    if (code != result_code::ok) {
+        return refuse(code);
+    }
+    change c;
+    c.what = change::kind::set_acl;
+    c.path = r.path;
+    c.access = std::make_shared<const acl>(std::move(*access));
     return {result_code::ok, std::move(c)};
 }
 
@@ -146,6 +168,8 @@ decision decide(const tree& t, const request& r, const principal& who) {
             return decide_remove(t, r, who);
         case request::kind::set:
             return decide_set(t, r, who);
+        case request::kind::set_acl:
+            return decide_set_acl(t, r, who);
         case request::kind::check:
             return {examine(t, r, permission::read, who), std::nullopt};
         default:

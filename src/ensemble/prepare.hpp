@@ -14,10 +14,11 @@ struct principal {
     std::int64_t session = 0;
     std::vector<identity> identities;
     bool operator_of_servers = false;  ///< no access control list applies
+    std::int64_t time = 0;             ///< of the request, in milliseconds since 1970
 };
 
-/// Decides a create, remove, set, check or multi against what is proposed so far, and applies what
-/// comes of it there. The answer is in the transaction, also if it is a refusal.
+/// Decides a create, remove, set, set_acl, check or multi against what is proposed so far, and
+/// applies what comes of it there. The answer is in the transaction, also if it is a refusal.
 [[nodiscard]] transaction prepare(tree& proposed,
                                   const request& r,
                                   const principal& who,

@@ -26,10 +26,21 @@ bool is_write(const request& r) {
         case request::kind::set:
         case request::kind::check:
         case request::kind::multi:
+        case request::kind::set_acl:
             return true;
         default:
             return false;
     }
+}
+
+// As the servers do: the hash of a password is shown only to those who could change it.
+acl shown(acl access, bool to_admin) {
+    for (acl_entry& e : access) {
+        if (e.scheme == "digest" && !to_admin) {
+            e.id.replace(e.id.find(':') + 1, std::string::npos, "x");
+        }
+    }
+    return access;
 }
 
 }  // namespace
@@ -55,11 +66,7 @@ void server::accept(const connection_ptr& c, const hello& h) {
         return refuse(c, "the server is behind what the client has seen");
     }
     for (const session_options::identity& credentials : h.credentials) {
-        if (std::optional<identity> known = authenticate(credentials)) {
-            c->identities.push_back(std::move(*known));
-        } else {
-            c->unauthenticated = true;
-        }
+        admit(*c, credentials);
     }
     c->timeout =
         std::clamp(h.timeout,
@@ -81,6 +88,14 @@ void server::accept(const connection_ptr& c, const hello& h) {
     c->session = f.session;
     being_opened_[f.ticket] = c;
     forward(std::move(f));
+}
+
+void server::admit(connection& c, const session_options::identity& credentials) {
+    if (std::optional<identity> known = authenticate(credentials)) {
+        c.identities.push_back(std::move(*known));
+    } else {
+        c.unauthenticated = true;
+    }
 }
 
 void server::validated(std::uint64_t ticket, bool valid) {
@@ -108,10 +123,14 @@ void server::establish(const connection_ptr& c) {
                        connection_client& client) { client.welcomed(id, timeout); },
                    all_->client_latency());
     if (c->unauthenticated) {
-        c->send_client([](connection_client& client) { client.credentials_refused(); },
-                       all_->client_latency());
-        forget(c);
+        refuse_credentials(c);
     }
+}
+
+void server::refuse_credentials(const connection_ptr& c) {
+    c->send_client([](connection_client& client) { client.credentials_refused(); },
+                   all_->client_latency());
+    forget(c);
 }
 
 void server::receive(const connection_ptr& c, const std::shared_ptr<const packet>& p) {
@@ -122,7 +141,7 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
     pending received;
     received.what = p;
     if (p->what == packet::kind::request) {
-        if (size_of(p->body) > all_->how().max_request) {
+        if (p->size == 0 && size_of(p->body) > all_->how().max_request) {
             return close(c, "a request was too large");
         }
         all_->count_request(c->session, *p);
@@ -132,6 +151,12 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
         }
     } else if (p->what == packet::kind::close) {
         static_cast<void>(all_->judge(*c, *p));
+    } else if (p->what == packet::kind::auth) {
+        // They count from now on, and are answered in turn.
+        admit(*c, p->credentials);
+        if (c->unauthenticated) {
+            return refuse_credentials(c);
+        }
     }
     enqueue(c, std::move(received));
 }
@@ -180,11 +205,25 @@ void server::drain(const connection_ptr& c) {
 }
 
 void server::serve(const connection_ptr& c, const pending& p) {
-    if (p.what->what == packet::kind::request) {
-        return respond(c, p, p.fault.done ? read(*c, *p.what) : reply{});
-    }
-    if (p.what->what == packet::kind::set_watches) {
-        set_watches(*c, *p.what);
+    reply r;
+    switch (p.what->what) {
+        case packet::kind::request:
+            return respond(c, p, p.fault.done ? read(*c, *p.what) : reply{});
+        case packet::kind::add_watch:
+            watches_.watch_lastingly(*c, p.what->body.path, p.what->kinds.recursive);
+            return answer(c, std::move(r));
+        case packet::kind::check_watches:
+        case packet::kind::remove_watches:
+            r.code = find_watches(*c, *p.what);
+            return answer(c, std::move(r));
+        case packet::kind::refused:
+            r.code = p.what->code;
+            return answer(c, std::move(r));
+        case packet::kind::set_watches:
+            set_watches(*c, *p.what);
+            break;
+        default:
+            break;
     }
     c->send_client([zxid = tree_.zxid()](connection_client& client) { client.heard(zxid); },
                    all_->client_latency());
@@ -197,22 +236,31 @@ reply server::read(connection& c, const packet& p) {
         return a;
     }
     const znode* const node = tree_.find(r.path);
+    if (p.watch && r.what == request::kind::exists) {
+        watches_.watch_data(c, r.path);  // also for a znode that is not there yet
+    }
     if (node == nullptr) {
         a.code = result_code::no_node;
         return a;
     }
-    if (r.what != request::kind::exists &&
-        !permits(*node->access, permission::read, c.identities)) {
+    const auto permitted = [&](permission wanted) {
+        return permits(*node->access, wanted, c.identities);
+    };
+    const bool to_all = r.what == request::kind::exists ||
+                        (r.what == request::kind::get_acl && permitted(permission::admin));
+    if (!to_all && !permitted(permission::read)) {
         a.code = result_code::no_auth;
         return a;
     }
-    if (r.what == request::kind::children) {
-        a.names = tree_.children(r.path);
-    } else {
+    if (r.what != request::kind::children || p.stats) {
         a.stat = node->stat();
     }
-    if (r.what == request::kind::get) {
+    if (r.what == request::kind::children) {
+        a.names = tree_.children(r.path);
+    } else if (r.what == request::kind::get) {
         a.data = node->data;
+    } else if (r.what == request::kind::get_acl) {
+        a.access = shown(*node->access, permitted(permission::admin));
     }
     if (p.watch && r.what == request::kind::get) {
         watches_.watch_data(c, r.path);
@@ -233,6 +281,19 @@ void server::set_watches(connection& c, const packet& p) {
             watches_.watch_data(c, path);
         }
     }
+    for (const std::string& path : p.exists_watches) {
+        if (tree_.find(path) != nullptr) {
+            notify(c, watch_event::created, path, true);
+        } else {
+            watches_.watch_data(c, path);
+        }
+    }
+    for (const std::string& path : p.lasting_watches) {
+        watches_.watch_lastingly(c, path, false);  // they do not tell what was missed
+    }
+    for (const std::string& path : p.recursive_watches) {
+        watches_.watch_lastingly(c, path, true);
+    }
     for (const std::string& path : p.child_watches) {
         const znode* const node = tree_.find(path);
         if (node == nullptr) {
@@ -243,6 +304,12 @@ void server::set_watches(connection& c, const packet& p) {
             watches_.watch_children(c, path);
         }
     }
+}
+
+result_code server::find_watches(connection& c, const packet& p) {
+    const bool remove = p.what == packet::kind::remove_watches;
+    return watches_.find(c, p.body.path, p.kinds, remove) ? result_code::ok
+                                                          : result_code::no_watcher;
 }
 
 void server::notify(connection& c, watch_event e, const std::string& path, bool replayed) {
@@ -264,6 +331,10 @@ void server::respond(const connection_ptr& c, const pending& p, reply r) {
     if (r.code == result_code::session_moved) {
         return close(c, "the session moved to another server");
     }
+    answer(c, std::move(r));
+}
+
+void server::answer(const connection_ptr& c, reply r) {
     c->send_client([r = std::move(r), zxid = tree_.zxid()](
                        connection_client& client) mutable { client.answered(std::move(r), zxid); },
                    all_->client_latency());
@@ -289,6 +360,12 @@ void server::forget(const connection_ptr& c) {
     const auto found = connections_.find(c->session);
     if (found != connections_.end() && found->second == c) {
         connections_.erase(found);
+    }
+}
+
+void server::cut(std::int64_t session) {
+    if (const connection_ptr c = connection_of(session)) {
+        close(c, "the connection was cut");
     }
 }
 

@@ -56,12 +56,15 @@ public:
 
     [[nodiscard]] std::size_t watches() const noexcept { return watches_.size(); }
 
+    [[nodiscard]] std::size_t connections() const noexcept { return connections_.size(); }
+
     [[nodiscard]] connection_ptr connection_of(std::int64_t session) const;
 
     // Clients.
     void accept(const connection_ptr& c, const hello& h);
     void receive(const connection_ptr& c, const std::shared_ptr<const packet>& p);
     void hung_up(const connection_ptr& c);
+    void cut(std::int64_t session);
 
     // The leader, to the follower, or to its own server.
     void proposed(transaction_ptr t);
@@ -91,9 +94,13 @@ private:
     void forward_packet(connection& c, const packet& p, std::uint64_t ticket);
     void drain(const connection_ptr& c);
     void serve(const connection_ptr& c, const pending& p);
+    void admit(connection& c, const session_options::identity& credentials);
     void set_watches(connection& c, const packet& p);
+    [[nodiscard]] result_code find_watches(connection& c, const packet& p);
     [[nodiscard]] reply read(connection& c, const packet& p);
     void respond(const connection_ptr& c, const pending& p, reply r);
+    void answer(const connection_ptr& c, reply r);
+    void refuse_credentials(const connection_ptr& c);
     void notify(connection& c, watch_event e, const std::string& path, bool replayed);
     void establish(const connection_ptr& c);
     void refuse(const connection_ptr& c,

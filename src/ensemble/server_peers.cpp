@@ -9,6 +9,7 @@ server::server(cluster& all, int index, std::shared_ptr<virtual_loop::process> p
     : all_(&all),
       index_(index),
       process_(std::move(process)),
+      tree_(tree::view::committed, all.how().first_zxid),
       watches_([this](connection& c, watch_event e, const std::string& path) {
           notify(c, e, path, false);
       }),
@@ -63,10 +64,12 @@ void server::apply(const transaction& t) {
     if (c != nullptr) {
         answer = t.answer;
     }
+    const bool stats_of_creates = c != nullptr && c->waiting.front().what->stats;
     for (const change& step : t.changes) {
         tree_.apply(step, t.zxid);
         if (c != nullptr && t.asked == request::kind::multi) {
-            if (step.what == change::kind::set_data) {
+            if (step.what == change::kind::set_data ||
+                (step.what == change::kind::create && stats_of_creates)) {
                 answer.results[step.result].stat = tree_.find(step.path)->stat();
             }
         } else if (c != nullptr && step.what != change::kind::remove) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace latchkey::model {
 
@@ -20,6 +21,8 @@ struct settings {
     duration election{};
     duration container_interval{};
     std::size_t max_request = 0xfffff;  ///< bytes, as `jute.maxbuffer`
+    std::int64_t first_zxid = 0;        ///< the first leader's are above it
+    std::int64_t first_session = 0;     ///< the same of session ids, but for the server's number
 };
 
 }  // namespace latchkey::model

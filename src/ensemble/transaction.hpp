@@ -25,6 +25,7 @@ struct change {
     std::int64_t owner = 0;             ///< create
     std::int32_t number = 0;  ///< create: the parent's new counter; set_data: the new version;
                               ///< set_counter: the new counter
+    std::int64_t time = 0;    ///< create, set_data: in milliseconds since 1970
     std::size_t result = 0;   ///< which operation of a multi this is
 };
 

@@ -11,8 +11,11 @@ znode_stat znode::stat() const noexcept {
     s.czxid = czxid;
     s.mzxid = mzxid;
     s.pzxid = pzxid;
+    s.ctime = ctime;
+    s.mtime = mtime;
     s.ephemeral_owner = ephemeral() ? owner : 0;
     s.version = version;
+    s.aversion = aversion;
     // Every removal counts as a change of the children too, and wraps with the counter.
     s.cversion = static_cast<std::int32_t>(2U * static_cast<std::uint32_t>(counter) -
                                            static_cast<std::uint32_t>(children.size()));
@@ -21,7 +24,7 @@ znode_stat znode::stat() const noexcept {
     return s;
 }
 
-tree::tree(view v) : view_(v) {
+tree::tree(view v, std::int64_t zxid) : view_(v), zxid_(zxid) {
     static const auto open = std::make_shared<const acl>(open_unsafe_acl());
     nodes_["/"].access = open;
     for (const char* const path : {"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}) {
@@ -83,6 +86,7 @@ void tree::create(const change& c, std::int64_t zxid) {
     node.data = c.data;
     node.access = c.access;
     node.czxid = node.mzxid = node.pzxid = zxid;
+    node.ctime = node.mtime = c.time;
     node.owner = c.owner;
     add_owner(c.path, c.owner);
 }
@@ -115,9 +119,11 @@ void tree::apply(const change& c, std::int64_t zxid) {
             node->data = c.data;
             node->version = c.number;
             node->mzxid = zxid;
+            node->mtime = c.time;
             break;
         case change::kind::set_acl:
             node->access = c.access;
+            ++node->aversion;
             break;
         case change::kind::set_counter:
             node->counter = c.number;
@@ -136,8 +142,11 @@ tree::undo tree::apply_undoably(const change& c, std::int64_t zxid) {
         u.before.access = node->access;
         u.before.czxid = node->czxid;
         u.before.mzxid = node->mzxid;
+        u.before.ctime = node->ctime;
+        u.before.mtime = node->mtime;
         u.before.owner = node->owner;
         u.before.version = node->version;
+        u.before.aversion = node->aversion;
         u.before.counter = node->counter;
     }
     if (c.what == change::kind::create) {
@@ -166,6 +175,7 @@ void tree::revert(undo u) {
             node->data = std::move(u.before.data);
             node->version = u.before.version;
             node->mzxid = u.before.mzxid;
+            node->mtime = u.before.mtime;
             break;
     }
 }

@@ -3,6 +3,7 @@
 #include "transaction.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,8 +35,11 @@ struct znode {
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
     std::int64_t pzxid = 0;  ///< of the last change of its children
+    std::int64_t ctime = 0;
+    std::int64_t mtime = 0;
     std::int64_t owner = 0;
     std::int32_t version = 0;
+    std::int32_t aversion = 0;
     std::int32_t counter = 0;  ///< children ever created; the next sequential one gets this number
     text_set children;         ///< names
 
@@ -67,11 +71,15 @@ public:
     /// (ZOOKEEPER-3249).
     enum class view : std::uint8_t { committed, proposed };
 
-    explicit tree(view v = view::committed);
+    /// `zxid`: before the first of the log.
+    explicit tree(view v = view::committed, std::int64_t zxid = 0);
 
     [[nodiscard]] const znode* find(std::string_view path) const;
 
     [[nodiscard]] std::int64_t zxid() const noexcept { return zxid_; }
+
+    /// How many znodes there are.
+    [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 
     /// By id.
     [[nodiscard]] const std::map<std::int64_t, session_record>& sessions() const noexcept {
@@ -111,7 +119,7 @@ private:
     text_map<znode> nodes_;
     text_set containers_;
     std::map<std::int64_t, session_record> sessions_;
-    std::int64_t zxid_ = 0;
+    std::int64_t zxid_;
 };
 
 }  // namespace latchkey::model

@@ -3,6 +3,7 @@
 #include "background_thread.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <boost/thread/lock_guard.hpp>
@@ -47,6 +48,62 @@ std::shared_ptr<virtual_loop::process> virtual_loop::make_process(
 virtual_loop::process::process(std::shared_ptr<virtual_loop> owner, std::uint32_t number) noexcept
     : owner_(std::move(owner)), number_(number) {}
 
+// ---- clocks that run at another rate ----
+
+namespace {
+
+constexpr std::int64_t million = 1'000'000;
+
+// Without overflow, and exact: rounded down, and up.
+std::int64_t down(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
+    return d / of * by + d % of * by / of;
+}
+
+std::int64_t up(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
+    return d / of * by + (d % of * by + of - 1) / of;
+}
+
+}  // namespace
+
+loop::clock::time_point virtual_loop::process::now() const noexcept {
+    const clock::time_point now = owner_->now();
+    const clock_rate* const r = rate_.load(std::memory_order_acquire);
+    return r == nullptr
+               ? now
+               : r->shown + clock::duration(down((now - r->since).count(), r->millionths, million));
+}
+
+loop::clock::time_point virtual_loop::process::due(clock::time_point at) const noexcept {
+    const clock_rate* const r = rate_.load(std::memory_order_acquire);
+    constexpr clock::duration far = clock::duration::max() / 4;
+    if (r == nullptr || at > clock::time_point(far)) {
+        return at;
+    }
+    const clock::duration left = at - r->shown;
+    return r->since +
+           (left.count() < 0 ? left : clock::duration(up(left.count(), million, r->millionths)));
+}
+
+loop::clock::duration virtual_loop::process::lasting(clock::duration d) const noexcept {
+    const clock_rate* const r = rate_.load(std::memory_order_acquire);
+    return r == nullptr ? d : clock::duration(up(d.count(), million, r->millionths));
+}
+
+void virtual_loop::process::set_clock_rate(double rate) {
+    rates_.push_back({owner_->now(), now(), std::llround(rate * static_cast<double>(million))});
+    rate_.store(&rates_.back(), std::memory_order_release);
+    owner_->set_timers_again(*this);
+}
+
+void virtual_loop::set_timers_again(const process& of) {
+    for (entry& e : timers_) {
+        if (const slot* const s = find(e.id); s != nullptr && s->process == of.number()) {
+            e.at = of.due(s->at);
+        }
+    }
+    std::make_heap(timers_.begin(), timers_.end(), later);
+}
+
 loop::clock::time_point virtual_loop::now() const noexcept {
     const clock::duration t(time_.load(std::memory_order_relaxed));
     return stepped() ? clock::time_point(t) : clock::now() + t;
@@ -69,7 +126,7 @@ void virtual_loop::post(task t) {
 }
 
 loop::timer_id virtual_loop::start_timer(clock::time_point at, task t) {
-    return start_timer_as(0, at, std::move(t));
+    return start_timer_as(0, at, at, std::move(t));
 }
 
 void virtual_loop::post_as(std::uint32_t number, task t) {
@@ -90,7 +147,10 @@ bool virtual_loop::later(const entry& a, const entry& b) noexcept {
     return a.at != b.at ? a.at > b.at : a.tie > b.tie;
 }
 
-loop::timer_id virtual_loop::start_timer_as(std::uint32_t number, clock::time_point at, task t) {
+loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
+                                            clock::time_point at,
+                                            clock::time_point due,
+                                            task t) {
     if (abandoned_) {
         return ~timer_id{0};
     }
@@ -104,11 +164,12 @@ loop::timer_id virtual_loop::start_timer_as(std::uint32_t number, clock::time_po
     }
     slot& s = slots_[index];
     s.run = std::move(t);
+    s.at = at;
     s.process = number;
     const timer_id id = (static_cast<timer_id>(s.generation) << 32U) | index;
     // Threaded, the tie is broken by age: that is what people expect of a clock.
     const std::uint64_t tie = stepped() ? schedule_() : ++steps_;
-    timers_.push_back({at, tie, id});
+    timers_.push_back({due, tie, id});
     std::push_heap(timers_.begin(), timers_.end(), later);
     return id;
 }

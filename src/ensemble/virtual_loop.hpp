@@ -79,6 +79,7 @@ public:
 private:
     struct slot {
         task run;
+        clock::time_point at;  ///< by the clock of its process
         std::uint32_t generation = 1;
         std::uint32_t process = 0;
     };
@@ -104,7 +105,12 @@ private:
 
     static bool later(const entry& a, const entry& b) noexcept;
     void post_as(std::uint32_t number, task t);
-    timer_id start_timer_as(std::uint32_t number, clock::time_point at, task t);
+    /// `at` by the clock of the process, `due` by this loop's.
+    timer_id start_timer_as(std::uint32_t number,
+                            clock::time_point at,
+                            clock::time_point due,
+                            task t);
+    void set_timers_again(const process& of);
     void pause(std::uint32_t number);
     void resume(std::uint32_t number);
     void collect();
@@ -149,13 +155,24 @@ class virtual_loop::process final : public loop {
 public:
     process(std::shared_ptr<virtual_loop> owner, std::uint32_t number) noexcept;
 
-    [[nodiscard]] clock::time_point now() const noexcept override { return owner_->now(); }
+    /// The time of its own clock.
+    [[nodiscard]] clock::time_point now() const noexcept override;
 
     void post(task t) override { owner_->post_as(number_, std::move(t)); }
 
     timer_id start_timer(clock::time_point at, task t) override {
-        return owner_->start_timer_as(number_, at, std::move(t));
+        return owner_->start_timer_as(number_, at, due(at), std::move(t));
     }
+
+    /// From now on its clock runs that many times as fast as the owner's, 0.5 to 2, in steps of a
+    /// millionth; it does not jump. On the loop only.
+    void set_clock_rate(double rate);
+
+    /// When its clock will show `at`, by the owner's.
+    [[nodiscard]] clock::time_point due(clock::time_point at) const noexcept;
+
+    /// How long `d` of its clock is by the owner's, at the present rate.
+    [[nodiscard]] clock::duration lasting(clock::duration d) const noexcept;
 
     void cancel_timer(timer_id id) noexcept override { owner_->cancel_timer(id); }
 
@@ -175,8 +192,17 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
 private:
+    /// How the clock has run since a moment.
+    struct clock_rate {
+        clock::time_point since;  ///< by the owner's clock
+        clock::time_point shown;  ///< then, by this one
+        std::int64_t millionths;
+    };
+
     std::shared_ptr<virtual_loop> owner_;
     std::uint32_t number_;
+    std::deque<clock_rate> rates_;  ///< all there were: other threads may still read an earlier one
+    std::atomic<const clock_rate*> rate_{nullptr};  ///< none: the owner's clock
 };
 
 }  // namespace latchkey

@@ -3,9 +3,23 @@
 #include "znode_path.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace latchkey::model {
+namespace {
+
+// One event is told once to a connection, whatever it watches.
+void join(const std::vector<connection*>& more, std::vector<connection*>& to) {
+    const auto before = static_cast<std::ptrdiff_t>(to.size());
+    for (connection* const c : more) {
+        if (std::find(to.begin(), to.begin() + before, c) == to.begin() + before) {
+            to.push_back(c);
+        }
+    }
+}
+
+}  // namespace
 
 void watch_table::add(text_map<watchers>& table,
                       text_set& own,
@@ -25,22 +39,55 @@ void watch_table::watch_children(connection& c, const std::string& path) {
     add(children_, c.child_watches, c, path);
 }
 
-void watch_table::drop(text_map<watchers>& table, const text_set& own, connection& c) {
-    for (const std::string& path : own) {
-        const auto found = table.find(path);
-        std::erase(found->second, &c);
-        --size_;
-        if (found->second.empty()) {
-            table.erase(found);
-        }
+void watch_table::watch_lastingly(connection& c, const std::string& path, bool recursive) {
+    if (recursive) {
+        add(recursive_, c.recursive_watches, c, path);
+    } else {
+        add(lasting_, c.lasting_watches, c, path);
+    }
+}
+
+void watch_table::drop(text_map<watchers>& table, const std::string& path, connection& c) {
+    const auto found = table.find(path);
+    std::erase(found->second, &c);
+    --size_;
+    if (found->second.empty()) {
+        table.erase(found);
     }
 }
 
 void watch_table::forget(connection& c) {
-    drop(data_, c.data_watches, c);
-    drop(children_, c.child_watches, c);
-    c.data_watches.clear();
-    c.child_watches.clear();
+    const auto forget_all = [&](text_map<watchers>& table, text_set& own) {
+        for (const std::string& path : std::exchange(own, {})) {
+            drop(table, path, c);
+        }
+    };
+    forget_all(data_, c.data_watches);
+    forget_all(children_, c.child_watches);
+    forget_all(lasting_, c.lasting_watches);
+    forget_all(recursive_, c.recursive_watches);
+}
+
+bool watch_table::find(connection& c,
+                       const std::string& path,
+                       const watch_kinds& kinds,
+                       bool remove) {
+    bool any = false;
+    const auto look = [&](bool asked, text_map<watchers>& table, text_set& own) {
+        if (!asked || !own.contains(path)) {
+            return;
+        }
+        any = true;
+        if (remove) {
+            own.erase(path);
+            drop(table, path, c);
+        }
+    };
+    look(kinds.data, data_, c.data_watches);
+    look(kinds.children, children_, c.child_watches);
+    look(kinds.lasting, lasting_, c.lasting_watches);
+    look(kinds.recursive, recursive_, c.recursive_watches);
+    return any;
 }
 
 watch_table::watchers watch_table::take(text_map<watchers>& table,
@@ -59,39 +106,55 @@ watch_table::watchers watch_table::take(text_map<watchers>& table,
     return taken;
 }
 
-void watch_table::children_changed(std::string_view parent) {
-    const watchers taken = take(children_, &connection::child_watches, parent);
-    if (!taken.empty()) {
-        const std::string path(parent);
-        for (connection* const c : taken) {
-            notify_(*c, watch_event::children_changed, path);
+/// Those that are told of what happens to a znode, but not to its children.
+void watch_table::add_lasting(const std::string& path, watchers& to) const {
+    if (const auto found = lasting_.find(path); found != lasting_.end()) {
+        join(found->second, to);
+    }
+    for (std::string_view at = path; !recursive_.empty(); at = parent_of(at)) {
+        if (const auto found = recursive_.find(at); found != recursive_.end()) {
+            join(found->second, to);
+        }
+        if (at == "/") {
+            break;
         }
     }
 }
 
-void watch_table::created(std::string_view path) {
+void watch_table::notify_all(const watchers& concerned, watch_event e, const std::string& path) {
+    for (connection* const c : concerned) {
+        notify_(*c, e, path);
+    }
+}
+
+void watch_table::children_changed(std::string_view parent) {
+    watchers concerned = take(children_, &connection::child_watches, parent);
+    if (const auto found = lasting_.find(parent); found != lasting_.end()) {
+        join(found->second, concerned);
+    }
+    if (!concerned.empty()) {
+        notify_all(concerned, watch_event::children_changed, std::string(parent));
+    }
+}
+
+void watch_table::created(const std::string& path) {
+    watchers concerned = take(data_, &connection::data_watches, path);
+    add_lasting(path, concerned);
+    notify_all(concerned, watch_event::created, path);
     children_changed(parent_of(path));
 }
 
 void watch_table::changed(const std::string& path) {
-    for (connection* const c : take(data_, &connection::data_watches, path)) {
-        notify_(*c, watch_event::changed, path);
-    }
+    watchers concerned = take(data_, &connection::data_watches, path);
+    add_lasting(path, concerned);
+    notify_all(concerned, watch_event::changed, path);
 }
 
 void watch_table::removed(const std::string& path) {
-    watchers all = take(data_, &connection::data_watches, path);
-    const std::size_t data_watchers = all.size();
-    for (connection* const c : take(children_, &connection::child_watches, path)) {
-        // One deletion is told once to a connection, whatever it watches.
-        if (std::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(data_watchers), c) ==
-            all.begin() + static_cast<std::ptrdiff_t>(data_watchers)) {
-            all.push_back(c);
-        }
-    }
-    for (connection* const c : all) {
-        notify_(*c, watch_event::deleted, path);
-    }
+    watchers concerned = take(data_, &connection::data_watches, path);
+    join(take(children_, &connection::child_watches, path), concerned);
+    add_lasting(path, concerned);
+    notify_all(concerned, watch_event::deleted, path);
     children_changed(parent_of(path));
 }
 

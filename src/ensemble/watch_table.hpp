@@ -12,8 +12,8 @@
 
 namespace latchkey::model {
 
-/// The one-shot watches that the connections of one server have set: at most one a connection, path
-/// and kind.
+/// The watches that the connections of one server have set: at most one a connection, path and
+/// kind. They tell once, but for those that last.
 class watch_table {
 public:
     using notify = std::function<void(connection&, watch_event, const std::string& path)>;
@@ -22,9 +22,13 @@ public:
 
     void watch_data(connection& c, const std::string& path);
     void watch_children(connection& c, const std::string& path);
+    void watch_lastingly(connection& c, const std::string& path, bool recursive);
     void forget(connection& c);
 
-    void created(std::string_view path);
+    /// Whether there is one of these kinds; it goes, if `remove`.
+    bool find(connection& c, const std::string& path, const watch_kinds& kinds, bool remove);
+
+    void created(const std::string& path);
     void changed(const std::string& path);
     void removed(const std::string& path);
 
@@ -34,13 +38,17 @@ private:
     using watchers = std::vector<connection*>;
 
     void add(text_map<watchers>& table, text_set& own, connection& c, const std::string& path);
-    void drop(text_map<watchers>& table, const text_set& own, connection& c);
+    void drop(text_map<watchers>& table, const std::string& path, connection& c);
     watchers take(text_map<watchers>& table, text_set connection::*own, std::string_view path);
+    void add_lasting(const std::string& path, watchers& to) const;
+    void notify_all(const watchers& concerned, watch_event e, const std::string& path);
     void children_changed(std::string_view parent);
 
     notify notify_;
     text_map<watchers> data_;
     text_map<watchers> children_;
+    text_map<watchers> lasting_;
+    text_map<watchers> recursive_;
     std::size_t size_ = 0;
 };
 

@@ -201,6 +201,18 @@ TEST_F(ElectCommand, ListenerThatMayNotReadIsToldSo) {
     EXPECT_EQ(elect({}, {"--", "true"})->wait(), 77);
 }
 
+TEST_F(ElectCommand, KeepsCredentialsFromTheCommandUnlessToldToPassThem) {
+    program_surroundings jo;
+    jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
+    const words look{"--", "/bin/sh", "-c", "echo ${LATCHKEY_AUTH-none}"};
+    const auto p = elect({"--once"}, look, jo);
+    EXPECT_EQ(p->wait(), 0) << p->err();
+    EXPECT_EQ(p->out(), "none\n");
+    const auto passing = elect({"--once", "--pass-auth"}, look, jo);
+    EXPECT_EQ(passing->wait(), 0) << passing->err();
+    EXPECT_EQ(passing->out(), "digest jo:secret\n");
+}
+
 TEST_F(ElectCommand, CommandThatCannotRunEndsIt) {
     EXPECT_EQ(elect({}, {"--", "no-such-command"})->wait(), 127);
     EXPECT_EQ(elect({}, {"--", folder_.string()})->wait(), 126);

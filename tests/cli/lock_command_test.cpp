@@ -14,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class LockCommand : public lock_fixture {
@@ -294,6 +295,20 @@ TEST_F(LockCommand, UsesCredentialsAndTellsWhenTheyDoNotSuffice) {
     EXPECT_EQ(anonymous->wait(), 77) << anonymous->err();
     EXPECT_THAT(anonymous->err(), HasSubstr(path_));
     EXPECT_EQ(lock({"-n"}, {"--", "true"})->wait(), 77);
+}
+
+TEST_F(LockCommand, KeepsCredentialsFromTheCommandUnlessToldToPassThem) {
+    program_surroundings jo;
+    jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
+    const words look{
+        "--", "/bin/sh", "-c", "echo ${LATCHKEY_AUTH-none}; tr '\\0' '\\n' </proc/$PPID/environ"};
+    const auto p = lock({}, look, jo);
+    EXPECT_EQ(p->wait(), 0) << p->err();
+    EXPECT_THAT(p->out(), StartsWith("none\n"));
+    EXPECT_THAT(p->out(), Not(HasSubstr("secret"))) << "the supervisor has it";
+    const auto passing = lock({"--pass-auth"}, look, jo);
+    EXPECT_EQ(passing->wait(), 0) << passing->err();
+    EXPECT_THAT(passing->out(), StartsWith("digest jo:secret\n"));
 }
 
 TEST_F(LockCommand, ManyProcessesTakeTurns) {

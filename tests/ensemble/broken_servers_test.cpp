@@ -81,26 +81,18 @@ TEST_P(OneServer, ThatLeadsCostsAnElectionAndNotTheHold) {
 class EachServer : public OneServer {};
 
 // What is noticed by silence takes up to 5/12 of the session timeout, and an election comes on
-// top: a hold may end then. That nobody else holds meanwhile does not depend on it.
-TEST_P(EachServer, InTurnLeavesTheHoldOrSaysThatItIsLost) {
+// top: the rest of the validity has to suffice for that on a slow machine, too.
+TEST_P(EachServer, InTurnLeavesTheHold) {
     contest c({.holders_servers = servers_.connect_string(),
                .other_servers = servers_.connect_string(),
-               .session_timeout = 8s});
-    bool kept = true;
-    for (int server = 1; server <= servers_.size() && kept; ++server) {
+               .session_timeout = 30s});
+    for (int server = 1; server <= servers_.size(); ++server) {
         strike(server);
-        kept = c.first_writes_again("without_" + std::to_string(server));
+        expect_writes_again(c, "without_" + std::to_string(server));
         EXPECT_FALSE(c.doubled());
         servers_.mend();
     }
-    RecordProperty("kept", kept ? "yes" : "no");
-    if (kept && c.first().valid()) {
-        c.expect_kept();
-    } else {
-        EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
-        c.first().release();
-        c.expect_taken_over();
-    }
+    c.expect_kept();
 }
 
 INSTANTIATE_TEST_SUITE_P(, EachServer, ::testing::Values(killed, paused), [](const auto& p) {

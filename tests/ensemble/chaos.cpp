@@ -56,7 +56,7 @@ real_ensemble_options servers_for(const chaos_options& o) {
     return {.servers = 3,
             .tick = o.tick,
             .settings = {"commitLogCount=1000000", "snapshotSizeFactor=1000000", "preAllocSize=64"},
-            .can_isolate = true};
+            .has_links = true};
 }
 
 std::filesystem::path data_of(const real_ensemble& servers, int server) {
@@ -223,7 +223,9 @@ private:
 
     [[nodiscard]] milliseconds settling() const { return options_.session_timeout; }
 
-    [[nodiscard]] milliseconds patience() const { return 2 * options_.session_timeout; }
+    [[nodiscard]] milliseconds patience() const {
+        return std::max(options_.patience, 2 * options_.session_timeout);
+    }
 
     /// Nobody takes turns any more: what is left in the queues now should be going.
     void wait_until_empty() {

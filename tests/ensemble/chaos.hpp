@@ -26,6 +26,9 @@ struct chaos_options {
     /// How long things are broken in a row, before a time in which nothing is, and whoever was not
     /// woken would be noticed.
     std::chrono::milliseconds storm{std::chrono::seconds(25)};
+    /// How long somebody may get nowhere, undisturbed, before it is a lost wake-up: the session
+    /// timeout twice, or more on a machine that has much else to do.
+    std::chrono::milliseconds patience{};
     std::filesystem::path
         folder;  ///< for histories and the register's socket; emptied by the caller
 };

@@ -22,6 +22,8 @@ const char* to_string(recipe r) noexcept {
             return "double_barrier";
         case recipe::leader_latch:
             return "leader_latch";
+        case recipe::leader_selector:
+            return "leader_selector";
     }
     return "?";
 }

@@ -18,7 +18,8 @@ enum class recipe : std::uint8_t {
     semaphore,
     curator_semaphore,
     double_barrier,
-    leader_latch,
+    leader_latch,     ///< and observers
+    leader_selector,  ///< and observers; some processes use a mutex on the same paths
 };
 
 inline constexpr std::array all_recipes{recipe::mutex,
@@ -28,7 +29,8 @@ inline constexpr std::array all_recipes{recipe::mutex,
                                         recipe::semaphore,
                                         recipe::curator_semaphore,
                                         recipe::double_barrier,
-                                        recipe::leader_latch};
+                                        recipe::leader_latch,
+                                        recipe::leader_selector};
 
 [[nodiscard]] const char* to_string(recipe r) noexcept;
 [[nodiscard]] std::optional<recipe> recipe_named(std::string_view name) noexcept;

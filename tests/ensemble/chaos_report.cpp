@@ -73,6 +73,10 @@ void print_verdict(std::ostream& out, recipe r, const history::verdict& v) {
     if (r == recipe::leader_latch) {
         print_terms(out, v);
     }
+    if (v.observed > 0) {
+        out << line("leaders told to observers", v.observed)
+            << line("observers told wrongly", v.count(violation::rule::observed));
+    }
     out << "ms: median / 99 % / worst  (how many)\n"
         << line("hand-over, nothing disturbed", v.hand_over)
         << line("killed holder to next grant", v.takeover)

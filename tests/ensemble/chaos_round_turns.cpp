@@ -2,6 +2,7 @@
 #include <latchkey/double_barrier.hpp>
 
 #include "chaos_turns.hpp"
+#include "eventually.hpp"
 
 #include <thread>
 
@@ -31,7 +32,7 @@ private:
             }
             log().granted(number, 0, {}, zk().session_id(), {.at = boottime_now(), .valid = true});
             show(order().beside(barrier.path()));
-            std::this_thread::sleep_for(std::chrono::microseconds(below(8000)));
+            work_for(std::chrono::microseconds(below(8000)));
             log().leaving(number, boottime_now());
             const bool all =
                 below(4) == 0 ? barrier.leave_for(some_time() / 2, stop) : barrier.leave(stop);

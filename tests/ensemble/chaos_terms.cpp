@@ -3,6 +3,7 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/leader_observer.hpp>
 
+#include "chaos_observer.hpp"
 #include "chaos_turns.hpp"
 #include "eventually.hpp"
 #include "guarded_effect.hpp"
@@ -106,16 +107,25 @@ class terms final : public turns {
 public:
     terms(worker_tools& tools, std::uint64_t seed)
         : turns(tools, seed), path_(order().path(thread() % order().locks)) {
+        observe();
         stand();
     }
 
 private:
     void take_one(const std::stop_token& stop) override {
+        if (below(400) == 0) {
+            observe();
+        }
         if (const auto leading = candidate_->term()) {
             lead(leading->first, leading->second);
         } else {
             follow(stop);
         }
+    }
+
+    void observe() {
+        observer_.reset();
+        observer_.emplace(zk(), log(), thread() * 1'000'000 + ++observers_, path_);
     }
 
     void stand() {
@@ -255,6 +265,8 @@ private:
 
     std::string path_;
     std::int64_t effects_ = 0;
+    std::int64_t observers_ = 0;
+    std::optional<logged_observer> observer_;
     const standing::teller tell_ = teller();
     std::optional<standing> candidate_;
 };

@@ -4,9 +4,14 @@
 
 #include "chaos_worker.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -18,31 +23,69 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// What is drawn from: LATCHKEY_CHAOS_SEED, or anything. The faults and the turns are the same for
+/// the same seed; what the machine makes of them is not.
+std::uint64_t first_seed() {
+    const char* const asked = std::getenv("LATCHKEY_CHAOS_SEED");
+    return asked == nullptr ? std::random_device()() : std::strtoull(asked, nullptr, 10);
+}
+
+/// What all runs together have to come to, in numbers that say that the test has tested something.
+struct experience {
+    std::size_t faults = 0;
+    std::set<std::string> kinds;
+    std::map<recipe, std::size_t> grants;
+
+    void add(const chaos_outcome& outcome) {
+        for (const auto& [kind, times] : outcome.faults) {
+            kinds.insert(kind);
+            faults += times;
+        }
+        for (const auto& [what, judged] : outcome.judged) {
+            grants[what] += judged.grants;
+        }
+    }
+
+    [[nodiscard]] bool suffices() const {
+        return faults >= 8 && kinds.size() >= 4 && grants.size() == all_recipes.size() &&
+               std::all_of(
+                   grants.begin(), grants.end(), [](const auto& g) { return g.second >= 10; });
+    }
+};
+
 /// All at once, each on paths of its own: what is broken is broken for all.
-TEST(Chaos, NobodyIsFooledAndNothingIsLostUnderRandomFaults) {
+chaos_outcome run_for_a_moment(std::uint64_t seed) {
     chaos_options o;
-    o.seed = std::random_device()();
+    o.seed = seed;
     o.duration = 8s;
     o.storm = 8s;
     o.session_timeout = 2000ms;
+    o.patience = 12s;
     o.recipes.assign(all_recipes.begin(), all_recipes.end());
     o.processes = 2;
     o.locks = 2;
     o.folder =
         std::filesystem::temp_directory_path() / ("latchkey-chaos-" + std::to_string(::getpid()));
     std::filesystem::create_directory(o.folder);
-    const chaos_outcome outcome = run_chaos(o, std::cout);
+    std::cout << "LATCHKEY_CHAOS_SEED=" << seed << std::endl;
+    chaos_outcome outcome = run_chaos(o, std::cout);
     std::ostringstream report;
     print(report, o, outcome);
     print_table(report, {outcome});
     std::cout << report.str();
     std::filesystem::remove_all(o.folder);
-
     EXPECT_TRUE(outcome.fine()) << report.str();
-    EXPECT_GT(outcome.faults.size(), 2U) << "hardly anything was broken";
-    for (const auto& [what, judged] : outcome.judged) {
-        EXPECT_GT(judged.grants, 2U) << to_string(what);
+    return outcome;
+}
+
+TEST(Chaos, NobodyIsFooledAndNothingIsLostUnderRandomFaults) {
+    experience all;
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t runs = 0; runs < 8 && !all.suffices(); ++runs) {  // on slow machines
+        all.add(run_for_a_moment(first + runs));
+        ASSERT_FALSE(HasFailure()) << "again with LATCHKEY_CHAOS_SEED=" << first + runs;
     }
+    EXPECT_TRUE(all.suffices()) << all.faults << " faults of " << all.kinds.size() << " kinds";
 }
 
 }  // namespace

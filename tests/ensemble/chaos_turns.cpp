@@ -2,6 +2,8 @@
 
 #include <latchkey/boottime_clock.hpp>
 
+#include "eventually.hpp"
+
 #include <map>
 #include <optional>
 #include <thread>
@@ -25,7 +27,7 @@ turns::turns(worker_tools& tools, std::uint64_t seed)
 void turns::take_until(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         take_one(stop);
-        std::this_thread::sleep_for(std::chrono::microseconds(below(3000)));
+        work_for(std::chrono::microseconds(below(3000)));
     }
 }
 
@@ -104,7 +106,7 @@ void turns::work_under(std::int64_t token,
         if (!o.valid) {
             return;
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(below(8000)));
+        work_for(std::chrono::microseconds(below(8000)));
         auto& [lock, value] = *std::next(values.begin(), static_cast<long>(below(values.size())));
         history::effect e{.at = boottime_now()};
         e.applied = register_.write(lock, token, value + 1);
@@ -125,7 +127,7 @@ void turns::linger(const hold& h, const std::string& where, std::int64_t attempt
         if (!o.valid) {
             return;
         }
-        std::this_thread::sleep_for(std::chrono::microseconds(below(8000)));
+        work_for(std::chrono::microseconds(below(8000)));
     }
 }
 
@@ -142,6 +144,8 @@ std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
             return make_round_turns(tools, seed);
         case recipe::leader_latch:
             return make_terms(tools, seed);
+        case recipe::leader_selector:
+            return make_selector_terms(tools, seed);
         default:
             return make_exclusive_turns(tools, seed);
     }

@@ -144,5 +144,6 @@ private:
 [[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_round_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_terms(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_selector_terms(worker_tools& tools, std::uint64_t seed);
 
 }  // namespace latchkey::test

@@ -241,33 +241,5 @@ TEST_F(ProxiedOutcome, OfAHandshakeIsTheSameSessionAndHold) {
     EXPECT_FALSE(h.lost().stop_requested());
 }
 
-TEST_F(ProxiedOutcome, OfWatchesThatAreSetAgainKeepsThePlaceAndTheWakeUp) {
-    client c = connect(10s);
-    mutex m(c, path_);
-    hold first = theirs_.acquire();
-    std::promise<void> queued;
-    std::promise<hold> granted;
-    acquire_options o;
-    o.reserved = [&](const place&) { queued.set_value(); };
-    m.async_acquire(std::move(o),
-                    [&](std::error_code, hold h) { granted.set_value(std::move(h)); });
-    queued.get_future().wait();
-    std::size_t expected = 0;
-    for (const part what : {part::request, part::reply}) {
-        fault_proxy& before = present();
-        ASSERT_TRUE(eventually([&] { return before.counted().replies[opcode::get_data] >= 2; }));
-        for (const auto& proxy : proxies_) {
-            proxy->lose(what, then::cut, {.operation = opcode::set_watches});
-        }
-        before.cut(tcp_proxy::ending::rst);
-        expected += proxies_.size();
-        EXPECT_TRUE(eventually([&] { return lost() == expected; }));
-    }
-    EXPECT_EQ(world_->children(path_).size(), 2U);
-    EXPECT_EQ(passed(opcode::create2), 1U);
-    first.release();
-    expect_sole_holder(granted.get_future().get(), c);
-}
-
 }  // namespace
 }  // namespace latchkey::test

@@ -29,7 +29,7 @@ using told = server_links::told;
 
 TEST(ProxiedServers, ElectAnotherLeaderWhileTheOldOneDoesNotKnow) {
     // A leader that is not told takes half a minute to notice.
-    real_ensemble servers({.settings = {"syncLimit=150"}, .can_isolate = true});
+    real_ensemble servers({.settings = {"syncLimit=150"}, .has_links = true});
     const int first = servers.leader();
     servers.links().isolate(first, told::the_others);
     const int second = leader_besides(servers, first);
@@ -49,7 +49,7 @@ TEST(ProxiedServers, ElectAnotherLeaderWhileTheOldOneDoesNotKnow) {
 }
 
 TEST(ProxiedServers, LeaveAFollowerBehindThatIsCutOffFromItsLeaderOneWayOrBoth) {
-    real_ensemble servers({.settings = {"syncLimit=5"}, .can_isolate = true});
+    real_ensemble servers({.settings = {"syncLimit=5"}, .has_links = true});
     const int leader = servers.leader();
     const int follower = servers.follower();
     servers.links().separate(leader, follower);

@@ -33,8 +33,16 @@ std::chrono::seconds duration() {
 
 using histories = std::map<int, std::vector<held_interval>>;
 
-/// Runs all workers; what they held, by lock, in order of time.
-histories run_storm(const storm_order& order, const std::filesystem::path& folder) {
+std::size_t holds_of(const histories& all) {
+    std::size_t holds = 0;
+    for (const auto& [lock, history] : all) {
+        holds += history.size();
+    }
+    return holds;
+}
+
+/// Runs all workers, and adds what they held, by lock, in order of time.
+void run_storm(const storm_order& order, const std::filesystem::path& folder, histories& all) {
     std::vector<std::pair<child_process, std::string>> workers;
     for (int i = 0; i < processes; ++i) {
         storm_order o = order;
@@ -42,7 +50,6 @@ histories run_storm(const storm_order& order, const std::filesystem::path& folde
         o.history = folder / std::to_string(i);
         workers.emplace_back(child_process(worker_arguments(o)), o.history);
     }
-    histories all;
     for (auto& [process, file] : workers) {
         EXPECT_EQ(process.wait(), 0);
         for (const held_interval& i : read_history(file)) {
@@ -54,7 +61,6 @@ histories run_storm(const storm_order& order, const std::filesystem::path& folde
             return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
         });
     }
-    return all;
 }
 
 void expect_one_after_the_other(const std::vector<held_interval>& history) {
@@ -78,17 +84,20 @@ TEST(Storm, HoldsNeverOverlapTokensIncreaseAndNothingStaysBehind) {
                             .directory = real_ensemble::fresh_path(),
                             .duration = duration(),
                             .history = {}};
-    const histories all = run_storm(order, folder);
+    histories all;
+    const auto enough = [&] {
+        return static_cast<int>(all.size()) == order.locks && holds_of(all) > 100;
+    };
+    for (int storms = 0; storms < 20 && !enough(); ++storms) {  // a slow machine needs more of them
+        run_storm(order, folder, all);
+    }
     std::filesystem::remove_all(folder);
-
-    std::size_t holds = 0;
-    ASSERT_EQ(static_cast<int>(all.size()), order.locks) << "some lock was never held";
+    EXPECT_TRUE(enough()) << holds_of(all) << " holds of " << all.size() << " locks";
     for (const auto& [lock, history] : all) {
         SCOPED_TRACE(order.path(lock));
         expect_one_after_the_other(history);
-        holds += history.size();
     }
-    EXPECT_GT(holds, 100U);
+    const std::size_t holds = holds_of(all);
     RecordProperty("holds", static_cast<int>(holds));
     std::printf("%zu holds of %d locks by %d threads in %d processes\n",
                 holds,

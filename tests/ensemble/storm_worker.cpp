@@ -3,6 +3,8 @@
 #include <latchkey/client.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "eventually.hpp"
+
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -46,7 +48,7 @@ std::optional<held_interval> keep(const hold& h, int lock, std::mt19937& random)
     if (!h.valid()) {
         return std::nullopt;
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 1500));
+    work_for(std::chrono::microseconds(random() % 1500));
     i.end = now();
     if (!h.valid()) {
         i.end = i.begin;

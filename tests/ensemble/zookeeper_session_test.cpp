@@ -198,47 +198,18 @@ TEST_F(ZooKeeperSession, SetsNoWatchWhenTheAnswerIsNotOk) {
     EXPECT_EQ(w.count(watch_event::changed), 0U);
 }
 
-TEST_F(ZooKeeperSession, KeepsWatchesAcrossConnectionsAndDeliversWhatTheyMissed) {
-    const auto path = root + "/n";
-    const watch_probe early;
-    const watch_probe late;
-    ASSERT_TRUE(s.call(create(path, create_mode::persistent)).ok());
-    ASSERT_TRUE(s.call(create(path + "2", create_mode::persistent)).ok());
-    ASSERT_TRUE(session_probe::awaited(s.submit(request::get(path), early.watcher())).ok());
-    ASSERT_TRUE(session_probe::awaited(s.submit(request::get(path + "2"), late.watcher())).ok());
-
-    session_probe other(real_ensemble::shared().connect_string());
-    ASSERT_TRUE(other.wait_for(kind::connected));
-    const auto id = s.last(kind::connected).id;
-    s.on_loop([&] {
-        s.session().reconnect();
-        // While this loop is busy its session is not connected.
-        EXPECT_TRUE(other.call(request::set(path, "while away")).ok());
-    });
-    ASSERT_TRUE(s.wait_for(kind::connected, 2));
-    EXPECT_EQ(s.last(kind::connected).id, id);
-    EXPECT_TRUE(eventually([&] { return early.count(watch_event::changed) == 1; }));
-    EXPECT_EQ(late.count(watch_event::changed), 0U);
-    ASSERT_TRUE(other.call(request::set(path + "2", "back again")).ok());
-    EXPECT_TRUE(eventually([&] { return late.count(watch_event::changed) == 1; }));
-}
-
 TEST_F(ZooKeeperSession, EndsItsEphemeralsWhenClosedAndKeepsThemWhenDropped) {
+    // Nothing here takes as long as these sessions would live.
+    constexpr std::chrono::milliseconds timeout = std::chrono::minutes(1);
     const auto& servers = real_ensemble::shared().connect_string();
-    session_probe closing(servers);
-    session_probe dropping(servers);
+    session_probe closing(servers, timeout);
+    session_probe dropping(servers, timeout);
     ASSERT_TRUE(closing.call(create(root + "/closed", create_mode::ephemeral)).ok());
     ASSERT_TRUE(dropping.call(create(root + "/dropped", create_mode::ephemeral)).ok());
     dropping.drop();
-    const auto start = std::chrono::steady_clock::now();
     ASSERT_EQ(closing.close().wait_for(std::chrono::seconds(30)), std::future_status::ready);
-    const bool closed_is_there = exists(root + "/closed");
-    const bool dropped_is_there = exists(root + "/dropped");
-    // The session timeout is 6 s; a machine that was stopped for half of it proves nothing.
-    if (std::chrono::steady_clock::now() - start < std::chrono::seconds(3)) {
-        EXPECT_FALSE(closed_is_there);
-        EXPECT_TRUE(dropped_is_there);
-    }
+    EXPECT_FALSE(exists(root + "/closed"));
+    EXPECT_TRUE(exists(root + "/dropped"));
 }
 
 TEST_F(ZooKeeperSession, ShowsItsCredentials) {

@@ -1,3 +1,5 @@
+#include <latchkey/double_barrier.hpp>
+
 #include "stepped_test.hpp"
 
 #include <cstddef>
@@ -114,6 +116,33 @@ TEST_F(AllocationFaults, OfATransactionAreThrownAndNothingIsSent) {
     EXPECT_EQ(told, tried - thrown);
     EXPECT_EQ(ensemble_.count().multis, static_cast<std::uint64_t>(tried - thrown));
     EXPECT_TRUE(h.valid());
+}
+
+TEST_F(AllocationFaults, OfADoubleBarrierLeaveItWhereItWas) {
+    double_barrier b(c_, "/meeting", 1);
+    int failed = 0;
+    bool done = false;
+    const auto until_started = [&](const std::function<void()>& call) {
+        done = false;
+        for (int n = 0;; ++n) {
+            allocations_left = n;
+            try {
+                call();
+                break;
+            } catch (const std::bad_alloc&) {
+                ++failed;
+            }
+            allocations_left = never;
+        }
+        allocations_left = never;
+        EXPECT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
+    };
+    const auto note = [&](std::error_code ec, bool reached) { done = !ec && reached; };
+    until_started([&] { b.async_enter(1h, {}, note); });
+    EXPECT_TRUE(b.inside());
+    until_started([&] { b.async_leave(1h, {}, note); });
+    EXPECT_FALSE(b.inside());
+    EXPECT_GT(failed, 4);
 }
 
 TEST_F(AllocationFaults, OfAListenerAreThrownAndItHearsNothing) {

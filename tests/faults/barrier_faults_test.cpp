@@ -25,9 +25,19 @@ class MeetingLostReply : public SteppedTest,
                          public ::testing::WithParamInterface<std::tuple<op, when>> {
 protected:
     void fail_next(const client& c, int count = 1) {
+        asked_for_ += static_cast<std::size_t>(count);
         ensemble_.fail_next(
             std::get<0>(GetParam()), std::get<1>(GetParam()), c.session_id(), count);
     }
+
+    /// A fault has met a request if such requests are sent, and only then.
+    void expect_met(const std::vector<op>& sent) {
+        const op what = std::get<0>(GetParam());
+        const bool is_sent = what == op::any || std::count(sent.begin(), sent.end(), what) > 0;
+        EXPECT_EQ(ensemble_.faults_to_come() < asked_for_, is_sent);
+    }
+
+    std::size_t asked_for_ = 0;
 
     void finish(const std::shared_ptr<outcome>& o) {
         ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
@@ -58,6 +68,7 @@ TEST_P(MeetingLostReply, LeavesADoubleBarrierARound) {
         finish(last);
     }
     EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 60s));
+    expect_met({op::create, op::get, op::children, op::multi});
 }
 
 TEST_P(MeetingLostReply, OfAnEntrantThatGivesUpLeavesNothing) {
@@ -69,6 +80,7 @@ TEST_P(MeetingLostReply, OfAnEntrantThatGivesUpLeavesNothing) {
     EXPECT_FALSE(o->passed);
     EXPECT_FALSE(o->ec) << o->ec.message();
     EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/b").empty(); }, 60s));
+    expect_met({op::create, op::get, op::children, op::multi});
 }
 
 TEST_P(MeetingLostReply, KeepsAGroupWhole) {
@@ -94,6 +106,10 @@ TEST_P(MeetingLostReply, KeepsAGroupWhole) {
     m.leave();
     EXPECT_TRUE(ensemble_.run_until([&] { return seen.empty(); }, 60s));
     EXPECT_TRUE(ensemble_.children("/g").empty());
+    // A multi goes ahead of a look for what may have been created, after a connection that broke.
+    expect_met(std::get<0>(GetParam()) == op::multi
+                   ? std::vector<op>()
+                   : std::vector{op::create, op::remove, op::get, op::children, op::set});
 }
 
 TEST_P(MeetingLostReply, DoesNotHoldUpABarrier) {
@@ -104,6 +120,7 @@ TEST_P(MeetingLostReply, DoesNotHoldUpABarrier) {
     mine.async_wait(for_ever, {}, outcome::into(o, ensemble_));
     ensemble_.run_for(5s);
     EXPECT_FALSE(o->done);
+    expect_met({op::get, op::multi});
     ensemble_.suspend(a_.session_id());
     ensemble_.remove("/b");
     ensemble_.run_for(1s);

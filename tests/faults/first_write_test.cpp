@@ -10,9 +10,12 @@ namespace {
 constexpr auto shortest = 4s;
 
 /// How long two holds of one lock believed in themselves at once, when the first one's client was
-/// idle, and it and its follower are cut off right after the acquire. `election` and `phase` shift
-/// the leader's pings against its clock, and the acquire against both.
-ensemble::duration overlap(ensemble::duration election, ensemble::duration phase) {
+/// idle, and was stopped for some time, and it and its follower are cut off right after the
+/// acquire. `election` and `phase` shift the leader's pings against its clock, and the acquire
+/// against both.
+ensemble::duration overlap(ensemble::duration election,
+                           ensemble::duration phase,
+                           ensemble::duration stopped = {}) {
     ensemble::options o;
     o.mode = ensemble::mode::stepped;
     o.one_way = 1ms;
@@ -35,12 +38,17 @@ ensemble::duration overlap(ensemble::duration election, ensemble::duration phase
     client cut_off = connect(follower);
     client other = connect(e.leader());
     e.run_for(12s + phase);
+    if (stopped > 0ns) {
+        e.pause(cut_off.session_id());
+        e.run_for(stopped);
+    }
 
     mutex mine(cut_off, "/lock");
     mutex theirs(other, "/lock");
     hold first;
     hold second;
     mine.async_acquire({}, [&](std::error_code, hold h) { first = std::move(h); });
+    e.resume(cut_off.session_id());
     EXPECT_TRUE(e.run_until([&] { return static_cast<bool>(first); }, 10s));
     e.isolate(follower);
     e.suspend(cut_off.session_id());
@@ -56,6 +64,15 @@ TEST(FirstWriteAfterIdleness, IsBelievedNoLongerThanTheLeaderKnowsOfTheSession) 
         for (auto phase = 0ms; phase < 2000ms; phase += 20ms) {
             ASSERT_EQ(overlap(election, phase), 0ns)
                 << "election " << election.count() << " ms, phase " << phase.count() << " ms";
+        }
+    }
+}
+
+TEST(FirstWriteAfterAStandstill, IsBelievedNoLongerThanTheLeaderKnowsOfTheSession) {
+    for (auto stopped = 500ms; stopped <= 4500ms; stopped += 250ms) {
+        for (auto phase = 0ms; phase < 2000ms; phase += 130ms) {
+            ASSERT_EQ(overlap(700ms, phase, stopped), 0ns)
+                << "stopped for " << stopped.count() << " ms, phase " << phase.count() << " ms";
         }
     }
 }

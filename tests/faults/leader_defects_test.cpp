@@ -207,8 +207,9 @@ TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
 // RefusedCandidate.
 
 // Not in their tracker: an answer that came after SUSPENDED made the latch a leader again until
-// LOST.
-TEST_F(KnownDefects, AnswerThatComesAfterTheConnectionIsGoneElectsNobody) {
+// LOST. Here no answer comes after `suspended` (SessionContract), and nobody is elected by one that
+// came before.
+TEST_F(KnownDefects, ConnectionThatBreaksAtAnyMomentElectsNobodyUntilItIsBack) {
     for (int moment = 0; moment < 20; ++moment) {
         candidate& c = add({.on_suspended = suspended_policy::step_down});
         c.latch->start();

@@ -1,5 +1,6 @@
 #include <latchkey/ensemble.hpp>
 #include <latchkey/leader_selector.hpp>
+#include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
 
@@ -115,6 +116,41 @@ TEST_F(LeaderSelectorFaults, StartsBeforeAServerIsThere) {
         ensemble_.start_server(i);
     }
     EXPECT_TRUE(eventually([&] { return s.is_leader(); }));
+}
+
+TEST_F(LeaderSelectorFaults, ErrorOfAnotherClosedClientDoesNotEndTheCandidature) {
+    client a = connect();
+    client closed = connect();
+    closed.close();
+    std::atomic<int> calls = 0;
+    std::atomic<int> reports = 0;
+    leader_selector s(a,
+                      "/lead",
+                      {},
+                      [&](const leadership&, const std::stop_token&) {
+                          if (++calls < 3) {
+                              mutex(closed, "/other").lock();
+                          }
+                      },
+                      {.requeue = false, .failed = [&](const std::exception_ptr&) { ++reports; }});
+    s.start();
+    EXPECT_TRUE(eventually([&] { return calls == 3; }));
+    EXPECT_TRUE(eventually([&] { return s.present() == leader_selector::state::idle; }));
+    EXPECT_EQ(reports, 2);
+}
+
+TEST_F(LeaderSelectorFaults, ClientThatGaveUpIsReportedOnceAndClosesTheSelector) {
+    testing::ensemble::options how;
+    how.tick = 1s;
+    how.max_session_timeout = 2s;
+    testing::ensemble impatient(how);
+    client a = impatient.connect({.session_timeout = 30s, .tick = 4s});
+    std::atomic<int> reports = 0;
+    leader_selector s(
+        a, "/lead", {}, work(), {.failed = [&](const std::exception_ptr&) { ++reports; }});
+    s.start();
+    EXPECT_TRUE(eventually([&] { return s.present() == leader_selector::state::closed; }));
+    EXPECT_EQ(reports, 1);
 }
 
 TEST_F(LeaderSelectorFaults, ManyLeadOneAfterTheOtherWhateverBreaks) {

@@ -183,6 +183,25 @@ TEST_F(LeaderTransfer, AndBackAgainManyTimes) {
     EXPECT_EQ(mailboxes(), 3U);
 }
 
+// A third one with the number of the leader would be the end of the sequence for all of them.
+TEST_F(LeaderTransfer, OfferThatCannotBeWithdrawnIsTheLastOne) {
+    const auto all = queue_of(3);
+    ensemble_.black_hole(all[1]->id());
+    const std::string mailbox = mailbox_of(znode_of(*all[1]));
+    const auto first = transfer(*all[0], "1");
+    ASSERT_TRUE(run_until([&] { return ensemble_.get(mailbox)->version > 0; }, 1s));
+    ensemble_.set_acl(mailbox, {{"world", "anyone", permission::read}});
+    ASSERT_EQ(told(first), result::not_accepted);
+    EXPECT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
+    EXPECT_EQ(ensemble_.get(mailbox_of(znode_of(*all[2])))->version, 0) << "offered, too";
+    ensemble_.resume(all[1]->id());
+    ASSERT_TRUE(run_until([&] { return all[1]->story.count("chosen") == 1; }, 5s));
+    EXPECT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[1]));
+    EXPECT_EQ(told(transfer(*all[1], "2")), result::accepted) << "of another place";
+}
+
 TEST_F(LeaderTransfer, OneThatDoesNotAnswerCostsNothing) {
     const auto all = queue_of(3);
     ensemble_.black_hole(all[2]->id());

@@ -264,22 +264,31 @@ TEST_F(Session, WhosePredecessorLeavesTheQueueWithoutHoldingWaitsOn) {
 TEST_F(Session, WhoseOwnZnodeIsDeletedWhileWaitingJoinsAnewAtTheTail) {
     client a = connected();
     client b = connected();
+    client c = connected();
     mutex first(a, "/lock");
     mutex second(b, "/lock");
-    const hold h = held(first);
-    const auto w = acquire(second);
+    mutex third(c, "/lock");
+    hold h = held(first);
+    std::string place;
+    const auto w2 = acquire(
+        second, std::chrono::nanoseconds::max(), {.reserved = [&](auto p) { place = p.path; }});
     settle();
-    const auto names = ensemble_.children("/lock");
-    ASSERT_EQ(names.size(), 2U);
-    for (const std::string& name : names) {
-        if (h.path() != "/lock/" + name) {
-            ensemble_.remove("/lock/" + name);
-        }
-    }
+    const auto w3 = acquire(third);
+    settle();
+    const std::string lost = place;
+    ensemble_.remove(lost);
     ensemble_.run_for(1s);
-    EXPECT_EQ(ensemble_.children("/lock").size(), 2U);
-    EXPECT_FALSE(w->done);
+    EXPECT_NE(place, lost);
+    EXPECT_EQ(ensemble_.children("/lock").size(), 3U);
+    EXPECT_FALSE(w2->done || w3->done);
     EXPECT_TRUE(h.valid());
+    h.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w2->done || w3->done; }, 10s));
+    EXPECT_TRUE(w3->granted.valid());
+    EXPECT_FALSE(w2->done);
+    w3->granted.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w2->done; }, 10s));
+    EXPECT_EQ(w2->granted.path(), place);
 }
 
 TEST_F(Session, SequenceAtItsEndFailsAndIsNeverGranted) {

@@ -106,6 +106,21 @@ protected:
 using kinds = ::testing::Types<ours, curators>;
 TYPED_TEST_SUITE(LostPermits, kinds);
 
+TYPED_TEST(LostPermits, WhoseDirectoryMayNotBeMadeAreRefused) {
+    this->taken().release();
+    ASSERT_TRUE(this->all_gone());
+    this->ensemble_.remove(TypeParam::permits);
+    const acl nobody_creates{
+        {"world", "anyone", permission::read | permission::write | permission::remove}};
+    this->ensemble_.set_acl("/slots", nobody_creates);
+    const auto refused = this->take();
+    ASSERT_TRUE(this->ensemble_.run_until([&] { return refused->done; }, 10s));
+    EXPECT_EQ(refused->ec, errc::not_authorized);
+    EXPECT_TRUE(this->ensemble_.children(TypeParam::queue).empty());
+    this->ensemble_.set_acl("/slots", {{"world", "anyone", permission::all}});
+    EXPECT_TRUE(this->taken().valid());
+}
+
 TYPED_TEST(LostPermits, AreTakenOnceHoweverOftenItIsAsked) {
     for (const when w : {when::before, when::after}) {
         for (const int times : {1, 3}) {
@@ -221,10 +236,11 @@ TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreFoundAreTakenAnew) {
 TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreBelievedAreTakenAnew) {
     this->taken().release();
     ASSERT_TRUE(this->all_gone());
+    this->ensemble_.run_for(12s);  // the connect is old by then
     const auto a = this->take();
     this->ensemble_.run_for(5 * this->one_way / 2);  // the transaction is on its way
     this->ensemble_.pause(this->client_.session_id());
-    this->ensemble_.run_for(7s);  // more than an answer proves of a session of 12 s
+    this->ensemble_.run_for(7s);  // more than the first answers prove of a session of 12 s
     this->remove_the_last_permit();
     this->ensemble_.resume(this->client_.session_id());
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));

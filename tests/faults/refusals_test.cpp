@@ -44,12 +44,30 @@ TEST_F(Refusals, OfAWaitersListArePaced) {
     const auto w = acquire(m_);
     ensemble_.run_for(1s);
     refuse(ensemble::operation::children, code_without_a_word, 20);
-    ensemble_.cut(c_.session_id());
-    ensemble_.run_for(1s);
+    ensemble_.suspend(c_.session_id());
     h.release();
+    ensemble_.run_for(1s);
+    ensemble_.resume(c_.session_id());
     ensemble_.run_for(2s);
     EXPECT_FALSE(w->done);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
+    EXPECT_TRUE(w->granted.valid());
+}
+
+TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
+    hold h = held(others_);
+    const auto w = acquire(m_);
+    ensemble_.run_for(1s);
+    ensemble_.reset_counters();
+    refuse(ensemble::operation::get, code_without_a_word, 20);
+    ensemble_.cut(c_.session_id());
+    ensemble_.run_for(2s);
+    EXPECT_LE(ensemble_.count(c_.session_id()).gets, 20U);
+    EXPECT_FALSE(w->done);
+    ensemble_.run_for(30s);
+    EXPECT_EQ(ensemble_.count(c_.session_id()).children, 0U);
+    h.release();
+    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 1s));
     EXPECT_TRUE(w->granted.valid());
 }
 

@@ -1,5 +1,6 @@
 #include "stepped_test.hpp"
 
+#include <optional>
 #include <stop_token>
 
 namespace latchkey::test {
@@ -67,8 +68,9 @@ TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
 
 /// How long two holds believed at once, when the network held back all that an idle client sent,
 /// let it through just before the servers would have given up the connection, and then cut off the
-/// client with its follower.
-ensemble::duration overlap_after_a_stall(ensemble::duration phase, ensemble::duration stall) {
+/// client with its follower; none if the first one was not granted before that.
+std::optional<ensemble::duration> overlap_after_a_stall(ensemble::duration phase,
+                                                        ensemble::duration stall) {
     ensemble::options o;
     o.mode = ensemble::mode::stepped;
     o.one_way = 1ms;
@@ -91,7 +93,9 @@ ensemble::duration overlap_after_a_stall(ensemble::duration phase, ensemble::dur
     e.run_for(stall);
     e.resume(cut_off.session_id());
     mine.async_acquire({}, [&](std::error_code, hold h) { first = std::move(h); });
-    e.run_until([&] { return static_cast<bool>(first); }, 50ms);
+    if (!e.run_until([&] { return static_cast<bool>(first); }, 50ms)) {
+        return std::nullopt;
+    }
     e.isolate(follower);
     e.suspend(cut_off.session_id());
     theirs.async_acquire({}, [&](std::error_code, hold h) { second = std::move(h); });
@@ -102,12 +106,16 @@ ensemble::duration overlap_after_a_stall(ensemble::duration phase, ensemble::dur
 }
 
 TEST(SimulatedStall, WhatTheNetworkHeldBackIsNotBelievedAsIfItHadArrivedInTime) {
-    for (auto stall = 3000ms; stall < 8000ms; stall += 500ms) {
+    int granted = 0;
+    for (auto stall = 500ms; stall < 8000ms; stall += 500ms) {
         for (auto phase = 0ms; phase < 4000ms; phase += 200ms) {
-            ASSERT_EQ(overlap_after_a_stall(phase, stall), 0ns)
+            const auto overlap = overlap_after_a_stall(phase, stall);
+            granted += overlap ? 1 : 0;
+            ASSERT_EQ(overlap.value_or(0ns), 0ns)
                 << "stall " << stall.count() << " ms, phase " << phase.count() << " ms";
         }
     }
+    EXPECT_GE(granted, 100) << "of 300";
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void check_grants(const names& list, const queue_markers& markers) {
 }
 
 void check_ignored(const names& list, const queue_markers& markers, const std::string& prefix) {
-    const names strays = with_prefix(list, prefix, markers);
+    const names strays = queue_list(list, markers).with_prefix(prefix);
     require(std::all_of(strays.begin(),
                         strays.end(),
                         [&](const std::string& s) { return s.starts_with(prefix); }),
@@ -167,7 +167,7 @@ void check_queue(const names& list, const std::string& prefix, const queue_marke
                            }),
             "order is by number");
     for (const std::string& own : order) {
-        require(is_last(list, own, markers) ==
+        require(queue_list(list, markers).is_last(own) ==
                     std::none_of(list.begin(),
                                  list.end(),
                                  [&](const std::string& name) {

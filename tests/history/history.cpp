@@ -43,6 +43,8 @@ const char* to_string(violation::rule r) noexcept {
             return "guard";
         case violation::rule::untold:
             return "untold";
+        case violation::rule::observed:
+            return "observed";
     }
     return "?";
 }
@@ -197,6 +199,7 @@ verdict judge(const history& h, const bounds& b) {
     check_register(e, v);
     check_waiting(e, v);
     check_orphans(e, v);
+    check_observers(e, v);
     measure(e, v);
     return v;
 }

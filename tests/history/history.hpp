@@ -73,6 +73,22 @@ struct turn {
     std::string failure;  ///< an error of acquire(), if there was one
 };
 
+/// What an observer of an election was told, one after the other.
+struct observer {
+    struct sighting {
+        nanoseconds at{};
+        std::string znode;  ///< the leader's; empty: nobody leads
+        std::int64_t token = 0;
+    };
+
+    int worker = 0;
+    std::int64_t number = 0;  ///< of the process's
+    std::string lock;         ///< the election's path
+    nanoseconds begun{};
+    std::optional<nanoseconds> ended;  ///< none if the process died
+    std::vector<sighting> told;
+};
+
 /// A request that the register got, in the order in which it worked on them.
 struct access {
     nanoseconds at{};
@@ -110,6 +126,7 @@ struct history {
     std::vector<transaction> transactions;
     nanoseconds wall_offset{};  ///< add it to a transaction's time
     std::vector<turn> turns;
+    std::vector<observer> observers;
     std::vector<access> accesses;  ///< of all locks
     std::vector<disturbance> disturbances;
     std::map<std::int64_t, int> sessions;  ///< the workers' sessions
@@ -155,6 +172,7 @@ struct violation {
         guard,        ///< what was done under a guard came behind a later term, or twice, or is not
                       ///< as it was told
         untold,       ///< a term that was over was not told to be
+        observed,     ///< an observer was told what is not so, or was not told what is
     };
 
     rule which;
@@ -174,6 +192,7 @@ struct verdict {
     std::size_t lost_holds = 0;  ///< holds that ended otherwise than by a release
     std::size_t guarded = 0;     ///< effects that the servers committed, each under its guard
     std::size_t refused = 0;     ///< those that the guard kept from being made
+    std::size_t observed = 0;    ///< leaders and vacancies that observers were told of
     std::size_t transfers = 0;   ///< candidates that were let in right behind the leader
     std::map<std::string, std::size_t> struck;  ///< what befell those who led, and how often
     nanoseconds calm{};  ///< how much of the time no server was broken, or had yet to recover

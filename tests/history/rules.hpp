@@ -88,6 +88,8 @@ void check_rounds(const evidence& e, verdict& v);
 void check_terms(const evidence& e, verdict& v);
 /// What leaders did under the guard of their terms, in the servers' order.
 void check_guards(const evidence& e, verdict& v);
+/// What those were told who observe an election.
+void check_observers(const evidence& e, verdict& v);
 /// Permits and limits.
 void check_permits(const evidence& e, verdict& v);
 void check_register(const evidence& e, verdict& v);

@@ -102,6 +102,22 @@ void add_to(turn& t, const json& all) {
     }
 }
 
+void add_to(observer& o, const json& all) {
+    const auto what = all.at("what").get<std::string>();
+    if (what == "observes") {
+        o.begun = time_of(all);
+        o.lock = all.at("lock").get<std::string>();
+    } else if (what == "observed") {
+        o.told.push_back({.at = time_of(all),
+                          .znode = all.at("znode").get<std::string>(),
+                          .token = all.at("token").get<std::int64_t>()});
+    } else if (what == "observed last") {
+        o.ended = time_of(all);
+    } else {
+        throw std::runtime_error("an observer cannot have " + what);
+    }
+}
+
 }  // namespace
 
 turn_log::turn_log(const std::filesystem::path& file)
@@ -193,14 +209,37 @@ void turn_log::failed(std::int64_t attempt, nanoseconds at, const std::string& w
     write(all.dump());
 }
 
+void turn_log::observes(std::int64_t number, nanoseconds at, const std::string& lock) {
+    write(json{{"observer", number}, {"what", "observes"}, {"at", at.count()}, {"lock", lock}}
+              .dump());
+}
+
+void turn_log::observed(std::int64_t number, const observer::sighting& s) {
+    write(json{{"observer", number},
+               {"what", "observed"},
+               {"at", s.at.count()},
+               {"znode", s.znode},
+               {"token", s.token}}
+              .dump());
+}
+
+void turn_log::observed_last(std::int64_t number, nanoseconds at) {
+    write(json{{"observer", number}, {"what", "observed last"}, {"at", at.count()}}.dump());
+}
+
 void read_turns(const std::filesystem::path& file, int worker, history& to) {
     std::ifstream in(file);
     std::map<std::int64_t, turn> turns;
+    std::map<std::int64_t, observer> observers;
     for (std::string text; std::getline(in, text) && !in.eof();) {
         const json all = json::parse(text);
         const auto what = all.at("what").get<std::string>();
         if (what == "session") {
             to.sessions[all.at("session").get<std::int64_t>()] = worker;
+            continue;
+        }
+        if (all.contains("observer")) {
+            add_to(observers[all.at("observer").get<std::int64_t>()], all);
             continue;
         }
         const auto attempt = all.at("attempt").get<std::int64_t>();
@@ -220,6 +259,11 @@ void read_turns(const std::filesystem::path& file, int worker, history& to) {
         for (const std::string& lock : t.asked.locks) {
             to.turns.push_back(part_of(t, lock));
         }
+    }
+    for (auto& [number, o] : observers) {
+        o.worker = worker;
+        o.number = number;
+        to.observers.push_back(std::move(o));
     }
 }
 

@@ -36,6 +36,11 @@ public:
     void left(std::int64_t attempt, nanoseconds at, bool all);
     void failed(std::int64_t attempt, nanoseconds at, const std::string& why);
 
+    /// An observer begins, and ends; `number` tells it from the process's others.
+    void observes(std::int64_t number, nanoseconds at, const std::string& lock);
+    void observed(std::int64_t number, const observer::sighting& s);
+    void observed_last(std::int64_t number, nanoseconds at);
+
 private:
     void write(std::string line) const;
 

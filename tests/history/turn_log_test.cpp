@@ -39,9 +39,24 @@ TEST_F(TurnLog, GivesBackWhatWasTold) {
         log.guarded(1, {.token = 42, .number = 7, .told = guarded_effect::outcome::refused});
         log.saw(1, {nanoseconds(95), false, nanoseconds(90)});
         log.ended(1, nanoseconds(96));
+        log.observes(5, nanoseconds(97), "/lock");
+        log.observed(5, {nanoseconds(98), "/lock/b", 42});
+        log.observed(5, {nanoseconds(99), "", 0});
+        log.observed_last(5, nanoseconds(100));
     }
     const history h = read();
     EXPECT_EQ(h.sessions.at(-77), 3);
+    ASSERT_EQ(h.observers.size(), 1U);
+    const observer& o = h.observers[0];
+    EXPECT_EQ(o.worker, 3);
+    EXPECT_EQ(o.lock, "/lock");
+    EXPECT_EQ(o.begun, nanoseconds(97));
+    EXPECT_EQ(o.ended, nanoseconds(100));
+    ASSERT_EQ(o.told.size(), 2U);
+    EXPECT_EQ(o.told[0].znode, "/lock/b");
+    EXPECT_EQ(o.told[0].token, 42);
+    EXPECT_EQ(o.told[1].znode, "");
+    EXPECT_EQ(o.told[1].at, nanoseconds(99));
     ASSERT_EQ(h.turns.size(), 2U);
     const turn& t = h.turns[0];
     EXPECT_EQ(t.worker, 3);

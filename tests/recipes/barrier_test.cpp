@@ -67,9 +67,24 @@ TEST_P(Barrier, WaitsThroughALossOfTheSession) {
     mine.set();
     ASSERT_TRUE(b.wait_connected(30s));
     const auto before = b.session_id();
-    auto waiting = std::async(std::launch::async, [&] { return yours.wait(); });
+    std::promise<bool> passed;
+    auto waiting = passed.get_future();
+    yours.async_wait(std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, bool p) {
+        EXPECT_FALSE(ec) << ec.message();
+        passed.set_value(p);
+    });
+    // What is asked behind the wait, on the same connection, is answered behind it, and told behind
+    // it.
+    const auto expect_that_it_waits = [&] {
+        std::promise<bool> looked;
+        yours.async_wait(0ns, {}, [&](std::error_code, bool p) { looked.set_value(p); });
+        EXPECT_FALSE(looked.get_future().get());
+        EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
+    };
+    expect_that_it_waits();
     world_->expire(before);
     ASSERT_TRUE(eventually([&] { return b.session_id() != 0 && b.session_id() != before; }));
+    expect_that_it_waits();
     mine.remove();
     EXPECT_TRUE(waiting.get());
 }

@@ -1,14 +1,14 @@
+#include "blocking_thread.hpp"
+#include "forked_child.hpp"
 #include "recipe_test.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -46,8 +46,12 @@ TEST_P(Client, ConnectsAndNegotiatesASession) {
     EXPECT_TRUE(c.wait_connected(30s));
     EXPECT_EQ(c.state(), connection_state::connected);
     EXPECT_NE(c.session_id(), 0);
-    EXPECT_GT(c.session_timeout(), 0ms);
+    EXPECT_EQ(c.session_timeout(), 10s) << "as asked for: the servers grant it";
     EXPECT_EQ(c.trouble(), "");
+    client greedy = world_->connect({.session_timeout = 24h});
+    ASSERT_TRUE(greedy.wait_connected(30s));
+    EXPECT_GT(greedy.session_timeout(), 10s);
+    EXPECT_LT(greedy.session_timeout(), 24h) << "more than the servers grant";
 }
 
 TEST_P(Client, ReplacesALostSession) {
@@ -113,7 +117,7 @@ TEST_P(Client, CloseFailsThreadsThatQueueInsideOneObject) {
     mutex m(c, path_);
     const hold h = m.acquire();
     std::atomic<int> failed{0};
-    std::vector<std::thread> threads;
+    std::deque<blocking_thread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
             std::error_code ec;
@@ -121,6 +125,10 @@ TEST_P(Client, CloseFailsThreadsThatQueueInsideOneObject) {
             failed += ec == errc::closed ? 1 : 0;
         });
     }
+    ASSERT_TRUE(eventually([&] {
+        return std::all_of(
+            threads.begin(), threads.end(), [](const auto& t) { return t.blocks(); });
+    }));
     c.close();
     for (auto& t : threads) {
         t.join();
@@ -179,10 +187,17 @@ TEST_P(Client, ThrowingCallbacksHarmNobody) {
 TEST_P(Client, EndedSubscriptionHearsNothing) {
     client c = connect();
     ASSERT_TRUE(c.wait_connected(30s));
-    auto d = std::make_unique<diary>(c);
-    d.reset();
+    std::atomic<int> heard{0};
+    subscription ended = c.listen([&](connection_state) { ++heard; });
+    const diary goes_on(c);  // listens later, and so is told later
+    ended = {};
+    const int before = heard;
     world_->expire(c.session_id());
-    EXPECT_TRUE(eventually([&] { return c.state() == connection_state::connected; }));
+    EXPECT_TRUE(eventually([&] {
+        return goes_on.has(connection_state::lost) &&
+               goes_on.told().back() == connection_state::connected;
+    }));
+    EXPECT_EQ(heard, before);
 }
 
 TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
@@ -223,7 +238,9 @@ TEST_P(Client, OptionsThatCannotWorkAreRefused) {
           client_options{.session_timeout = -5ms},
           client_options{.session_timeout = std::chrono::hours(24 * 365)},
           client_options{.close_timeout = -1ms},
-          client_options{.session_timeout = 1s, .tick = 1s}}) {
+          client_options{.session_timeout = 1s, .tick = 2s},
+          client_options{.max_clock_drift = -0.01},
+          client_options{.max_clock_drift = 0.5}}) {
         EXPECT_THROW(static_cast<void>(client::connect("localhost:1", bad)), error);
     }
     try {
@@ -255,20 +272,15 @@ TEST_P(Client, IsInertInAForkedChild) {
     client c = connect();
     mutex m(c, path_);
     auto h = std::make_unique<hold>(m.acquire());
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    EXPECT_TRUE(holds_in_a_forked_child([&] {
         bool inert = !h->valid() && h->why_lost() == loss::forked;
         inert = inert && c.state() == connection_state::closed;
         std::error_code ec;
         inert = inert && !m.acquire({}, ec) && ec == errc::forked;
         h.reset();
         { const client moved(std::move(c)); }
-        ::_exit(inert ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+        return inert;
+    }));
     EXPECT_TRUE(h->valid());
     EXPECT_EQ(world_->children(path_).size(), 1U);
 }

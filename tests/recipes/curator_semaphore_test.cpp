@@ -62,7 +62,7 @@ TEST_P(CuratorSemaphore, EveryChildOfLeasesCountsForOne) {
     curator_semaphore s(a_, path_, 2);
     hold one = s.acquire();
     world_->create(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
-    EXPECT_EQ(s.available(), 0U);
+    EXPECT_TRUE(eventually([&] { return s.available() == 0; }));
     auto waits = queued(s, 1);
     EXPECT_FALSE(is_ready(waits, 100ms));
     world_->remove(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");

@@ -195,6 +195,39 @@ TEST_P(Group, RefusesBadNamesAndTooMuchData) {
     }
     EXPECT_THROW(static_cast<void>(mine.join("one", std::string(1'000'001, 'x'))), error);
     EXPECT_THROW(group(a, "relative"), error);
+    for (const auto pause : {std::chrono::nanoseconds(-1), std::chrono::nanoseconds::max()}) {
+        EXPECT_THROW(group(a, path_, {.pause = pause}), error);
+    }
+}
+
+/// What is accepted can be sent, also when the member enters again.
+TEST_P(Group, TakesAsMuchDataAsOneRequestDoes) {
+    client a = connect();
+    group mine(a, path_);
+    std::size_t most = 1'000'000;
+    membership m = mine.join("one");
+    const auto fits = [&](std::size_t size) {
+        try {
+            m.set_data(std::string(size, 'x'));
+            return true;
+        } catch (const error& e) {
+            EXPECT_EQ(e.code(), errc::invalid_argument);
+            return false;
+        }
+    };
+    while (!fits(most)) {
+        --most;
+    }
+    EXPECT_GT(most, 990'000U);
+    const auto there = [&] {
+        const auto z = world_->get(path_ + "/one");
+        return z && z->size() == most;
+    };
+    EXPECT_TRUE(eventually(there));
+    m.leave();
+    m = mine.join("one", std::string(most, 'x'));
+    EXPECT_TRUE(there());
+    EXPECT_THROW(static_cast<void>(mine.join("two", std::string(most + 1, 'x'))), error);
 }
 
 LATCHKEY_IN_THIS_WORLD(Group);

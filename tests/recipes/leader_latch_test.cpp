@@ -1,6 +1,8 @@
 #include <latchkey/leader_latch.hpp>
 
+#include "blocking_thread.hpp"
 #include "election_test.hpp"
+#include "forked_child.hpp"
 #include "leader_story.hpp"
 
 #include <atomic>
@@ -11,7 +13,6 @@
 
 #include <boost/thread/thread.hpp>
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey::test {
@@ -21,7 +22,8 @@ using ::testing::ElementsAre;
 
 class LeaderLatch : public ElectionTest {};
 
-TEST_P(LeaderLatch, LeadsAtOnceWhenNobodyIsThere) {
+TEST_P(LeaderLatch, LeadsWhenNobodyIsThere) {
+    const auto before = boottime_clock::now();
     client c = connect();
     leader_latch latch(c, path_);
     EXPECT_FALSE(latch.is_leader());
@@ -33,7 +35,8 @@ TEST_P(LeaderLatch, LeadsAtOnceWhenNobodyIsThere) {
     EXPECT_GT(term.fencing_token().zxid, 0);
     EXPECT_EQ(term.why_lost(), loss::none);
     EXPECT_FALSE(term.lost().stop_requested());
-    EXPECT_GT(term.valid_until(), boottime_clock::time_point::min());
+    EXPECT_GT(term.valid_until(), before);
+    EXPECT_LE(term.valid_until(), boottime_clock::now() + c.session_timeout());
     EXPECT_EQ(latch.leadership().fencing_token(), term.fencing_token());
     EXPECT_EQ(latch.wait().fencing_token(), term.fencing_token()) << "it leads already";
 }
@@ -245,15 +248,21 @@ TEST_P(LeaderLatch, IsACandidateAgainAtTheTailWhenItsZnodeIsDeleted) {
     client b = connect();
     leader_latch first(a, path_);
     leader_latch second(b, path_);
+    client c = connect();
+    leader_latch third(c, path_);
     start_in_order(first, second);
+    third.start();
+    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
     const leadership before = first.wait();
-    // The own znode is watched a moment after the grant.
-    ASSERT_TRUE(published(""));
+    ASSERT_TRUE(published(""));  // the own znode is watched a moment after the grant
     world_->remove(before.path());
     EXPECT_TRUE(second.wait().valid());
     EXPECT_TRUE(eventually([&] { return before.why_lost() == loss::znode_deleted; }));
+    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
     second.close();
-    EXPECT_GT(first.wait().fencing_token(), before.fencing_token());
+    const auto between = third.wait().fencing_token();
+    third.close();
+    EXPECT_GT(first.wait().fencing_token(), between);
 }
 
 TEST_P(LeaderLatch, EndsWithTheClient) {
@@ -282,7 +291,8 @@ TEST_P(LeaderLatch, ClosedIsClosedForGood) {
     leader_latch second(b, path_);
     start_in_order(first, second);
     std::error_code waited;
-    std::thread waiter([&] { static_cast<void>(second.wait({}, waited)); });
+    blocking_thread waiter([&] { static_cast<void>(second.wait({}, waited)); });
+    ASSERT_TRUE(eventually([&] { return waiter.blocks(); }));
     second.close();
     waiter.join();
     EXPECT_EQ(waited, errc::closed);
@@ -365,9 +375,7 @@ TEST_P(LeaderLatch, IsInertInAForkedChild) {
     leader_story story;
     auto s = std::make_unique<subscription>(latch->subscribe(story.teller()));
     auto term = std::make_unique<leadership>(latch->wait());
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    EXPECT_TRUE(holds_in_a_forked_child([&] {
         bool inert = !latch->is_leader() && !term->valid() && !latch->leadership();
         inert = inert && term->why_lost() == loss::forked;
         std::error_code ec;
@@ -379,11 +387,8 @@ TEST_P(LeaderLatch, IsInertInAForkedChild) {
         s.reset();
         term.reset();
         latch.reset();
-        ::_exit(inert ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+        return inert;
+    }));
     EXPECT_TRUE(latch->is_leader());
     EXPECT_EQ(world_->children(path_).size(), 1U);
 }

@@ -138,8 +138,8 @@ TEST_F(MultiCost, HeartbeatsAreThoseOfOneHold) {
     const hold h = held(mine_);
     settle();
     ensemble_.run_for(24s);
-    EXPECT_GE(ensemble_.count().checks, 11U);
-    EXPECT_LE(ensemble_.count().checks, 12U);
+    EXPECT_GE(ensemble_.count().checks, 13U);
+    EXPECT_LE(ensemble_.count().checks, 14U);
     EXPECT_TRUE(h.valid());
 }
 

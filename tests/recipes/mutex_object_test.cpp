@@ -1,6 +1,12 @@
+#include "blocking_thread.hpp"
+#include "client_core.hpp"
 #include "recipe_test.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <deque>
+#include <iterator>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -8,49 +14,158 @@
 namespace latchkey::test {
 namespace {
 
-class MutexObject : public RecipeTest {};
+class MutexObject : public RecipeTest {
+protected:
+    static std::thread::id on_the_loop_of(client_core& core) {
+        awaited<std::thread::id> here;
+        core.post([&] { here.set(std::this_thread::get_id()); });
+        return here.get();
+    }
+};
+
+/// Threads in one blocking call each; what they are granted is handed to the test.
+class crowd {
+public:
+    template <class Acquire>
+    crowd(std::size_t threads, Acquire acquire) {
+        for (std::size_t i = 0; i < threads; ++i) {
+            threads_.emplace_back([this, acquire] {
+                hold mine = acquire();
+                const long sleeps = blocking_thread::own_sleeps();
+                const boost::lock_guard<boost::mutex> lock(mutex_);
+                sleeps_when_granted_.push_back(sleeps);
+                holds_.push_back(std::move(mine));
+                ++granted_;
+            });
+        }
+    }
+
+    crowd(const crowd&) = delete;
+    crowd& operator=(const crowd&) = delete;
+
+    ~crowd() {
+        while (granted_ < threads_.size()) {
+            static_cast<void>(next());
+        }
+    }
+
+    /// Waits until each of them sleeps in its call, for good.
+    [[nodiscard]] bool all_block() const {
+        std::vector<long> last;
+        return eventually([&] {
+            const bool stay = std::exchange(last, sleeps()) == sleeps();
+            return stay && std::all_of(threads_.begin(), threads_.end(), [](const auto& t) {
+                       return t.blocks();
+                   });
+        });
+    }
+
+    [[nodiscard]] std::size_t granted() const { return granted_; }
+
+    /// Waits for the next hold.
+    [[nodiscard]] hold next() {
+        hold taken;
+        EXPECT_TRUE(eventually([&] {
+            const boost::lock_guard<boost::mutex> lock(mutex_);
+            if (holds_.empty()) {
+                return false;
+            }
+            taken = std::move(holds_.front());
+            holds_.pop_front();
+            return true;
+        }));
+        return taken;
+    }
+
+    /// Of each thread: how often it has gone to sleep by now, or until it was granted.
+    [[nodiscard]] std::vector<long> sleeps() const {
+        std::vector<long> all;
+        std::transform(
+            threads_.begin(), threads_.end(), std::back_inserter(all), [](const auto& t) {
+                return t.sleeps();
+            });
+        return all;
+    }
+
+    [[nodiscard]] std::vector<long> sleeps_when_granted() const {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        return sleeps_when_granted_;
+    }
+
+private:
+    mutable boost::mutex mutex_;
+    std::vector<long> sleeps_when_granted_;
+    std::deque<hold> holds_;
+    std::atomic<std::size_t> granted_{0};
+    std::deque<blocking_thread> threads_;  // end first
+};
+
+long sum(const std::vector<long>& numbers) {
+    return std::accumulate(numbers.begin(), numbers.end(), 0L);
+}
 
 TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipant) {
     client c = connect();
     mutex m(c, path_);
     hold h = m.acquire();
-    std::vector<std::thread> threads;
-    std::atomic<int> inside{0};
-    std::atomic<int> done{0};
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&] {
-            const hold mine = m.acquire();
-            EXPECT_EQ(++inside, 1);
-            --inside;
-            ++done;
-        });
-    }
+    crowd waiting(8, [&] { return m.acquire(); });
+    ASSERT_TRUE(waiting.all_block());
     EXPECT_EQ(world_->children(path_).size(), 1U);
-    EXPECT_EQ(done, 0);
+    EXPECT_EQ(waiting.granted(), 0U);
     h.release();
-    for (auto& t : threads) {
-        t.join();
+    for (std::size_t turn = 1; turn <= 8; ++turn) {
+        hold next = waiting.next();
+        EXPECT_TRUE(next.valid());
+        EXPECT_EQ(world_->children(path_).size(), 1U);
+        EXPECT_EQ(waiting.granted(), turn);
     }
-    EXPECT_EQ(done, 8);
+}
+
+// A thread that is woken in vain goes to sleep once more.
+TEST_P(MutexObject, WakesOneOfItsThreadsForEachTurn) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    crowd waiting(8, [&] { return m.acquire(); });
+    ASSERT_TRUE(waiting.all_block());
+    const long before = sum(waiting.sleeps());
+    h.release();
+    for (int turn = 0; turn < 8; ++turn) {
+        static_cast<void>(waiting.next());
+    }
+    EXPECT_LT(sum(waiting.sleeps_when_granted()) - before, 8 * 7 / 2)
+        << "as often as if each turn woke all that wait";
 }
 
 TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     client c = connect();
     mutex m(c, path_);
-    awaited<std::pair<std::error_code, std::thread::id>> first;
+    std::vector<std::thread::id> calls;
     hold kept;
+    awaited<bool> first;
     m.async_acquire({}, [&](std::error_code ec, hold h) {
+        EXPECT_FALSE(ec);
+        EXPECT_TRUE(h.valid());
         kept = std::move(h);
-        first.set({ec, std::this_thread::get_id()});
+        calls.push_back(std::this_thread::get_id());
+        first.set(true);
     });
-    const auto [ec, thread] = first.get();
-    EXPECT_FALSE(ec);
-    EXPECT_NE(thread, std::this_thread::get_id());
-    EXPECT_TRUE(kept.valid());
+    EXPECT_TRUE(first.get());
+    awaited<std::thread::id> second;
     mutex other(c, path_);
-    awaited<bool> second;
-    other.async_acquire(100ms, {}, [&](std::error_code e, hold h) { second.set(!e && !h); });
-    EXPECT_TRUE(second.get());
+    other.async_acquire(100ms, {}, [&](std::error_code ec, const hold& h) {
+        EXPECT_TRUE(!ec && !h);
+        second.set(std::this_thread::get_id());
+    });
+    const std::thread::id thread = second.get();
+    EXPECT_NE(thread, std::this_thread::get_id());
+    const auto& core = client_core::of(c);
+    EXPECT_NE(thread, on_the_loop_of(*core));
+    awaited<std::thread::id> callbacks;
+    core->call([&] { callbacks.set(std::this_thread::get_id()); });
+    EXPECT_EQ(thread, callbacks.get());
+    c.close();  // after this nothing is called
+    EXPECT_EQ(calls, std::vector<std::thread::id>{thread});
 }
 
 TEST_P(MutexObject, HoldOutlivesTheMutex) {

@@ -11,16 +11,18 @@ namespace {
 
 class Mutex : public RecipeTest {};
 
-TEST_P(Mutex, GrantsAtOnceWhenNobodyIsThere) {
+TEST_P(Mutex, IsGrantedWhenNobodyIsThere) {
     client c = connect();
     mutex m(c, path_);
+    const auto before = boottime_clock::now();
     const hold h = m.acquire();
     EXPECT_TRUE(h);
     EXPECT_TRUE(h.valid());
     EXPECT_GT(h.fencing_token().zxid, 0);
     EXPECT_EQ(h.why_lost(), loss::none);
     EXPECT_FALSE(h.lost().stop_requested());
-    EXPECT_GT(h.valid_until(), boottime_clock::time_point::min());
+    EXPECT_GT(h.valid_until(), before);
+    EXPECT_LE(h.valid_until(), boottime_clock::now() + c.session_timeout());
 }
 
 TEST_P(Mutex, NamesItsZnodesAsCuratorDoes) {

@@ -288,6 +288,7 @@ TEST_F(SharedCost, HoldReleasedWhileItsDowngradeIsUnresolvedLeavesNothing) {
     client c = connected();
     shared_mutex m(c, "/files");
     hold w = held(m, exclusive);
+    ensemble_.run_for(12s);  // the connect is old by then
     ensemble_.fail_next(ensemble::operation::multi, ensemble::when::after, c.session_id());
     const std::int64_t session = c.session_id();
     bool done = false;

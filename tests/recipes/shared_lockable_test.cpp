@@ -2,8 +2,11 @@
 
 #include "recipe_test.hpp"
 
+#include <future>
 #include <mutex>
 #include <shared_mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #define BOOST_THREAD_PROVIDES_SHARED_MUTEX_UPWARDS_CONVERSIONS
@@ -118,6 +121,34 @@ TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
         mine_.unlock();
     }
     EXPECT_TRUE(empties(path_));
+}
+
+// A mistake of one thread must not cost another one its lock.
+TEST_P(SharedLockable, ConvertedWithoutALockTakesNothingFromTheThreadThatHasOne) {
+    std::promise<void> locked;
+    std::promise<void> checked;
+    std::thread holder([&] {
+        const std::unique_lock alone(mine_);
+        locked.set_value();
+        checked.get_future().wait();
+    });
+    locked.get_future().wait();
+    const auto code_of = [](const auto& call) {
+        try {
+            static_cast<void>(call());
+        } catch (const error& e) {
+            return e.code();
+        }
+        return std::error_code();
+    };
+    EXPECT_EQ(code_of([&] { return mine_.try_unlock_shared_and_lock(); }), errc::hold_lost);
+    EXPECT_EQ(code_of([&] { return mine_.try_unlock_shared_and_lock_upgrade(); }), errc::hold_lost);
+    EXPECT_TRUE(mine_.held().valid());
+    EXPECT_FALSE(other_.try_lock());
+    checked.set_value();
+    holder.join();
+    mine_.unlock_and_lock_shared();  // nothing
+    EXPECT_THROW(static_cast<void>(mine_.held_shared()), error);
 }
 
 LATCHKEY_IN_THIS_WORLD(SharedLockable);

@@ -61,7 +61,7 @@ void double_barrier_judge::find_round(const call& c, attender& a) {
 /// nothing that tells of his round, because the operator has taken it away.
 void double_barrier_judge::check_not_counted_on(const call& c, const attender& a) {
     const duration since = c.tries() ? c.begun : due(c).value_or(c.begun);
-    if (stage_.now() >= since + 1s) {
+    if (stage_.now() >= since + c.by->lasting(1s)) {
         return;
     }
     for (const auto& r : rounds_.rounds_of(a.directory)) {

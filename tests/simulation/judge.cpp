@@ -175,13 +175,13 @@ bool judge::is_known_cause(std::error_code ec, const client_record& by, bool at_
 
 /// A limit and a cancellation are kept, up to the second that the proof of an end may take.
 void judge::check_punctuality(const call& c) {
-    constexpr auto farewell = 1s + 20ms;
+    const duration farewell = c.by->lasting(1s) + 20ms;
     if (c.by->pauses != c.pauses_before || c.by->paused) {
         return;
     }
     std::optional<duration> due;
     if (c.limit) {
-        due = c.begun + (*c.limit > duration{} ? *c.limit : c.by->timeout);
+        due = *c.limit > duration{} ? c.ends() : c.begun + c.by->lasting(c.by->timeout);
     }
     if (c.stopped && (!due || *c.stopped < *due)) {
         due = c.stopped;

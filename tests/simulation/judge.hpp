@@ -7,6 +7,7 @@
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
+#include "virtual_loop.hpp"
 
 #include <cstdint>
 #include <map>
@@ -47,6 +48,12 @@ struct client_record {
         0;  ///< places given up or lost in this session: their watches may stay
     std::uint64_t wake_ups = 0;  ///< what it was told to be gone
     testing::counters asked;     ///< in this session
+    std::shared_ptr<const virtual_loop::process> clock;
+
+    /// How long `d` of this client's clock is in true time; not longer than it may be.
+    [[nodiscard]] duration lasting(duration d) const noexcept {
+        return clock->lasting(d) - duration(clock->lasting(d) == d ? 0 : 2);
+    }
 };
 
 /// One call of acquire.
@@ -73,6 +80,9 @@ struct call {
 
     /// Does not want to wait.
     [[nodiscard]] bool tries() const noexcept { return limit && *limit <= duration{}; }
+
+    /// When its limit is over, if it has one.
+    [[nodiscard]] duration ends() const noexcept { return begun + by->lasting(*limit); }
 };
 
 /// A hold in a program's hands.

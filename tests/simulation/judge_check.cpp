@@ -14,9 +14,9 @@ bool judge::believes(const held& h) const {
     if (!state) {
         return false;
     }
-    // Whose process is stopped cannot ask; and asking it ends a hold whose time is over.
-    return asks_ && !h.by->paused ? state->valid()
-                                  : stage_.servers.now() < state->valid_until().time_since_epoch();
+    // Whose process is stopped cannot ask; and asking it ends a hold whose time is over. Its clock
+    // decides.
+    return asks_ && !h.by->paused ? state->valid() : h.by->clock->now() < state->valid_until();
 }
 
 void judge::check() {
@@ -167,8 +167,7 @@ void judge::check_callers(const call& c) {
     const auto served = [&](const call& earlier) {
         return earlier.by == c.by && earlier.object == c.object &&
                earlier.calls_before < c.calls_before && !earlier.stopped &&
-               (!earlier.limit ||
-                (*earlier.limit > duration{} && earlier.begun + *earlier.limit > stage_.now()));
+               (!earlier.limit || (*earlier.limit > duration{} && earlier.ends() > stage_.now()));
     };
     for (const auto& other : calls_) {
         if (!c.by->closed && served(*other)) {
@@ -205,7 +204,6 @@ void judge::check_asked(const std::string& who,
     within("gets", now.gets - then.gets, most.gets);
     within("deletes", now.removes - then.removes, most.removes);
     within("transactions", now.multis - then.multis, most.multis);
-    within("exists", now.exists - then.exists, most.exists);
     within("syncs", now.syncs - then.syncs, most.syncs);
 }
 

@@ -30,6 +30,10 @@ const char* name_of(request::kind k) {
             return "multi";
         case request::kind::sync:
             return "sync";
+        case request::kind::get_acl:
+            return "get the list of";
+        case request::kind::set_acl:
+            return "set the list of";
     }
     return "?";
 }
@@ -102,8 +106,7 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
     }
     std::size_t leaving = 0;
     for (const auto& waiting : calls_) {
-        const bool leaves = waiting->stopped ||
-                            (waiting->limit && waiting->begun + *waiting->limit <= stage_.now());
+        const bool leaves = waiting->stopped || (waiting->limit && waiting->ends() <= stage_.now());
         leaving += waiting->by.get() == &by && leaves ? waiting->places : 0;
     }
     // Its own znodes are watched besides, each once.

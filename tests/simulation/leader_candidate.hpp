@@ -62,7 +62,7 @@ struct petition {
     lull quiet;      ///< since it was written
 };
 
-/// One latch, from its construction to its end.
+/// One latch or selector, from its construction to its end.
 struct candidacy {
     std::shared_ptr<client_record> by;
     std::string who;
@@ -70,7 +70,8 @@ struct candidacy {
     std::size_t number = 0;               ///< of all
     const leader_latch* latch = nullptr;  ///< null once it is destroyed
     std::optional<leader_preference> preference;
-    std::string data;  ///< that each of its terms begins with
+    std::string data;      ///< that each of its terms begins with
+    bool selects = false;  ///< a selector: knows of no leader before it, and may publish nothing
     bool steps_down = false;
     bool closed = false;
     bool silent = false;         ///< closed without a word

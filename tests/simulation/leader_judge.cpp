@@ -12,26 +12,6 @@ using namespace std::chrono_literals;
 
 // ---- candidates ----
 
-void leader_judge::begins(const std::shared_ptr<candidacy>& c) {
-    client_record& by = *c->by;
-    const bool alone = std::none_of(candidacies_.begin(), candidacies_.end(), [&](const auto& o) {
-        return o->by == c->by && !o->closed;
-    });
-    c->undisturbed = alone && !c->takes_part() && by.session != 0 && by.places == 1 &&
-                     !by.suspended && stage_.now() - by.busy_until > 100ms;
-    c->connections_before = by.connections;
-    c->wake_ups_before = by.wake_ups;
-    c->asked_before = by.asked;
-    by.places += c->takes_part() ? 1U : 0U;  // whom it offers the leadership to is watched
-    c->number = candidacies_.size();
-    c->data = "term of " + std::to_string(c->number);
-    candidacies_.push_back(c);
-    stage_.tell(c->who,
-                " is a candidate in ",
-                c->directory,
-                c->steps_down ? ", and steps down when suspended" : "");
-}
-
 void leader_judge::waited(call& c,
                           std::error_code ec,
                           const leadership& term,
@@ -87,35 +67,14 @@ void leader_judge::closed(candidacy& c, leader_latch::closing how, bool by_its_e
     }
 }
 
-bool leader_judge::idle() const {
-    return judge::idle() &&
-           std::all_of(candidacies_.begin(), candidacies_.end(), [](const auto& c) {
-               return c->closed || c->by->closed || c->by->crashed;
-           });
-}
-
-bool leader_judge::can_be_refused(const std::string& directory,
-                                  const client_record& by,
-                                  std::error_code why) const {
-    return is_known_cause(why, by, false) ||
-           (why == errc::invalid_argument && elections_.was_foreign(directory));
-}
-
 bool leader_judge::explains(const call& c, std::error_code ec) const {
     return can_be_refused(c.directory, *c.by, ec);
-}
-
-void leader_judge::refused(const candidacy& c, std::error_code why) {
-    stage_.tell(c.who, " is refused: ", why.message());
-    ++c.by->abandoned;  // its place, if it had one
-    if (c.silent || !can_be_refused(c.directory, *c.by, why)) {
-        stage_.broken("I9", c.who + " was refused without a cause: " + why.message());
-    }
 }
 
 // ---- terms ----
 
 void leader_judge::check_together() {
+    election_judge::check_together();
     for (const auto& c : candidacies_) {
         if (!c->by->paused && !c->by->crashed && !c->silent && !stage_.over()) {
             look(*c);
@@ -185,8 +144,7 @@ void leader_judge::check_begun(candidacy& c) {
 /// One who is in nobody's way, and whom nobody disturbs.
 void leader_judge::check_round_trips(const candidacy& c) {
     const client_record& by = *c.by;
-    if (!c.undisturbed || !quiet() || c.terms != 1 || by.connections != c.connections_before ||
-        stage_.what.scribbles > 0) {
+    if (!undisturbed(c)) {
         return;
     }
     const std::uint64_t woken = by.wake_ups - c.wake_ups_before;
@@ -285,16 +243,6 @@ void leader_judge::hears(second_listener& l,
         return stage_.broken("I9", c.who + " hears the wrong way round of " + token.to_string());
     }
     l.newest = token;
-}
-
-void leader_judge::check_end() {
-    judge::check_end();
-    elections_.check_end();
-    for (const auto& c : candidacies_) {
-        if (c->term && !c->by->crashed) {
-            stage_.broken("I9", c->who + " was never told of the end of its term");
-        }
-    }
 }
 
 }  // namespace latchkey::simulation

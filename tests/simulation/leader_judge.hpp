@@ -2,9 +2,7 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "judge.hpp"
-#include "leader_candidate.hpp"
-#include "leader_log.hpp"
+#include "election_judge.hpp"
 #include "leader_offers.hpp"
 
 #include <cstddef>
@@ -50,21 +48,16 @@ struct second_listener {
 ///        leader gives way.
 ///   I8   And the best is offered it then.
 ///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
-class leader_judge final : public judge {
+class leader_judge final : public election_judge {
 public:
-    explicit leader_judge(stage& s)
-        : judge(s),
-          elections_(s, truth_, queues_watched_, candidacies_),
-          offers_(s, truth_, elections_) {}
+    explicit leader_judge(stage& s) : election_judge(s), offers_(s, truth_, elections_) {}
 
     // What candidates do and are told.
 
-    /// Before its latch is made; gives it a number.
-    void begins(const std::shared_ptr<candidacy>& c);
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);
     void lost(candidacy& c, const leadership& term, loss why);
-    void refused(const candidacy& c, std::error_code why);
+    using election_judge::refused;
     /// Returns which order it is.
     [[nodiscard]] std::size_t hands_over(candidacy& c, std::string to);
     void transferred(candidacy& c,
@@ -72,20 +65,14 @@ public:
                      std::error_code ec,
                      leader_latch::transfer what);
     void chosen(candidacy& c);
-    /// Somebody is about to ask a leader to hand over.
-    void petitions(client_record& by);
     void resigned(candidacy& c);
     /// Right after it; `by_its_end`: with its destructor.
     void closed(candidacy& c, leader_latch::closing how, bool by_its_end);
     void hears(second_listener& l, const candidacy& c, const leadership& term, bool leads);
 
-    [[nodiscard]] leader_log& elections() noexcept { return elections_; }
-
     // judge
     void answering(const model::connection& c, const request& r) override;
-    [[nodiscard]] bool idle() const override;
     [[nodiscard]] bool empty() const override;
-    void check_end() override;
 
 private:
     void applied(const model::transaction& t, const participants& changed) override;
@@ -103,12 +90,7 @@ private:
     void check_round_trips(const candidacy& c);
     void check_handing_over(candidacy& c);
     [[nodiscard]] bool takes_part(const participant& place) const;
-    [[nodiscard]] bool can_be_refused(const std::string& directory,
-                                      const client_record& by,
-                                      std::error_code why) const;
 
-    candidacies candidacies_;  ///< by number
-    leader_log elections_;
     leader_offers offers_;
     std::map<std::int64_t, testing::counters> at_create_;  ///< asked for by its answer, by session
 };

@@ -17,7 +17,7 @@ bool leader_judge::takes_part(const participant& place) const {
 }
 
 void leader_judge::applied(const model::transaction& t, const participants& changed) {
-    elections_.applied(t);
+    election_judge::applied(t, changed);
     offers_.applied(t);
     for (const model::change& c : t.changes) {
         client_record* const by = client_of(t.session);
@@ -98,14 +98,6 @@ void leader_judge::transferred(candidacy& c,
     }
 }
 
-/// Its requests are none of its candidates'.
-void leader_judge::petitions(client_record& by) {
-    by.busy_until = stage_.now();
-    for (const auto& c : candidacies_) {
-        c->undisturbed = c->undisturbed && c->by.get() != &by;
-    }
-}
-
 void leader_judge::chosen(candidacy& c) {
     stage_.tell(c.who, " is told that it was chosen");
     if (++c.chosen > c.let_in) {
@@ -129,15 +121,17 @@ void leader_judge::check_handing_over(candidacy& c) {
     if (c.term->place->successor == nullptr && c.to_finish != c.term->place->path) {
         stage_.broken("I12", c.who + " is to finish, and nobody follows");
     } else if (stage_.now() >
-               std::max(*c.asked_back + c.preference->drain, c.by->running_since) + 1ms) {
+               std::max(*c.asked_back + c.by->lasting(c.preference->drain), c.by->running_since) +
+                   1ms) {
         stage_.broken("I12", c.who + " leads on after its drain time");
     }
 }
 
-bool leader_judge::may_watch(const std::string& path, std::int64_t) const {
-    return std::any_of(queues_watched_.begin(), queues_watched_.end(), [&](const auto& directory) {
-        return path.starts_with(directory + "-peers");
-    });
+bool leader_judge::may_watch(const std::string& path, std::int64_t session) const {
+    return election_judge::may_watch(path, session) ||
+           std::any_of(queues_watched_.begin(), queues_watched_.end(), [&](const auto& directory) {
+               return path.starts_with(directory + "-peers");
+           });
 }
 
 bool leader_judge::empty() const {
@@ -145,11 +139,12 @@ bool leader_judge::empty() const {
 }
 
 void leader_judge::check_wake_ups() {
+    forget_woken_observers();
     std::erase_if(woken_, [&](const auto& entry) {
         const auto p = truth_.find(entry.first);
         return p != nullptr && p->successor != nullptr && entry.second.size() <= 2;
     });
-    judge::check_wake_ups();
+    election_judge::check_wake_ups();
 }
 
 }  // namespace latchkey::simulation

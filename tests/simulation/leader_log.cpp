@@ -137,13 +137,14 @@ void leader_log::check_before(const participant& writer, const record& r, const 
     }
     const record last = e.states.empty() ? record() : e.states.back().is.value_or(record());
     const bool own = last.znode == last_name(writer.path);
-    const bool refused = stage_.what.uses(fault::access_taken);  // perhaps, the first time
+    const bool refused = stage_.what.uses(fault::access_taken) ||  // perhaps, the first time
+                         (maker->selects && maker->data.empty());
     if (own ? r.clean && r.data != last.data : !refused && r.data != maker->data) {
         return stage_.broken("I9", writer.path + " does not publish what it has to: " + r.data);
     }
     const bool died = !own && !last.clean && last.leader != r.leader;
     const std::string& unclean = died ? last.leader : last.unclean;
-    const std::string expected = unclean == r.leader ? std::string() : unclean;
+    const std::string expected = maker->selects || unclean == r.leader ? std::string() : unclean;
     if (r.unclean != expected) {
         stage_.broken("I9",
                       "a record says that \"" + r.unclean + "\" has not given up, instead of \"" +
@@ -199,8 +200,8 @@ void leader_log::check_gave_up(const participant& writer) {
     const candidacy& c = *maker;
     bool gave_up = c.closed || c.by->closed;
     if (c.led_as(writer.path)) {
-        const bool drained =
-            c.asked_back && c.takes_part() && stage_.now() >= *c.asked_back + c.preference->drain;
+        const bool drained = c.asked_back && c.takes_part() &&
+                             stage_.now() >= *c.asked_back + c.by->lasting(c.preference->drain);
         gave_up = c.handle.why_lost() == loss::resigned && (gave_up || c.gave_up || drained);
     } else {
         gave_up = gave_up || writer.successor != nullptr;

@@ -28,12 +28,33 @@ constexpr const char* foreign_data = "somebody's own";
 /// they make. Reads records by itself, not by the recipes' code.
 class leader_log {
 public:
+    struct record {
+        std::string leader;
+        std::string data;
+        std::string znode;
+        std::string unclean;  ///< who has led before and not given up
+        std::int64_t token = 0;
+        bool clean = false;
+        std::string successor;
+    };
+
+    /// What was there from then on; none: nothing, or something else.
+    struct state {
+        std::int64_t zxid = 0;
+        std::optional<record> is;
+    };
+
     leader_log(stage& s,
                truth& t,
                const std::set<std::string>& directories,
                const candidacies& all);
 
     void applied(const model::transaction& t);
+
+    /// What has been on the path of an election, one after the other.
+    [[nodiscard]] const std::vector<state>& states_of(const std::string& directory) const {
+        return elections_.at(directory).states;
+    }
 
     /// Somebody has put data of his own there, at some time.
     [[nodiscard]] bool was_foreign(const std::string& directory) const;
@@ -66,22 +87,6 @@ public:
     void check_end();
 
 private:
-    struct record {
-        std::string leader;
-        std::string data;
-        std::string znode;
-        std::string unclean;  ///< who has led before and not given up
-        std::int64_t token = 0;
-        bool clean = false;
-        std::string successor;
-    };
-
-    /// What was there from then on; none: nothing, or something else.
-    struct state {
-        std::int64_t zxid = 0;
-        std::optional<record> is;
-    };
-
     struct election {
         bool foreign = false;                       ///< what is there now
         bool was_foreign = false;                   ///< something was

@@ -76,7 +76,7 @@ void leader_offers::came_or_went(const std::string& path) {
         // It may have read that before it lost this place, and says so from its next one.
         of->may_cool_until =
             std::max(of->may_cool_until,
-                     stage_.now() + of->preference->cool_down + duration(of->by->timeout));
+                     stage_.now() + of->by->lasting(of->preference->cool_down + of->by->timeout));
     }
     for (auto& [its, m] : mailboxes_) {
         if (m.place == p) {
@@ -129,7 +129,7 @@ void leader_offers::overwritten(const std::string& path) {
 
 void leader_offers::resigned(candidacy& c, duration since) {
     if (c.takes_part()) {
-        const duration h = c.preference->hysteresis;
+        const duration h = c.by->lasting(c.preference->hysteresis);
         c.coolings.push_back({since, since + h, "has just resigned"});
         c.may_cool_until = std::max(c.may_cool_until, stage_.now() + h);
     }
@@ -138,7 +138,7 @@ void leader_offers::resigned(candidacy& c, duration since) {
 /// Who has failed as a leader, or has just resigned, says so: nobody offers it the leadership then.
 void leader_offers::check_cooling(const std::string& path, const mailbox& m, const queued& place) {
     candidacy& c = *m.of;
-    const duration cool_down = c.preference->cool_down;
+    const duration cool_down = c.by->lasting(c.preference->cool_down);
     if (m.place->place.behind == 0) {
         if (log_.has_failed(c, *m.place)) {
             c.coolings.push_back({place.since, place.since + cool_down, "has failed"});
@@ -249,9 +249,9 @@ void leader_offers::check_better(const participant& leader,
                                  const candidacy& c,
                                  const mailbox& to) const {
     // What it decided while it was to be preferred to nobody may come later.
-    const bool cool =
-        queued_.at(guid_of(leader)).has_mailbox &&
-        (c.may_cool_until == duration{} || stage_.now() > c.may_cool_until + c.by->timeout * 2);
+    const bool cool = queued_.at(guid_of(leader)).has_mailbox &&
+                      (c.may_cool_until == duration{} ||
+                       stage_.now() > c.may_cool_until + c.by->lasting(c.by->timeout) * 2);
     const int own = cool ? c.preference->priority : lowest;
     if (to.priority <= own) {
         stage_.broken("I12",
@@ -266,12 +266,13 @@ void leader_offers::check_time(const participant& leader,
                                const candidacy& c,
                                const std::string& path) {
     const mailbox& to = mailboxes_.at(path);
-    const duration h = c.preference->hysteresis;
+    const duration h = c.by->lasting(c.preference->hysteresis);
     series& s = series_[{c.number, path}];
     duration earliest = c.led_as(leader.path) ? std::max(to.since, c.begun) + h
                                               : std::max(to.since, first_since(leader));
     if (s.committed != duration{}) {
-        earliest = std::max({earliest, s.earliest + std::max(h, between_offers), s.committed});
+        earliest = std::max(
+            {earliest, s.earliest + std::max(h, c.by->lasting(between_offers)), s.committed});
     }
     if (stage_.now() < earliest) {
         stage_.broken("I12",

@@ -13,8 +13,8 @@ bool leader_offers::is_ripe(const mailbox& m, const candidacy& leader) const {
     const client_record& by = *leader.by;
     return m.place->there() && m.quiet.lasts(stage_, by) && leader.quiet &&
            leader.quiet->lasts(stage_, by) &&
-           stage_.now() > std::max(m.quiet.since(), leader.begun) + leader.preference->hysteresis +
-                              stage_.hops(16) + 200ms;
+           stage_.now() > std::max(m.quiet.since(), leader.begun) +
+                              by.lasting(leader.preference->hysteresis) + stage_.hops(16) + 200ms;
 }
 
 void leader_offers::check_mailboxes() const {
@@ -68,7 +68,7 @@ void leader_offers::check_petition(const candidacy& leader) const {
     const bool busy = std::any_of(leader.orders.begin(), leader.orders.end(), [&](const auto& o) {
         return o.from == leader.newest && (!o.ended || o.to != p.to);
     });
-    if (busy || stage_.now() < heard + leader.by->timeout / 3) {
+    if (busy || stage_.now() < heard + leader.by->lasting(leader.by->timeout) / 3) {
         return;
     }
     for (const auto& [path, m] : mailboxes_) {

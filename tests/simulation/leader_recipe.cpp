@@ -4,6 +4,7 @@
 
 #include "leader_judge.hpp"
 #include "leader_worker.hpp"
+#include "observer_worker.hpp"
 #include "program.hpp"
 #include "stage.hpp"
 #include "strange_candidate.hpp"
@@ -23,6 +24,9 @@ constexpr std::size_t guid_length = 36;
 std::shared_ptr<caller> leader_recipe::make_caller(program& of,
                                                    std::size_t object,
                                                    std::string name) const {
+    if (of.stage_.random.chance(of.stage_.what.observing)) {
+        return std::make_shared<observer_worker>(of, object, std::move(name));
+    }
     if (of.stage_.random.chance(of.stage_.what.strangers)) {
         return std::make_shared<strange_candidate>(of, object, std::move(name));
     }
@@ -38,6 +42,7 @@ void leader_recipe::adapt(plan& p, model::random_source& random) const {
     p.preferring = random.chance(0.4) ? 0 : 0.3 * std::exp2(random.below(2));
     p.scribbles = random.chance(0.7) ? 0 : 0.02;
     p.petitions = p.preferring == 0 || random.chance(0.5) ? 0 : 0.1;
+    p.observing = random.chance(0.5) ? 0 : 0.15 * std::exp2(random.below(2));
 }
 
 /// Somebody puts data of his own where the record is, or empties it.

@@ -1,7 +1,6 @@
 #include "leader_worker.hpp"
 
-#include <latchkey/transaction.hpp>
-
+#include "leader_acts.hpp"
 #include "leader_petition.hpp"
 #include "plan.hpp"
 #include "program.hpp"
@@ -80,7 +79,7 @@ void leader_worker::petition() {
         return;
     }
     const bool for_nobody = stage_.random.chance(0.5);
-    judge_.petitions(*of_.record());
+    judge_.disturbs(*of_.record());
     ask_to_resign(of_, of_.object_at(object_).paths.front(), for_nobody ? "" : somebody());
 }
 
@@ -302,40 +301,16 @@ void leader_worker::act() {
             judge_.acts(*candidacy_->term);
             break;
         case 1:
-            transact();
+            transact(of_, *candidacy_);
             break;
         case 3:
             hand_over();
             break;
         default:
-            proclaim();
+            proclaim(of_, *candidacy_);
             break;
     }
     plan_next();
-}
-
-void leader_worker::transact() {
-    const std::string& chroot = of_.record()->chroot;
-    const held& h = *candidacy_->term;
-    deal d;
-    d.by = of_.record();
-    d.who = name_;
-    d.directory = h.directory;
-    d.token = h.token;
-    d.places = {h.place};
-    const std::uint64_t number = judge_.deals(std::move(d));
-    candidacy_->handle.async_transact(
-        {operation::set(register_path + chroot.size(),
-                        std::to_string(number) + " " + h.token.to_string())},
-        [&j = judge_, number](std::error_code ec, const std::vector<std::string>&) {
-            j.judge::told(number, ec);
-        });
-}
-
-void leader_worker::proclaim() {
-    const std::string data = judge_.elections().proclaims(of_.record(), name_);
-    candidacy_->handle.async_proclaim(
-        data, [&j = judge_, data](std::error_code ec) { j.elections().told(data, ec); });
 }
 
 /// To anybody, also who is not there, or takes no part in it.

@@ -45,8 +45,6 @@ private:
     void refused(const candidacy& c, std::error_code why);
     void plan_next();
     void act();
-    void transact();
-    void proclaim();
     void hand_over();
     void close(leader_latch::closing how);
     void destroy();

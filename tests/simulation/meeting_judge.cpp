@@ -27,7 +27,7 @@ bool meeting_judge::ends(call& c, std::error_code ec, bool reached) {
 std::optional<duration> meeting_judge::due(const call& c) {
     std::optional<duration> when;
     if (c.limit) {
-        when = c.begun + std::max(*c.limit, duration{});
+        when = std::max(c.ends(), c.begun);
     }
     return c.stopped && (!when || *c.stopped < *when) ? c.stopped : when;
 }

@@ -28,7 +28,7 @@ set(_originals ${_copied})
 list(TRANSFORM _originals PREPEND "${PROJECT_SOURCE_DIR}/")
 list(TRANSFORM _headers PREPEND "${_copy}/")
 add_custom_command(OUTPUT "${_copy}/made"
-    BYPRODUCTS ${_compiled} ${_headers} "${_copy}/mutants.inc"
+    BYPRODUCTS ${_compiled} ${_headers} "${_copy}/mutants.inc" "${_copy}/killers.inc"
     COMMAND "${LATCHKEY_PERL}" "${CMAKE_CURRENT_SOURCE_DIR}/mutate"
         "${_joined}" "${PROJECT_SOURCE_DIR}" "${_copy}" ${_copied}
     COMMAND "${CMAKE_COMMAND}" -E touch "${_copy}/made"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace latchkey::simulation {
 
@@ -16,8 +17,11 @@ struct killing {
     int seeds = 0;  ///< it took
 };
 
-/// Runs a mutant with one seed after the other until the simulation notices what the original does
-/// not do with the same seed; nothing if it survives `most` of them.
+/// The invariants that a mutant breaks, as its list says: "I1, I2".
+[[nodiscard]] std::string_view killers_of(mutant which);
+
+/// Runs a mutant with one seed after the other until one of its invariants is broken, which the
+/// original keeps with the same seed; nothing if it survives `most` of them.
 [[nodiscard]] std::optional<killing> kill(const mutant_description& m,
                                           std::uint64_t first,
                                           int most);

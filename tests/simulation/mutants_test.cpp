@@ -4,6 +4,7 @@
 #include "simulation.hpp"
 
 #include <iostream>
+#include <map>
 #include <ostream>
 #include <string>
 
@@ -34,8 +35,22 @@ INSTANTIATE_TEST_SUITE_P(All, Mutant, ::testing::ValuesIn(all_mutants), [](const
     return std::string(i.param.id);
 });
 
-TEST(Mutants, AreAtLeastFourDozen) {
-    EXPECT_GE(all_mutants.size(), 48U);
+TEST(Mutants, ThereAreSomeOfEveryRecipe) {
+    std::map<recipe_kind, int> of;
+    for (const mutant_description& m : all_mutants) {
+        ++of[m.recipe];
+    }
+    for (auto kind = recipe_kind::mutex; kind <= recipe_kind::group;
+         kind = static_cast<recipe_kind>(static_cast<int>(kind) + 1)) {
+        EXPECT_GE(of[kind], 2) << to_string(kind);
+    }
+}
+
+// A mutant that breaks a safety property must not pass for killed because it asks too often.
+TEST(Mutants, SayWhichInvariantsTheyBreak) {
+    for (const mutant_description& m : all_mutants) {
+        EXPECT_FALSE(killers_of(m.which).empty()) << m.name;
+    }
 }
 
 TEST(Mutants, BreakNothingWhileTheyAreSwitchedOff) {

@@ -86,8 +86,22 @@ void draw_faults(const options& how, random_source& r, plan& p) {
 
 }  // namespace
 
+double draw_clock_rate(const plan& p, random_source& clocks) {
+    switch (clocks.below(4)) {
+        case 0:
+            return 1 - p.drift;
+        case 1:
+            return 1 + p.drift;
+        case 2:
+            return 1;
+        default:
+            return 1 + p.drift * (static_cast<double>(clocks.below(2'000'001)) / 1e6 - 1);
+    }
+}
+
 plan draw_plan(const options& how, random_source& random) {
     plan p;
+    p.drift = random.chance(0.2) ? 0.1 : random.chance(0.8) ? 0.01 : 0;
     p.servers = draw_servers(how.seed, random);
     const int ticks = 2 + static_cast<int>(random.below(random.chance(0.5) ? 4 : 19));
     p.session_timeout = std::chrono::ceil<std::chrono::milliseconds>(

@@ -51,15 +51,20 @@ struct plan {
     /// followers are apart in time; 0: not.
     duration election{};
 
+    double drift = 0;  ///< every clock, of clients and servers, is at most this fraction off
+
     std::uint32_t permits = 1;  ///< the limit of semaphores at first
     double resizes = 0;         ///< probability of another limit before an acquire
 
     std::uint32_t wanted = 2;  ///< participants of a round
 
-    double strangers = 0;   ///< of the candidates: those that know nothing of the leader's record
-    double preferring = 0;  ///< of the others: those that take part in transfers and priorities
-    double petitions = 0;   ///< probability of asking whoever leads to hand over, while at rest
-    double scribbles = 0;   ///< probability of somebody else's data where that is
+    double strangers = 0;    ///< of the candidates: those that know nothing of the leader's record
+    double preferring = 0;   ///< of the others: those that take part in transfers and priorities
+    double observing = 0;    ///< of the callers: those that only observe who leads
+    double locking = 0;      ///< of a selector's callers: those that use a mutex on the same path
+    double revocations = 0;  ///< probability of asking the first of a queue to give way, at a start
+    double petitions = 0;    ///< probability of asking whoever leads to hand over, while at rest
+    double scribbles = 0;    ///< probability of somebody else's data where that is
 
     by_fault<double> weights{};  ///< 0: never
     bool brief = false;          ///< troubles are shorter than a silence that is noticed
@@ -78,5 +83,8 @@ constexpr const char* register_path = "/app/data";
 void concentrate(plan& p, corner where, model::random_source& random);
 
 [[nodiscard]] plan draw_plan(const options& how, model::random_source& random);
+
+/// The rate of one clock of a run: often as far off as may be.
+[[nodiscard]] double draw_clock_rate(const plan& p, model::random_source& clocks);
 
 }  // namespace latchkey::simulation

@@ -17,6 +17,11 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
       judge_(j),
       record_(std::make_shared<client_record>()),
       env_(testing::ensemble_access::environment_of(s.servers)) {
+    const auto process = std::static_pointer_cast<virtual_loop::process>(env_.loop);
+    if (s.what.drift > 0) {
+        process->set_clock_rate(draw_clock_rate(s.what, s.clocks));
+    }
+    record_->clock = process;
     record_->number = number;
     record_->chroot = what.chroot;
     record_->timeout = std::max<duration>(what.session_timeout, s.what.servers.tick * 2);
@@ -24,10 +29,10 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     if (const duration most = s.what.servers.max_session_timeout; most > duration{}) {
         record_->granted = std::min(record_->timeout, most);
     }
-    client_ = client_core::handle(
-        client_core::start(env_,
-                           parse_connect_string(s.servers.servers() + what.chroot),
-                           {.session_timeout = what.session_timeout}));
+    client_ = client_core::handle(client_core::start(
+        env_,
+        parse_connect_string(s.servers.servers() + what.chroot),
+        {.session_timeout = what.session_timeout, .max_clock_drift = s.what.drift}));
     for (const plan::object& o : what.objects) {
         for (int i = 0; i < o.callers; ++i) {
             callers_.push_back(s.recipe.make_caller(

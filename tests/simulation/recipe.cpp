@@ -9,6 +9,7 @@
 #include "leader_recipe.hpp"
 #include "multi_mutex_recipe.hpp"
 #include "permit_recipe.hpp"
+#include "selector_recipe.hpp"
 #include "shared_mutex_recipe.hpp"
 #include "worker.hpp"
 
@@ -40,25 +41,30 @@ public:
     std::unique_ptr<used_object> make(stage&,
                                       client& c,
                                       const std::vector<std::string>& paths) const override {
-        return std::make_unique<used_mutex>(c, paths.front());
+        return make_used_mutex(c, paths.front());
     }
 
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
 };
 
-constexpr std::array<std::pair<recipe_kind, const char*>, 9> recipes{{
+constexpr std::array<std::pair<recipe_kind, const char*>, 10> recipes{{
     {recipe_kind::mutex, "mutex"},
     {recipe_kind::shared_mutex, "shared_mutex"},
     {recipe_kind::semaphore, "semaphore"},
     {recipe_kind::curator_semaphore, "curator_semaphore"},
     {recipe_kind::multi_mutex, "multi_mutex"},
     {recipe_kind::leader_latch, "leader_latch"},
+    {recipe_kind::leader_selector, "leader_selector"},
     {recipe_kind::barrier, "barrier"},
     {recipe_kind::double_barrier, "double_barrier"},
     {recipe_kind::group, "group"},
 }};
 
 }  // namespace
+
+std::unique_ptr<used_object> make_used_mutex(client& c, const std::string& path) {
+    return std::make_unique<used_mutex>(c, path);
+}
 
 std::shared_ptr<caller> lock_recipe::make_caller(program& of,
                                                  std::size_t object,
@@ -92,6 +98,7 @@ const lock_recipe& recipe_of(recipe_kind k) {
     static const curator_semaphore_recipe of_curator_semaphore;
     static const multi_mutex_recipe of_multi_mutex;
     static const leader_recipe of_leader_latch;
+    static const selector_recipe of_leader_selector;
     static const barrier_recipe of_barrier;
     static const double_barrier_recipe of_double_barrier;
     static const group_recipe of_group;
@@ -108,6 +115,8 @@ const lock_recipe& recipe_of(recipe_kind k) {
             return of_multi_mutex;
         case recipe_kind::leader_latch:
             return of_leader_latch;
+        case recipe_kind::leader_selector:
+            return of_leader_selector;
         case recipe_kind::barrier:
             return of_barrier;
         case recipe_kind::double_barrier:

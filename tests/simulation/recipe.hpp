@@ -123,6 +123,8 @@ public:
     [[nodiscard]] bool one_at_a_time() const final { return false; }
 };
 
+[[nodiscard]] std::unique_ptr<used_object> make_used_mutex(client& c, const std::string& path);
+
 [[nodiscard]] const lock_recipe& recipe_of(recipe_kind k);
 
 }  // namespace latchkey::simulation

@@ -92,7 +92,7 @@ void shared_mutex_judge::changes(held& h, lock_mode to, const std::optional<dura
     h.as.mode = std::min(h.as.mode, to);
     h.change_due.reset();
     if (limit && to != shared) {
-        h.change_due = stage_.now() + std::max(*limit, h.by->timeout);
+        h.change_due = stage_.now() + h.by->lasting(std::max(*limit, h.by->timeout));
     }
     h.pauses_before = h.by->pauses;
 }
@@ -136,7 +136,7 @@ void shared_mutex_judge::check_changed(const held& h, std::error_code ec, lock_m
         stage_.broken("I9", h.who + " was told an error without a cause: " + ec.message());
     }
     if (h.change_due && h.pauses_before == h.by->pauses && !h.by->paused &&
-        stage_.now() > *h.change_due + 1s + 20ms) {
+        stage_.now() > *h.change_due + h.by->lasting(1s) + 20ms) {
         stage_.broken("I8", h.who + " was told of a conversion long after it was due");
     }
 }

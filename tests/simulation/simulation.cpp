@@ -24,13 +24,20 @@ using namespace std::chrono_literals;
 
 stage::stage(const options& how)
     : random(how.seed),
+      clocks(~how.seed),
       recipe(recipe_of(how.recipe)),
       what(draw_plan(how, random)),
       servers(what.servers),
       cluster(testing::ensemble_access::cluster_of(servers)),
       loop(testing::ensemble_access::loop_of(servers)),
       tale(how.tale),
-      begun(servers.now()) {}
+      begun(servers.now()) {
+    if (what.drift > 0) {
+        for (int i = 0; i < what.servers.servers; ++i) {
+            servers.set_server_clock_rate(i, draw_clock_rate(what, clocks));
+        }
+    }
+}
 
 void stage::broken(const char* invariant, std::string text) {
     tell("** ", invariant, ": ", text);
@@ -217,7 +224,8 @@ private:
         const duration timeout = stage_.what.session_timeout;
         // Sessions end, elections and backoffs of up to 5 s have their time; then one after
         // another.
-        const duration settled = timeout * 2 + stage_.what.servers.tick * 2 + 8s;
+        const duration slow = timeout * 2 + stage_.what.servers.tick * 2 + 8s;
+        const auto settled = std::chrono::ceil<duration>(slow * (1 + 2 * stage_.what.drift));
         const auto callers = static_cast<duration::rep>(programs_.size() * 4);
         run_until([&] { return restored(); }, settled);
         let_pass(timeout);

@@ -35,8 +35,9 @@ enum class recipe_kind : std::uint8_t {
     shared_mutex,
     semaphore,
     curator_semaphore,
-    multi_mutex,   ///< beside mutexes
-    leader_latch,  ///< beside candidates that know nothing of its record
+    multi_mutex,      ///< beside mutexes
+    leader_latch,     ///< beside candidates that know nothing of its record, and observers
+    leader_selector,  ///< likewise, and beside mutexes
     barrier,
     double_barrier,
     group,

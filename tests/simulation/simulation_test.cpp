@@ -83,7 +83,7 @@ TEST(Simulation, OneSeedGivesOneRun) {
 }
 
 std::string trace_of_process(std::uint64_t seed) {
-    const std::string command = LATCHKEY_SIMULATE " --seed " + std::to_string(seed);
+    const std::string command = "'" LATCHKEY_SIMULATE "' --seed " + std::to_string(seed);
     std::FILE* const output = ::popen(command.c_str(), "r");
     std::string all;
     std::array<char, 256> line{};

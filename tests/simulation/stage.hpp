@@ -72,6 +72,7 @@ struct stage {
     void mark(std::uint64_t what);
 
     model::random_source random;
+    model::random_source clocks;
     const lock_recipe& recipe;
     const plan what;
     testing::ensemble servers;

@@ -34,7 +34,8 @@ void strange_candidate::release() {
 }
 
 void strange_candidate::begin() {
-    prefix_ = "_c_" + name_ + '.' + std::to_string(++attempts_) + "-latch-";
+    prefix_ = "_c_" + name_ + '.' + std::to_string(++attempts_) + '-' +
+              std::string(stage_.recipe.names().exclusive);
     const std::string& directory = of_.object_at(object_).paths.front();
     ask(request::create(
             directory + '/' + prefix_, name_, create_mode::ephemeral_sequential, open_unsafe_acl()),

@@ -17,7 +17,7 @@ void timeliness::applied(const model::transaction& t) {
 }
 
 duration timeliness::soon() const {
-    return stage_.hops(20) + 200ms;
+    return stage_.hops(20) + 200ms + 1s;
 }
 
 /// What was committed before messages have had the time to tell of it.

@@ -25,8 +25,8 @@ public:
     /// knew what was committed.
     [[nodiscard]] bool unhindered(const client_record& by, duration then) const;
 
-    /// What takes longer is late: a few round trips, and those waits that are not for a server
-    /// which refuses everything.
+    /// What takes longer is late: a few round trips, the longest pause before a step is repeated,
+    /// and those waits that are not for a server which refuses everything.
     [[nodiscard]] duration soon() const;
 
 private:

@@ -20,4 +20,10 @@ template <class Condition>
     return true;
 }
 
+/// Spends time as a program does with its own work. A test must not depend on how long that is: one
+/// that waits for something waits eventually().
+inline void work_for(std::chrono::nanoseconds time) {
+    std::this_thread::sleep_for(time);
+}
+
 }  // namespace latchkey::test

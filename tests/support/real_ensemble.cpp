@@ -65,11 +65,23 @@ outcome run(const std::string& command) {
     return result;
 }
 
-/// Runs scripts/ensemble and returns its stdout without the last newline; its complaints go into
-/// the exception.
+std::string environment_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// Servers run in containers; each of them loses its network when it is isolated.
+bool in_containers() {
+    return environment_variable("LATCHKEY_TEST_ENSEMBLE_SCRIPT").ends_with("/compose-ensemble");
+}
+
+/// Runs the script and returns its stdout without the last newline; its complaints go into the
+/// exception.
 std::string ensemble_script(const std::string& arguments) {
     const std::string complaints = "/tmp/latchkey-ensemble-" + std::to_string(::getpid()) + ".err";
-    outcome result = run(LATCHKEY_SCRIPTS_DIR "/ensemble " + arguments + " 2>" + complaints);
+    const std::string named = environment_variable("LATCHKEY_TEST_ENSEMBLE_SCRIPT");
+    const std::string script = named.empty() ? LATCHKEY_SCRIPTS_DIR "/ensemble" : named;
+    outcome result = run(script + ' ' + arguments + " 2>" + complaints);
     const outcome said = run("cat " + complaints + "; rm -f " + complaints);
     if (!WIFEXITED(result.status) || WEXITSTATUS(result.status) != 0) {
         throw std::runtime_error("ensemble " + arguments + ":\n" + said.output);
@@ -95,11 +107,6 @@ std::string unique() {
            "-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
 }
 
-std::string environment_variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 real_ensemble::identity real_ensemble::started(const real_ensemble_options& options) {
@@ -114,7 +121,7 @@ real_ensemble::identity real_ensemble::started(const real_ensemble_options& opti
         arguments << " --java " << quoted(option);
     }
     std::unique_ptr<server_links> links;
-    if (options.can_isolate) {
+    if (options.has_links || (options.can_isolate && !in_containers())) {
         links = std::make_unique<server_links>(options.servers);
         arguments << ' ' << links->arguments();
     }
@@ -236,17 +243,25 @@ void real_ensemble::mend() {
 
 server_links& real_ensemble::links() {
     if (links_ == nullptr) {
-        throw std::logic_error("made without options.can_isolate");
+        throw std::logic_error("made without options.has_links");
     }
     return *links_;
 }
 
 void real_ensemble::isolate(int server) {
-    links().isolate(server);
+    if (links_ == nullptr && in_containers()) {
+        control("isolate", server);
+    } else {
+        links().isolate(server);
+    }
 }
 
 void real_ensemble::heal(int server) {
-    links().heal(server);
+    if (links_ == nullptr && in_containers()) {
+        control("heal", server);
+    } else {
+        links().heal(server);
+    }
 }
 
 std::string real_ensemble::four_letter_word(int server,
@@ -284,14 +299,31 @@ bool real_ensemble::is_whole() const {
 }
 
 int real_ensemble::server_of(std::int64_t session) const {
-    std::ostringstream hex;
-    hex << "sid=0x" << std::hex << session << ',';
     for (int server = 1; server <= size(); ++server) {
-        if (four_letter_word(server, "cons").find(hex.str()) != std::string::npos) {
+        if (!connection_of(session, server).empty()) {
             return server;
         }
     }
     return 0;
+}
+
+int real_ensemble::sent_to(std::int64_t session, int server) const {
+    const std::string line = connection_of(session, server);
+    const auto sent = line.find("sent=");
+    return sent == std::string::npos ? 0 : std::atoi(line.c_str() + sent + 5);
+}
+
+/// What the server's `cons` says of the session; empty if nothing.
+std::string real_ensemble::connection_of(std::int64_t session, int server) const {
+    std::ostringstream its;
+    its << "sid=0x" << std::hex << session << ',';
+    std::istringstream connections(four_letter_word(server, "cons"));
+    for (std::string line; std::getline(connections, line);) {
+        if (line.find(its.str()) != std::string::npos) {
+            return line;
+        }
+    }
+    return {};
 }
 
 int real_ensemble::server_with_mode(std::string_view first, std::string_view second) const {

@@ -18,13 +18,17 @@ struct real_ensemble_options {
     std::chrono::milliseconds tick{200};
     /// More lines for zoo.cfg, "key=value".
     std::vector<std::string> settings = {};
-    /// Lets isolate() be used: the servers reach each other through proxies in this process.
+    /// Lets isolate() be used.
     bool can_isolate = false;
+    /// Lets links() be used, and isolate(): the servers reach each other through proxies in this
+    /// process.
+    bool has_links = false;
     /// More options for the servers' JVMs.
     std::vector<std::string> java = {};
 };
 
-/// Real ZooKeeper servers, run by scripts/ensemble.
+/// Real ZooKeeper servers, run by scripts/ensemble, or by the script that
+/// LATCHKEY_TEST_ENSEMBLE_SCRIPT names: scripts/compose-ensemble runs them in containers.
 ///
 /// A test that only talks to servers takes `shared()`, and a path of its own in it
 /// (`fresh_path()`). One that breaks servers takes `breakable()`, or makes an ensemble for itself;
@@ -75,10 +79,11 @@ public:
     void mend();
 
     /// Cuts the server off from the others, not from its clients. It answers reads and pings until
-    /// it notices (`syncLimit` ticks: 2 s at a tick of 200 ms). Needs options.can_isolate.
+    /// it notices (`syncLimit` ticks: 2 s at a tick of 200 ms). Needs options.can_isolate. In
+    /// containers the server loses its network.
     void isolate(int server);
     void heal(int server);
-    /// What the servers reach each other through, for other faults. Needs options.can_isolate.
+    /// What the servers reach each other through, for other faults. Needs options.has_links.
     [[nodiscard]] server_links& links();
 
     /// The answer to a four letter word; empty when there is none within the limit.
@@ -97,6 +102,8 @@ public:
     [[nodiscard]] int follower() const;
     /// The server that has a connection of that session; 0 if none says so.
     [[nodiscard]] int server_of(std::int64_t session) const;
+    /// How many packets the server has sent on its connection of that session; 0 if it has none.
+    [[nodiscard]] int sent_to(std::int64_t session, int server) const;
 
 private:
     enum class ownership {
@@ -116,6 +123,7 @@ private:
 
     [[nodiscard]] static identity started(const real_ensemble_options& options);
     [[nodiscard]] static identity found(const char* variable, ownership whose);
+    [[nodiscard]] std::string connection_of(std::int64_t session, int server) const;
     [[nodiscard]] bool is_whole() const;
     [[nodiscard]] int server_with_mode(std::string_view first, std::string_view second) const;
     void control(const char* verb, int server);

@@ -204,6 +204,8 @@ private:
                 put(answer, name.size(), 4);
                 answer.insert(answer.end(), name.begin(), name.end());
             }
+            constexpr std::size_t stat_length = 68;
+            answer.resize(answer.size() + stat_length);
         }
         write(c, answer);
         if (type == type_close || (type == type_credentials && code != 0)) {

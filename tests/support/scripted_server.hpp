@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::size_t count(std::int32_t type) const;
 
     static constexpr std::int32_t type_delete = 2;
-    static constexpr std::int32_t type_children = 8;
+    static constexpr std::int32_t type_children = 12;
     static constexpr std::int32_t type_ping = 11;
     static constexpr std::int32_t type_credentials = 100;
     static constexpr std::int32_t type_close = -11;

@@ -4,6 +4,7 @@
 
 #include "ask.hpp"
 #include "client_core.hpp"
+#include "ensemble/wire_answer.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
 
@@ -132,22 +133,6 @@ void catch_up(const client& c) {
 
 namespace {
 
-/// java.util.Random, as far as ZooKeeper's session passwords need it.
-std::array<std::uint8_t, 16> password_of(std::int64_t session) {
-    constexpr std::uint64_t mask = (1ULL << 48U) - 1;
-    std::uint64_t state =
-        ((static_cast<std::uint64_t>(session) ^ 0xB3415C00ULL) ^ 0x5DEECE66DULL) & mask;
-    std::array<std::uint8_t, 16> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); i += 4) {
-        state = (state * 0x5DEECE66DULL + 0xB) & mask;
-        const auto word = static_cast<std::uint32_t>(state >> 16U);
-        for (std::size_t b = 0; b < 4; ++b) {
-            bytes[i + b] = static_cast<std::uint8_t>(word >> (8 * b));
-        }
-    }
-    return bytes;
-}
-
 class frame {
 public:
     template <class Integer>
@@ -159,9 +144,8 @@ public:
         return *this;
     }
 
-    template <std::size_t N>
-    frame& add(const std::array<std::uint8_t, N>& buffer) {
-        add(static_cast<std::int32_t>(N));
+    frame& add(const std::string& buffer) {
+        add(static_cast<std::int32_t>(buffer.size()));
         bytes_.insert(bytes_.end(), buffer.begin(), buffer.end());
         return *this;
     }
@@ -197,7 +181,7 @@ bool try_to_end(const std::string& host, const std::string& port, std::int64_t s
             .add(std::int64_t{0})
             .add(std::int32_t{10'000})
             .add(session)
-            .add(password_of(session))
+            .add(model::session_password(session))
             .add(std::uint8_t{0})
             .send(s);
         const auto answer = receive(s);

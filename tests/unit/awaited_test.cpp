@@ -1,5 +1,8 @@
 #include "awaited.hpp"
 
+#include "blocking_thread.hpp"
+#include "eventually.hpp"
+
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -32,13 +35,13 @@ TEST(Awaited, CarriesWhatCannotBeCopied) {
 }
 
 TEST(Awaited, WaitsForAnotherThread) {
-    const auto a = std::make_shared<awaited<int>>();
-    std::thread setter([a] {
-        std::this_thread::sleep_for(10ms);
-        a->set(7);
-    });
-    EXPECT_EQ(a->get(), 7);
-    setter.join();
+    awaited<int> a;
+    std::optional<int> got;
+    test::blocking_thread waiter([&] { got = a.get(); });
+    EXPECT_TRUE(test::eventually([&] { return waiter.blocks(); }));
+    a.set(7);
+    waiter.join();
+    EXPECT_EQ(got, 7);
 }
 
 TEST(Awaited, GivesUpWhenTheTimeIsOver) {
@@ -54,13 +57,13 @@ TEST(Awaited, GivesUpWhenTheTimeIsOver) {
 }
 
 TEST(Awaited, WaitsThroughALimitBeyondTheClock) {
-    const auto a = std::make_shared<awaited<int>>();
-    std::thread setter([a] {
-        std::this_thread::sleep_for(20ms);
-        a->set(7);
-    });
-    EXPECT_EQ(a->get_for(std::chrono::nanoseconds::max()), 7);
-    setter.join();
+    awaited<int> a;
+    std::optional<int> got;
+    test::blocking_thread waiter([&] { got = a.get_for(std::chrono::nanoseconds::max()); });
+    EXPECT_TRUE(test::eventually([&] { return waiter.blocks(); }));
+    a.set(7);
+    waiter.join();
+    EXPECT_EQ(got, 7);
 }
 
 TEST(Awaited, IsAnInterruptionPoint) {

@@ -72,5 +72,41 @@ TEST(BarrierRound, TakesNothingFromDataThatIsNotOurs) {
     EXPECT_EQ(next.broken, std::vector<std::int32_t>{2});
 }
 
+TEST(BarrierRound, IsReadFromNoMoreThanItCanHaveWritten) {
+    const std::string padding(barrier_round::longest, ' ');
+    const auto round = barrier_round::after(0, {}, three);
+    EXPECT_FALSE(barrier_round::read(round.write() + padding));
+    EXPECT_FALSE(round.all_have_left(9, R"({"version":7,"counting":9,"broken":[1]})"));
+    EXPECT_TRUE(round.all_have_left(
+        9, R"({"version":7,"counting":9,"broken":[1]})" + padding));  // as without any
+    EXPECT_FALSE(barrier_round::read(std::string(200'000, '[')));
+    EXPECT_FALSE(barrier_round::read(R"({"version":1,"members":[["member-a"]]})"));
+    std::string many = R"({"version":1,"members":["a")";
+    for (std::size_t i = 0; i < barrier_round::most; ++i) {
+        many += R"(,"a")";
+    }
+    EXPECT_FALSE(barrier_round::read(many + "]}"));
+}
+
+TEST(BarrierRound, HasNoMoreMembersThanCanBeRead) {
+    std::vector<std::string> names(barrier_round::most + 1, std::string(43, 'm'));
+    EXPECT_EQ(barrier_round::how_many_fit(names), barrier_round::most);
+    names.assign(barrier_round::most, std::string(1000, '"'));
+    const std::size_t fit = barrier_round::how_many_fit(names);
+    EXPECT_GT(fit, 50U);
+    EXPECT_LT(fit, names.size());
+    names.resize(fit);
+    const auto written = barrier_round::after(0, {}, names).write();
+    EXPECT_TRUE(barrier_round::read(written));
+}
+
+TEST(BarrierRound, OfNamesThatAreNoTextIsWrittenAllTheSame) {
+    const auto written = barrier_round::after(0, {}, {"member-a", "\xED\xA0\x80"}).write();
+    const auto read = barrier_round::read(written);
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->has("member-a"));
+    EXPECT_EQ(read->members.size(), 2U);
+}
+
 }  // namespace
 }  // namespace latchkey

@@ -1,5 +1,8 @@
 #include "callback_thread.hpp"
 
+#include <latchkey/client.hpp>
+#include <latchkey/error.hpp>
+
 #include "environment.hpp"
 #include "eventually.hpp"
 
@@ -8,11 +11,13 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +30,7 @@ TEST(CallbackThread, RunsTasksInOrderOnOneThreadOfItsOwn) {
     std::vector<int> ran;
     std::vector<std::thread::id> threads;
     {
-        callback_thread c;
+        callback_thread c("user");
         for (int i = 0; i < 100; ++i) {
             c.run([&, i] {
                 ran.push_back(i);
@@ -42,7 +47,7 @@ TEST(CallbackThread, RunsTasksInOrderOnOneThreadOfItsOwn) {
 TEST(CallbackThread, HasRunEverythingWhenDestroyedFromAnotherThread) {
     std::atomic<int> ran{0};
     {
-        callback_thread c;
+        callback_thread c("user");
         std::promise<void> go;
         auto waiting = go.get_future().share();
         c.run([&ran, waiting] {
@@ -56,7 +61,7 @@ TEST(CallbackThread, HasRunEverythingWhenDestroyedFromAnotherThread) {
 }
 
 TEST(CallbackThread, MayBeDestroyedByATaskAndRunsTheRest) {
-    auto c = std::make_unique<callback_thread>();
+    auto c = std::make_unique<callback_thread>("user");
     std::promise<void> posted;
     std::promise<void> last;
     c->run([&, ready = posted.get_future().share()] {
@@ -71,7 +76,7 @@ TEST(CallbackThread, MayBeDestroyedByATaskAndRunsTheRest) {
 TEST(CallbackThread, DestroysATaskBeforeTheNextRuns) {
     auto token = std::make_shared<int>(0);
     long seen = 0;
-    callback_thread c;
+    callback_thread c("user");
     std::promise<void> done;
     const std::weak_ptr<int> weak = token;
     c.run([t = std::move(token)] {});
@@ -93,20 +98,62 @@ std::size_t threads_of_this_process() {
     return count;
 }
 
-TEST(CallbackThread, StartsItsThreadWithTheFirstTask) {
+TEST(CallbackThread, StartsItsThreadBeforeThereIsAnythingToRun) {
     // With the first thread of a process a sanitizer may start one of its own.
     std::promise<void> counted;
     const std::jthread first([&counted] { counted.get_future().wait(); });
     const auto before = threads_of_this_process();
-    callback_thread c;
-    EXPECT_EQ(threads_of_this_process(), before);
-    c.run([] {});
+    const callback_thread c("user");
     EXPECT_EQ(threads_of_this_process(), before + 1);
     counted.set_value();
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// While it lives no thread can be started: none finds room for its stack.
+class no_more_threads {
+public:
+    no_more_threads() {
+        ::pthread_getattr_default_np(&before_);
+        pthread_attr_t endless = before_;
+        ::pthread_attr_setstacksize(&endless, std::size_t(1) << 47);
+        ::pthread_setattr_default_np(&endless);
+    }
+
+    no_more_threads(const no_more_threads&) = delete;
+    no_more_threads& operator=(const no_more_threads&) = delete;
+
+    ~no_more_threads() { ::pthread_setattr_default_np(&before_); }
+
+private:
+    pthread_attr_t before_{};
+};
+
+std::error_code code_of_connect() {
+    const no_more_threads here;
+    try {
+        static_cast<void>(client::connect("127.0.0.1:1"));
+    } catch (const error& e) {
+        return e.code();
+    }
+    return {};
+}
+
+constexpr auto no_resources = std::errc::resource_unavailable_try_again;
+
+TEST(NoMoreThreads, ForTheLoopIsAClearErrorOfConnect) {
+    EXPECT_EQ(code_of_connect(), no_resources);
+    EXPECT_EQ(client::connect("127.0.0.1:1").state(), connection_state::connecting);
+}
+
+TEST(NoMoreThreads, ForCallbacksIsAClearErrorOfConnect) {
+    const auto running = process_environment();
+    EXPECT_EQ(code_of_connect(), no_resources);
+    EXPECT_EQ(client::connect("127.0.0.1:1").state(), connection_state::connecting);
+}
+#endif
+
 TEST(CallbackThread, IsInertInAForkedChild) {
-    callback_thread c;
+    callback_thread c("user");
     std::promise<void> ran;
     c.run([&] { ran.set_value(); });
     ran.get_future().wait();
@@ -139,8 +186,8 @@ TEST(ProcessEnvironment, MakesAnExecutorForEachClient) {
     const auto environment = process_environment();
     std::promise<std::thread::id> a;
     std::promise<std::thread::id> b;
-    auto one = environment.callbacks();
-    auto two = environment.callbacks();
+    auto one = environment.callbacks("one");
+    auto two = environment.callbacks("two");
     one([&] { a.set_value(std::this_thread::get_id()); });
     two([&] { b.set_value(std::this_thread::get_id()); });
     EXPECT_NE(a.get_future().get(), b.get_future().get());

@@ -278,6 +278,7 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--session-timeout",
                              "--grace",
                              "--auth-file",
+                             "--pass-auth",
                              "--verbose",
                              "--json",
                              "-c",

@@ -5,6 +5,7 @@
 #include "supervisor.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey::cli {
@@ -22,22 +24,30 @@ using namespace std::chrono_literals;
 using kind = supervisor_report::kind;
 using latchkey::test::eventually;
 
-/// Neither running nor stopped; whether its parent has noticed does not matter.
-inline bool dead(pid_t pid) {
+/// As /proc has it: 'S' for one that sleeps; '\0' if there is none.
+inline char state_of(pid_t pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
     std::getline(stat, text);
     const auto after_name = text.rfind(')');
-    return after_name == std::string::npos || text[after_name + 2] == 'Z';
+    return after_name == std::string::npos ? '\0' : text[after_name + 2];
+}
+
+/// Neither running nor stopped; whether its parent has noticed does not matter.
+inline bool dead(pid_t pid) {
+    const char state = state_of(pid);
+    return state == '\0' || state == 'Z';
 }
 
 inline bool stopped(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(stat, text);
-    const auto after_name = text.rfind(')');
-    return after_name != std::string::npos && text[after_name + 2] == 'T';
+    return state_of(pid) == 'T';
 }
+
+/// Leaves its group and session, and its parent at once; nothing but a subreaper finds it.
+inline constexpr const char* with_stray_grandchild =
+    "setsid sh -c '(trap \"\" TERM HUP INT; exec sh -c \"echo \\$\\$; exec sleep 1000\" "
+    ">$DIR/stray) &'"
+    "& echo $$ >$DIR/main; exec sleep 1000";
 
 /// A folder for the commands to leave traces in ($DIR), and a supervisor's usual run.
 class supervisor_fixture : public testing::Test {
@@ -49,10 +59,19 @@ protected:
         ::setenv("DIR", name.c_str(), 1);
     }
 
-    void TearDown() override { std::filesystem::remove_all(folder_); }
+    void TearDown() override {
+        for (const pid_t left : survivors()) {
+            ::kill(left, SIGKILL);
+        }
+        std::filesystem::remove_all(folder_);
+    }
 
     static std::vector<std::string> shell(const std::string& script) {
         return {"/bin/sh", "-c", script};
+    }
+
+    void script(const char* name, const std::string& text) const {
+        std::ofstream(folder_ / name) << text;
     }
 
     bool exists(const char* name) const { return std::filesystem::exists(folder_ / name); }
@@ -67,6 +86,42 @@ protected:
         EXPECT_TRUE(eventually([&] { return content(name).find('\n') != std::string::npos; }))
             << name;
         return std::atoi(content(name).c_str());
+    }
+
+    /// What the test's commands started and is not dead: it has this test's folder in its
+    /// environment.
+    std::vector<pid_t> survivors() const {
+        const auto mark = std::string("DIR=") + folder_.string() + '\0';
+        std::vector<pid_t> found;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const pid_t pid = std::atoi(entry.path().filename().c_str());
+            std::ifstream file(entry.path() / "environ");
+            const std::string text{std::istreambuf_iterator<char>(file), {}};
+            if (pid > 0 && pid != ::getpid() && text.find(mark) != std::string::npos) {
+                found.push_back(pid);
+            }
+        }
+        return found;
+    }
+
+    /// Runs `work` in a child of the test, and returns what it returns, or 128 + the signal that
+    /// ended it.
+    template <class Work>
+    int in_another_process(Work work) const {
+        const pid_t pid = fork_to(work);
+        int status = 0;
+        ::waitpid(pid, &status, 0);
+        return exit_status::of_command(status);
+    }
+
+    template <class Work>
+    pid_t fork_to(Work work) const {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            arriving_.restore();
+            ::_exit(work());
+        }
+        return pid;
     }
 
     static supervisor_report next(supervisor& s) {
@@ -84,21 +139,23 @@ protected:
     }
 
     /// A process that stands in for latchkey: runs the command, reads reports, exits with 76 if the
-    /// command was ended by loss. Sends no new deadlines.
-    pid_t stand_in(const std::string& script, std::chrono::nanoseconds valid_for) const {
-        const pid_t pid = ::fork();
-        if (pid == 0) {
-            arriving_.restore();
+    /// command was ended by loss. When there is a file "stop" it has two more seconds, and stops.
+    pid_t stand_in(const std::string& script) const {
+        return fork_to([&] {
             const signals arriving;
             supervisor s(shell(script), arriving);
-            run(s, valid_for, 300ms);
-            auto what = kind::started;
+            run(s);
+            auto what = next(s).what;
+            while (what == kind::started && !exists("stop")) {
+                ::poll(nullptr, 0, 5);
+            }
+            s.move_deadline(boottime_clock::now() + 2s);
+            std::raise(SIGSTOP);
             while (what == kind::started || what == kind::terminating) {
                 what = next(s).what;
             }
-            ::_exit(what == kind::ended_by_loss ? exit_status::lock_lost : 1);
-        }
-        return pid;
+            return what == kind::ended_by_loss ? exit_status::lock_lost : 1;
+        });
     }
 
     std::filesystem::path folder_;

@@ -1,10 +1,14 @@
 // What a client makes of the events of a session, one at a time.
 #include "client_core.hpp"
 
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/mutex.hpp>
+
 #include "connect_string.hpp"
 #include "ensemble/virtual_loop.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -49,7 +53,7 @@ protected:
         environment e;
         e.loop = loop_;
         e.sessions = sessions_;
-        e.callbacks = [l = loop_]() -> environment::executor {
+        e.callbacks = [l = loop_](const char*) -> environment::executor {
             return [l](std::function<void()> f) { l->post(std::move(f)); };
         };
         core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), {});
@@ -62,10 +66,10 @@ protected:
         loop_->abandon();
     }
 
-    void tell(kind what) {
+    void tell(kind what, std::int64_t id = 1) {
         session_event e;
         e.what = what;
-        e.id = 1;
+        e.id = id;
         e.timeout = 10s;
         const auto handler = sessions_->tell;
         handler(e);
@@ -96,6 +100,45 @@ TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionEnds) {
     EXPECT_EQ(core_->state(), connection_state::closed);
     EXPECT_FALSE(loop_->step());
     EXPECT_EQ(sessions_->opened, 1);
+}
+
+TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionIsReplaced) {
+    std::vector<connection_state> told;
+    const auto listening = core_->listeners().add([&](connection_state s) { told.push_back(s); });
+    core_->deletes().add("/a", nullptr);
+    core_->close();
+    run();
+    ASSERT_NE(core_->state(), connection_state::closed) << "it drains";
+    tell(kind::connected, 2);
+    run();
+    EXPECT_EQ(core_->state(), connection_state::closed);
+    EXPECT_FALSE(core_->connected());
+    EXPECT_FALSE(loop_->step());
+    EXPECT_EQ(told, (std::vector{connection_state::lost, connection_state::closed}));
+}
+
+TEST_F(ClientCore, OfAClientThatWasMovedFromIsAClearError) {
+    client from = client_core::handle(core_);
+    const client to = std::move(from);
+    EXPECT_EQ(from.state(), connection_state::closed);  // NOLINT: what it says when moved from
+    EXPECT_EQ(from.trouble(), "moved from");
+    EXPECT_EQ(from.session_id(), 0);
+    EXPECT_EQ(from.session_timeout(), 0ms);
+    EXPECT_EQ(from.callback_running_for(), 0ns);
+    from.close();
+    const auto code_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const error& e) {
+            return e.code();
+        }
+        return std::error_code();
+    };
+    EXPECT_EQ(code_of([&] { static_cast<void>(from.wait_connected(1s)); }), errc::closed);
+    EXPECT_EQ(code_of([&] { static_cast<void>(from.listen({})); }), errc::closed);
+    EXPECT_EQ(code_of([&] { const mutex m(from, "/lock"); }), errc::closed);
+    EXPECT_EQ(code_of([&] { const leader_latch l(from, "/leader"); }), errc::closed);
+    EXPECT_EQ(to.state(), connection_state::connected);
 }
 
 }  // namespace

@@ -82,12 +82,17 @@ private:
 
     void open() {
         session_ = environment_.sessions->open({{}, 4s, {}}, [this](const session_event& e) {
-            if (e.what == session_event::kind::silence_over) {
-                return;
-            }
             connected_ = e.what == session_event::kind::connected;
+            if (connected_ && id_ == e.id) {
+                // As the client does: what is read behind it is no older than what was seen.
+                request barrier = request::multi({request::check("/")});
+                barrier.urgent = true;
+                session_->submit(std::move(barrier), [](const reply&) {});
+            }
             if (connected_) {
                 id_ = e.id;
+            } else {
+                watch_ = nullptr;  // it ended with its connection
             }
             if (e.what == session_event::kind::expired) {
                 last_seen_ = 0;

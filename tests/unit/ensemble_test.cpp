@@ -1,6 +1,7 @@
 #include <latchkey/error.hpp>
 
 #include "ensemble_fixture.hpp"
+#include "eventually.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -118,20 +119,13 @@ TEST(ThreadedEnsemble, ItsClientsOutliveIt) {
     all = nullptr;
     std::atomic<bool> done{false};
     e.loop->post([&] { s->submit(request::get("/"), [&](const reply& r) { done = !r.ok(); }); });
-    for (int i = 0; i < 30'000 && !(done && suspended == 1); ++i) {
-        std::this_thread::sleep_for(1ms);
-    }
-    EXPECT_TRUE(done);
-    EXPECT_EQ(suspended, 1);
+    EXPECT_TRUE(eventually([&] { return done && suspended == 1; }));
     done = false;
     e.loop->post([&] {
         s = nullptr;
         done = true;
     });
-    for (int i = 0; i < 30'000 && !done; ++i) {
-        std::this_thread::sleep_for(1ms);
-    }
-    EXPECT_TRUE(done);
+    EXPECT_TRUE(eventually([&] { return done.load(); }));
 }
 
 }  // namespace

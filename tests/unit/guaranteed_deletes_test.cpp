@@ -174,6 +174,22 @@ TEST_F(GuaranteedDeletes, BacksOffUpToFiveSeconds) {
     EXPECT_LE(waits.back(), 5s);
 }
 
+TEST_F(GuaranteedDeletes, OneThatIsRefusedForGoodKeepsNoOtherOneWaiting) {
+    deletes.connected();
+    deletes.add("/a", nullptr);
+    for (int i = 0; i < 12; ++i) {
+        answer_last(result_code::no_auth);
+        loop->run_for(5s);
+    }
+    deletes.add("/b", nullptr);
+    const std::size_t before = sent.size();
+    answer(before - 2, result_code::no_auth);
+    answer_last(result_code::throttled);
+    loop->run_for(50ms);
+    ASSERT_THAT(sent, SizeIs(before + 1));
+    EXPECT_EQ(sent.back().what.path, "/b");
+}
+
 TEST_F(GuaranteedDeletes, IsQuickAgainAfterTheNextConnection) {
     deletes.connected();
     deletes.add("/a", nullptr);

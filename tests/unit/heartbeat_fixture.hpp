@@ -17,36 +17,40 @@ namespace latchkey::test {
 
 using std::chrono::nanoseconds;
 
-/// Divides well: a sixth is 2 s, a quarter 3 s, three fifths 7.2 s.
-inline constexpr nanoseconds timeout = std::chrono::seconds(12);
+/// Divides well: a seventh is 4 s, a quarter 7 s, a sixteenth 1.75 s.
+inline constexpr nanoseconds timeout = std::chrono::seconds(28);
 
-/// A heartbeat on a clock that the test moves. Beats are answered when the test says so, or by
-/// themselves after `round_trip`.
+/// A heartbeat on a clock that the test moves. Beats and reads are answered when the test says so,
+/// or by themselves after `round_trip`.
 class heartbeat_fixture : public ::testing::Test {
 protected:
     struct sent_beat {
         nanoseconds at;
         std::string path;
         std::function<void()> answered;
+        validity::submission known;
     };
 
     /// A session that is connected, and nothing proven.
     void begin() {
-        state = std::make_shared<validity>(nanoseconds(0));
-        state->negotiated(timeout);
+        state = std::make_shared<validity>(validity_assumptions{.tick = {}, .drift = 0});
         beat.session_begins(state);
+        reconnect();
+    }
+
+    /// The same, and proven now: until a timeout from now.
+    void begin_proven() {
+        begin();
+        prove();
+    }
+
+    void reconnect(nanoseconds granted = timeout) {
+        state->connected(loop->now(), loop->now(), granted);
         beat.connected();
     }
 
-    /// The same, and steadily proven until now.
-    void begin_proven(nanoseconds took = {}) {
-        begin();
-        // As often as heartbeats would, for long enough.
-        for (const auto ago : {8, 6, 4, 2, 0}) {
-            const auto answered = loop->now() - std::chrono::seconds(ago);
-            state->proven(answered - took, answered);
-        }
-    }
+    /// A write that is answered at once.
+    void prove() { state->answered(state->submitted(loop->now()), loop->now(), true); }
 
     [[nodiscard]] nanoseconds now() const { return loop->now() - start; }
 
@@ -64,22 +68,35 @@ protected:
 
     void answer(std::size_t which, bool proves = true) {
         if (proves) {
-            state->proven(start + beats[which].at, loop->now());
+            state->answered(beats[which].known, loop->now(), true);
         }
         beats[which].answered();
     }
 
     void on_beat(const std::string& path, std::function<void()> answered) {
-        beats.push_back({now(), path, std::move(answered)});
+        beats.push_back({now(), path, std::move(answered), state->submitted(loop->now())});
         if (round_trip) {
             loop->start_timer(loop->now() + *round_trip,
                               [this, which = beats.size() - 1] { answer(which, proving); });
         }
     }
 
+    void on_read(std::function<void()> answered) {
+        reads.push_back(now());
+        if (round_trip) {
+            loop->start_timer(
+                loop->now() + *round_trip,
+                [this, known = state->submitted(loop->now()), answered = std::move(answered)] {
+                    state->answered(known, loop->now(), false);
+                    answered();
+                });
+        }
+    }
+
     const std::shared_ptr<virtual_loop> loop = virtual_loop::make(virtual_loop::mode::stepped, 1);
     const latchkey::loop::clock::time_point start = loop->now();
     std::vector<sent_beat> beats;
+    std::vector<nanoseconds> reads;
     std::optional<nanoseconds> round_trip =
         std::chrono::milliseconds(10);  ///< none: the test answers
     bool proving = true;
@@ -91,6 +108,7 @@ protected:
     heartbeat beat{*loop,
                    {.beat = [this](const std::string& p,
                                    std::function<void()> a) { on_beat(p, std::move(a)); },
+                    .read = [this](std::function<void()> a) { on_read(std::move(a)); },
                     .give_up_connection = [this] { given_up.push_back(now()); },
                     .deadline_passed = [this] { lapsed.push_back(now()); }}};
 };

@@ -125,19 +125,15 @@ TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
 }
 
 TEST(WithPrefix, FindsAllThatOneAttemptMadeLowestNumberFirst) {
-    EXPECT_THAT(
-        with_prefix({numbered(ours, 12), numbered(curator, 1), numbered(ours, 7), ours + "config"},
-                    ours,
-                    lock_names),
-        ElementsAre(numbered(ours, 7), numbered(ours, 12)));
+    const names list{numbered(ours, 12), numbered(curator, 1), numbered(ours, 7), ours + "config"};
+    EXPECT_THAT(queue_list(list, lock_names).with_prefix(ours),
+                ElementsAre(numbered(ours, 7), numbered(ours, 12)));
 }
 
 TEST(WithPrefix, PutsNumbersThatCannotBeTrustedLast) {
-    EXPECT_THAT(
-        with_prefix({numbered(ours, 2147483647), numbered(ours, -2147483648), numbered(ours, 7)},
-                    ours,
-                    lock_names),
-        ElementsAre(numbered(ours, 7), ::testing::_, ::testing::_));
+    const names list{numbered(ours, 2147483647), numbered(ours, -2147483648), numbered(ours, 7)};
+    EXPECT_THAT(queue_list(list, lock_names).with_prefix(ours),
+                ElementsAre(numbered(ours, 7), ::testing::_, ::testing::_));
 }
 
 }  // namespace

@@ -185,13 +185,15 @@ TEST(Queue, StaysRightAcrossAnUnusedGapAndManyParticipants) {
 
 TEST(Queue, TellsWhetherAnybodyHasJoinedLater) {
     const std::string own = numbered(ours, 5);
-    EXPECT_TRUE(is_last({own}, own, lock_names));
-    EXPECT_TRUE(is_last({numbered(curator, 4), "foreign", own}, own, lock_names));
-    EXPECT_FALSE(is_last({own, numbered(curator, 6), numbered(curator, 4)}, own, lock_names));
-    EXPECT_FALSE(is_last({own, numbered(ours + "x", 5)}, own, lock_names)) << "a twin";
-    EXPECT_FALSE(is_last({own, numbered(curator, -7)}, own, lock_names))
-        << "what cannot be ordered may be later";
-    EXPECT_FALSE(is_last({own, curator + "lock-007"}, own, lock_names));
+    const auto is_last = [&own](const names& list) {
+        return queue_list(list, lock_names).is_last(own);
+    };
+    EXPECT_TRUE(is_last({own}));
+    EXPECT_TRUE(is_last({numbered(curator, 4), "foreign", own}));
+    EXPECT_FALSE(is_last({own, numbered(curator, 6), numbered(curator, 4)}));
+    EXPECT_FALSE(is_last({own, numbered(ours + "x", 5)})) << "a twin";
+    EXPECT_FALSE(is_last({own, numbered(curator, -7)})) << "what cannot be ordered may be later";
+    EXPECT_FALSE(is_last({own, curator + "lock-007"}));
 }
 
 }  // namespace

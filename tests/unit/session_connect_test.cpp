@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -30,23 +31,14 @@ using test::session_probe;
 using greeting = scripted_server::greeting;
 using kind = session_event::kind;
 
-class stopwatch {
-public:
-    [[nodiscard]] milliseconds elapsed() const {
-        return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start_);
-    }
-
-private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 /// A free port that nobody listens on.
 std::string closed_port() {
     return scripted_server().address();
 }
 
-// The C client itself gives each silent server two thirds of the session timeout. Ours is 400 ms;
-// what is asserted is far from both.
+// The C client itself gives each silent server two thirds of the session timeout, which is 200 s
+// here. Ours is 400 ms. wait_for() gives up after 30 s.
+constexpr milliseconds long_timeout(300'000);
 
 TEST(SessionConnect, PassesThreeServersThatAcceptAndNeverAnswer) {
     std::array<scripted_server, 4> servers;
@@ -55,22 +47,18 @@ TEST(SessionConnect, PassesThreeServersThatAcceptAndNeverAnswer) {
         one.greet(greeting::silence);
         all += (all.empty() ? "" : ",") + one.address();
     }
-    const stopwatch watch;
-    session_probe s(all, milliseconds(30000));
+    session_probe s(all, long_timeout);
     ASSERT_TRUE(s.wait_for(kind::trouble, 3));
     for (auto& one : servers) {
         one.greet(greeting::welcome);  // the fourth is not too late for this round
     }
     ASSERT_TRUE(s.wait_for(kind::connected));
-    EXPECT_LT(watch.elapsed(), milliseconds(15000)) << "the C client takes 60 s";
 }
 
 TEST(SessionConnect, LeavesAServerWhereConnectingNeverEnds) {
     const test::full_listener full;
-    const stopwatch watch;
-    session_probe s(full.address(), milliseconds(30000));
+    session_probe s(full.address(), long_timeout);
     ASSERT_TRUE(s.wait_for(kind::trouble));
-    EXPECT_LT(watch.elapsed(), milliseconds(10000)) << "the C client takes 20 s";
     EXPECT_EQ(s.last(kind::trouble).detail, full.address() + ": no answer within 400 ms");
 }
 
@@ -224,8 +212,7 @@ TEST(SessionConnect, SendsWhatWasSubmittedBefore) {
 }
 
 TEST(SessionConnect, MovesBetweenTwoServersWhicheverFails) {
-    // The C client alone would try only one of an even number, and one of them twice in a row
-    // where the list repeats it.
+    // The C client alone would try only one of an even number.
     std::optional<scripted_server> a(std::in_place);
     std::optional<scripted_server> b(std::in_place);
     session_probe s(a->address() + "," + b->address(), milliseconds(30000));
@@ -295,6 +282,38 @@ TEST(SessionConnect, DoesNotMixUpConnectionsWhenASendFails) {
     EXPECT_EQ(s.count(kind::trouble), 0U);
 }
 
+TEST(SessionConnect, PausesLongerAndLongerWhenConnectionsDieYoung) {
+    scripted_server server;
+    session_probe s(server.address(), milliseconds(10'000));
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::size_t round = 1; round <= 6; ++round) {
+        ASSERT_TRUE(s.wait_for(kind::connected, round));
+        server.reset_connections();
+    }
+    ASSERT_TRUE(s.wait_for(kind::suspended, 6));
+    // None after the first; then 100, 200, 400 and 500 ms, at least half of each.
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, milliseconds(600));
+}
+
+TEST(SessionConnect, SetsNoWatchAgainByItself) {
+    scripted_server server;
+    server.answer_lists({"a"});
+    session_probe s(server.address());
+    const auto w = std::make_shared<session::watcher>([](watch_event) {});
+    std::promise<reply> listed;
+    s.on_loop([&] {
+        s.session().submit(
+            request::children("/d"), w, [&](reply r) { listed.set_value(std::move(r)); });
+    });
+    ASSERT_TRUE(session_probe::awaited(listed.get_future()).ok());
+    server.reset_connections();
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(s.call(request::remove("/a")).code, result_code::ok);
+    EXPECT_THAT(
+        server.requests(),
+        ::testing::ElementsAre(scripted_server::type_children, scripted_server::type_delete));
+}
+
 TEST(SessionConnect, NeverTakesAServerThatCanOnlyBeReadFrom) {
     scripted_server server;
     session_probe s(server.address());
@@ -306,10 +325,10 @@ TEST(SessionConnect, NeverTakesAServerThatCanOnlyBeReadFrom) {
 
 TEST(SessionConnect, KeepsAnIdleSessionAlive) {
     scripted_server server;
-    session_probe s(server.address(), milliseconds(600));
+    session_probe s(server.address(), milliseconds(3000));
     ASSERT_TRUE(s.wait_for(kind::connected));
-    EXPECT_TRUE(eventually([&] { return server.count(scripted_server::type_ping) >= 5; }));
-    EXPECT_EQ(s.events().size(), 1U);
+    EXPECT_TRUE(eventually([&] { return server.count(scripted_server::type_ping) >= 3; }));
+    EXPECT_EQ(s.count(kind::expired), 0U);
 }
 
 TEST(SessionConnect, LeavesASilentServer) {

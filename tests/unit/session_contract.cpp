@@ -91,8 +91,6 @@ void subject::told(const session_event& e) {
             return note("expired");
         case session_event::kind::auth_failed:
             return note("auth_failed");
-        case session_event::kind::silence_over:
-            return note("silence_over");
         case session_event::kind::trouble:
             break;  // as many as there happen to be
     }

@@ -1,5 +1,6 @@
 #include "state_listeners.hpp"
 
+#include "blocking_thread.hpp"
 #include "eventually.hpp"
 
 #include <algorithm>
@@ -254,12 +255,12 @@ TEST_F(StateListeners, AreNotRunningAnyMoreOnceTheEndOfTheirRegistrationHasRetur
     std::thread callback_thread([this] { run_callbacks(); });
     ASSERT_TRUE(eventually([&] { return l.running.load(); }));
     std::atomic<bool> ended{false};
-    std::thread ender([&] {
+    test::blocking_thread ender([&] {
         handle.reset();
         EXPECT_FALSE(l.running);
         ended = true;
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(eventually([&] { return ender.blocks(); }));
     EXPECT_FALSE(ended);
     l.go_on = true;
     callback_thread.join();

@@ -1,5 +1,7 @@
 #include "ensemble/virtual_loop.hpp"
 
+#include "eventually.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -14,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using latchkey::loop;
 using latchkey::virtual_loop;
+using std::chrono::nanoseconds;
 
 using mode = virtual_loop::mode;
 
@@ -157,6 +160,44 @@ TEST(ProcessOfALoop, RunsNothingWhileStoppedAndAllOfItLater) {
     EXPECT_EQ(order, "other abc");
 }
 
+TEST(ProcessOfALoop, HasAClockOfItsOwn) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    const auto slow = virtual_loop::make_process(l);
+    const auto fast = virtual_loop::make_process(l);
+    const auto start = l->now();
+    l->run_for(1s);
+    slow->set_clock_rate(0.9);
+    fast->set_clock_rate(1.1);
+    EXPECT_EQ(slow->now(), start + 1s) << "it does not jump";
+    std::vector<nanoseconds> ran;
+    slow->start_timer(slow->now() + 9s, [&] { ran.push_back(l->now() - start); });
+    fast->start_timer(fast->now() + 9s, [&] { ran.push_back(l->now() - start); });
+    l->run_for(10s);
+    EXPECT_EQ(slow->now(), start + 10s);
+    EXPECT_EQ(fast->now(), start + 12s);
+    // 9 s are 10 s, and 8.18 s, rounded up.
+    EXPECT_EQ(ran, (std::vector<nanoseconds>{9'181'818'182ns, 11s}));
+    EXPECT_EQ(slow->lasting(9s), 10s);
+}
+
+TEST(ProcessOfALoop, TimersFollowAChangeOfItsClock) {
+    const auto l = virtual_loop::make(mode::stepped, 1);
+    const auto process = virtual_loop::make_process(l);
+    const auto start = l->now();
+    nanoseconds ran{};
+    process->start_timer(process->now() + 10s, [&] {
+        EXPECT_GE(process->now(), start + 10s);
+        ran = l->now() - start;
+    });
+    l->run_for(5s);
+    process->set_clock_rate(0.5);
+    l->run_for(3s);
+    process->set_clock_rate(2);
+    l->run_for(1h);
+    EXPECT_EQ(ran, 5s + 3s + 1750ms);
+    EXPECT_EQ(process->due(loop::clock::time_point::max()), loop::clock::time_point::max());
+}
+
 TEST(ThreadedLoop, RunsPostedTasksOfAnyThreadOnItsOwn) {
     const auto l = virtual_loop::make(mode::threaded, 1);
     std::atomic<int> count{0};
@@ -218,11 +259,7 @@ TEST(ThreadedLoop, MayEndInsideOneOfItsTasks) {
     const auto witness = std::make_shared<int>(0);
     virtual_loop* const raw = l.get();
     raw->post([owned = std::move(l), witness] {});
-    const auto dropped = [&] { return witness.use_count() == 1; };
-    for (int i = 0; i < 30000 && !dropped(); ++i) {
-        boost::this_thread::sleep_for(boost::chrono::milliseconds(1));
-    }
-    EXPECT_TRUE(dropped());
+    EXPECT_TRUE(latchkey::test::eventually([&] { return witness.use_count() == 1; }));
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+namespace latchkey::model {
+
+/// ZooKeeper's operations, with its numbers. A client may send others.
+enum class opcode : std::int32_t {
+    none = 0,
+    create = 1,
+    remove = 2,
+    exists = 3,
+    get_data = 4,
+    set_data = 5,
+    get_acl = 6,
+    set_acl = 7,
+    get_children = 8,
+    sync = 9,
+    ping = 11,
+    get_children2 = 12,
+    check = 13,
+    multi = 14,
+    create2 = 15,  ///< what answers with a Stat
+    check_watches = 17,
+    remove_watches = 18,
+    create_container = 19,
+    create_ttl = 21,
+    auth = 100,
+    set_watches = 101,
+    set_watches2 = 105,  ///< the same with lasting ones
+    add_watch = 106,
+    connect = -10,
+    close_session = -11,
+    error = -1,  ///< what stands in the answer to a multi in place of an operation
+};
+
+}  // namespace latchkey::model

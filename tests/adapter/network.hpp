@@ -1,0 +1,111 @@
+#pragma once
+
+#include <latchkey/ensemble.hpp>
+
+#include "ensemble/channel.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/protocol_connection.hpp"
+#include "ensemble/random_source.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace latchkey::test {
+
+/// The network between programs that use the C client and a stepped in-process ensemble.
+///
+/// A socket is one half of a pair of local sockets, so reading, writing, duplicating, shutting down
+/// and closing it are the kernel's, and cost no time. Connecting, delivery and readiness are the
+/// network's, on the virtual clock. The copy of the C client that these tests are linked with calls
+/// the network where the original calls the system: CMakeLists.txt. One network at a time.
+///
+/// Server i has the address 127.0.0.(i+1).
+class network {
+public:
+    using duration = std::chrono::nanoseconds;
+
+    /// Chances, in percent, drawn for each attempt to connect.
+    struct weather {
+        unsigned refused = 0;    ///< at once, or later
+        unsigned swallowed = 0;  ///< no answer ever
+        unsigned slow = 0;       ///< up to a second
+        unsigned cut = 0;        ///< breaks after some bytes, in the middle of a frame or not
+        unsigned late_cut = 0;   ///< the same after many bytes
+        duration latency = std::chrono::microseconds(200);
+        duration jitter = std::chrono::microseconds(300);
+    };
+
+    network(testing::ensemble& e, std::uint64_t seed);
+    ~network();
+    network(const network&) = delete;
+    network& operator=(const network&) = delete;
+
+    void set(const weather& w) { weather_ = w; }
+
+    /// This server answers no attempt to connect any more.
+    void swallow(int server) { swallowed_ = server; }
+
+    /// Moves what is ready to be moved. To be called after each event.
+    void pump();
+
+    /// Looks whether what it waits for is ready; in place of epoll.
+    class watcher {
+    public:
+        virtual void look() = 0;
+
+    protected:
+        ~watcher() = default;
+    };
+
+    void add(watcher& w) { watchers_.push_back(&w); }
+
+    void remove(watcher& w) { std::erase(watchers_, &w); }
+
+    [[nodiscard]] bool ready(int socket, bool write) const;
+
+    // Faults of the connections that there are; `i` counts them.
+    [[nodiscard]] std::size_t connections() const noexcept { return links_.size(); }
+
+    void cut(std::size_t i);
+    /// Nothing arrives; what is sent is not lost, and arrives later.
+    void stall(std::size_t i, bool to_server, bool to_client);
+    void end_stalls();
+
+    // For the C client.
+    [[nodiscard]] static network& present();
+    int open_socket();
+    int connect(int socket, const void* address);
+    [[nodiscard]] int error_of(int socket);
+
+    [[nodiscard]] duration now() const { return loop_.now().time_since_epoch(); }
+
+private:
+    struct link;
+
+    using link_ptr = std::shared_ptr<link>;
+
+    [[nodiscard]] duration latency();
+
+    [[nodiscard]] bool chance(unsigned percent) { return random_.below(100) < percent; }
+
+    [[nodiscard]] link_ptr find(int socket) const;
+    void established(link& l);
+    void refused(link& l);
+
+    virtual_loop& loop_;
+    std::shared_ptr<model::cluster> cluster_;
+    std::vector<std::shared_ptr<model::client_process>> ports_;  ///< by server
+    model::random_source random_;
+    weather weather_;
+    int swallowed_ = -1;
+    std::vector<link_ptr> links_;
+    std::vector<watcher*> watchers_;
+};
+
+}  // namespace latchkey::test

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "ensemble/virtual_loop.hpp"
+#include "io_loop.hpp"
+
+#include <memory>
+
+namespace latchkey::test {
+
+class network;
+
+/// What the adapter of one program runs on: the program's part of the virtual loop, and the
+/// network's word on what is ready.
+[[nodiscard]] std::shared_ptr<io_loop> make_simulated_loop(
+    network& n, std::shared_ptr<virtual_loop::process> process);
+
+}  // namespace latchkey::test

@@ -1,0 +1,280 @@
+#include "simulation.hpp"
+
+#include "ensemble/ensemble_access.hpp"
+#include "ensemble/observer.hpp"
+#include "network.hpp"
+#include "user.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ensemble;
+using testing::ensemble_access;
+
+/// After the farewell of a session nothing may follow on its connection.
+class farewells final : public model::observer {
+public:
+    explicit farewells(adapter_stage& stage) : stage_(stage) {}
+
+    void opened(std::int64_t, const model::client_process&) override {}
+
+    model::fault_plan::verdict received(const model::connection& c,
+                                        const model::packet& p) override {
+        if (p.what == model::packet::kind::close) {
+            ended_[c.session] = &c;
+        } else if (const auto end = ended_.find(c.session);
+                   end != ended_.end() && end->second == &c) {
+            stage_.broken("a request after the end of its session");
+        }
+        return {};
+    }
+
+    void answering(const model::connection&, const request&) override {}
+
+    void committed(const model::transaction&) override {}
+
+    void notified(const model::connection&, const std::string&, bool) override {}
+
+private:
+    adapter_stage& stage_;
+    std::map<std::int64_t, const model::connection*> ended_;
+};
+
+class adapter_simulation {
+public:
+    adapter_simulation(std::uint64_t seed, std::ostream* tale)
+        : survivable_(is_survivable(seed)),
+          servers_(options(seed)),
+          net_(servers_, seed * 3 + 1),
+          stage_{
+              servers_, net_, model::random_source(seed * 3 + 2), result_, tale, true, false, {}},
+          farewells_(stage_) {
+        ensemble_access::cluster_of(servers_).show(&farewells_);
+    }
+
+    ~adapter_simulation() {
+        users_.clear();
+        ensemble_access::cluster_of(servers_).show(nullptr);
+    }
+
+    adapter_run run() {
+        servers_.run_for(1s);
+        prepare();
+        const int count = 1 + static_cast<int>(stage_.random.below(3));
+        for (int i = 0; i < count; ++i) {
+            users_.push_back(std::make_unique<adapter_user>(stage_, i, timeout));
+        }
+        if (survivable_) {
+            stage_.survivable = true;
+            run_until([this] { return everybody(&adapter_user::connected); }, timeout);
+            net_.swallow(0);
+        } else {
+            draw_weather();
+        }
+        next_fault();
+        run_until([] { return false; }, 10s + stage_.random.below(10) * 1s);
+        heal();
+        run_until([this] { return everybody(&adapter_user::connected); }, timeout + 2s);
+        if (!everybody(&adapter_user::connected)) {
+            stage_.broken("not connected long after the servers are well again");
+        }
+        run_until([] { return false; }, 1s);
+        for (const auto& u : users_) {
+            u->rest();
+        }
+        run_until([this] { return everybody(&adapter_user::idle); }, timeout * 2);
+        if (!everybody(&adapter_user::idle)) {
+            stage_.broken("a request that is never answered");
+        }
+        run_until([] { return false; }, 1s);
+        for (const auto& u : users_) {
+            u->check_watches();
+            u->close();
+        }
+        run_until([this] { return everybody(&adapter_user::over); }, 2s);
+        check_ends();
+        result_.trace = servers_.trace();
+        return result_;
+    }
+
+private:
+    static constexpr std::chrono::milliseconds timeout{3000};
+
+    /// A quarter of all runs.
+    static bool is_survivable(std::uint64_t seed) { return seed % 4 == 0; }
+
+    static ensemble::options options(std::uint64_t seed) {
+        ensemble::options how;
+        how.mode = ensemble::mode::stepped;
+        how.seed = seed;
+        how.servers = static_cast<int>(is_survivable(seed) ? 2 + seed / 4 % 2 : 1 + seed % 3);
+        how.one_way = 0ns;
+        how.between_servers = 200us;
+        how.jitter = 100us;
+        how.tick = 500ms;
+        return how;
+    }
+
+    void check_ends() {
+        if (!everybody(&adapter_user::over)) {
+            stage_.broken("a session that is not closed within two seconds");
+        }
+        model::leader* const l = ensemble_access::cluster_of(servers_).leading();
+        for (const auto& u : users_) {
+            if (u->id() != 0 && l != nullptr && l->sessions().alive(u->id())) {
+                stage_.broken("a session that was closed lives on");
+            }
+        }
+    }
+
+    void prepare() {
+        for (int d = 0; d < adapter_user::directories; ++d) {
+            const std::string directory = "/d" + std::to_string(d);
+            servers_.create(directory);
+            for (int i = 0; i < adapter_user::items; ++i) {
+                const std::string path = directory + "/i" + std::to_string(i);
+                servers_.create(path, path + "#0");
+            }
+        }
+        servers_.run_for(1s);
+    }
+
+    template <class Done>
+    bool run_until(Done done, std::chrono::nanoseconds limit) {
+        const auto end = servers_.now() + limit;
+        auto now = servers_.now();
+        int steps = 0;
+        while (!done() && result_.violations.empty()) {
+            net_.pump();
+            if (servers_.now() >= end || !servers_.step()) {
+                return done();
+            }
+            steps = now == servers_.now() ? steps + 1 : 0;
+            now = servers_.now();
+            if (steps > 100'000) {
+                stage_.broken("the loop spins");
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool everybody(bool (adapter_user::*is)() const) const {
+        return std::all_of(
+            users_.begin(), users_.end(), [is](const auto& u) { return (*u.*is)(); });
+    }
+
+    void draw_weather() {
+        network::weather w;
+        w.refused = stage_.chance(30) ? 50 : 5;
+        w.swallowed = stage_.chance(30) ? 40 : 2;
+        w.slow = stage_.chance(30) ? 60 : 5;
+        w.cut = stage_.chance(30) ? 50 : 3;
+        w.late_cut = stage_.chance(50) ? 60 : 0;
+        w.jitter = stage_.chance(30) ? 20ms : 300us;
+        net_.set(w);
+    }
+
+    void next_fault() {
+        fault_.start(std::chrono::milliseconds(stage_.random.below(800)), [this] {
+            if (stage_.faults) {
+                next_fault();
+                strike();
+            }
+        });
+    }
+
+    /// Runs `end` after a while.
+    void later(std::function<void()> end) {
+        ensemble_access::loop_of(servers_).start_timer(
+            ensemble_access::loop_of(servers_).now() +
+                std::chrono::milliseconds(stage_.random.below(4000)),
+            std::move(end));
+    }
+
+    void strike() {
+        const int server =
+            static_cast<int>(stage_.random.below(static_cast<std::uint64_t>(servers_count())));
+        const std::size_t link = stage_.random.below(net_.connections() + 1);
+        adapter_user& user = *users_[stage_.random.below(users_.size())];
+        switch (survivable_ ? 0 : stage_.random.below(9)) {
+            case 0:
+                stage_.tell("cut");
+                return net_.cut(link);
+            case 1:
+                stage_.tell("stall");
+                net_.stall(link, stage_.chance(70), stage_.chance(70));
+                return later([this] { net_.end_stalls(); });
+            case 2:
+                stage_.tell("server " + std::to_string(server) + " stops");
+                servers_.stop_server(server);
+                return later([this, server] { servers_.start_server(server); });
+            case 3:
+                stage_.tell("server " + std::to_string(server) + " is cut off");
+                servers_.isolate(server);
+                return later([this, server] { servers_.heal(server); });
+            case 4:
+                servers_.lag(server, std::chrono::milliseconds(stage_.random.below(500)));
+                return later([this, server] { servers_.lag(server, 0ns); });
+            case 5:
+                stage_.tell("server " + std::to_string(server) + " stands still");
+                servers_.pause_server(server);
+                return later([this, server] { servers_.resume_server(server); });
+            case 6:
+                stage_.tell("a program stands still");
+                user.process()->pause();
+                return later([stopped = user.process()] { stopped->resume(); });
+            case 7:
+                if (stage_.chance(20) && user.id() != 0 && servers_.leader() >= 0) {
+                    stage_.tell("the servers end a session");
+                    servers_.expire(user.id());
+                }
+                return;
+            default:
+                return draw_weather();
+        }
+    }
+
+    void heal() {
+        stage_.tell("all is well from now on");
+        stage_.faults = false;
+        fault_.cancel();
+        net_.set({});
+        for (int i = 0; i < servers_count(); ++i) {
+            servers_.resume_server(i);
+            servers_.start_server(i);
+            servers_.heal(i);
+            servers_.lag(i, 0ns);
+        }
+        net_.end_stalls();
+        for (const auto& u : users_) {
+            u->process()->resume();
+        }
+        run_until([this] { return servers_.leader() >= 0; }, 2s);
+    }
+
+    [[nodiscard]] int servers_count() { return ensemble_access::cluster_of(servers_).size(); }
+
+    const bool survivable_;
+    adapter_run result_;
+    ensemble servers_;
+    network net_;
+    adapter_stage stage_;
+    farewells farewells_;
+    timer fault_{ensemble_access::loop_of(servers_)};
+    std::vector<std::unique_ptr<adapter_user>> users_;
+};
+
+}  // namespace
+
+adapter_run simulate_adapter(std::uint64_t seed, std::ostream* tale) {
+    return adapter_simulation(seed, tale).run();
+}
+
+}  // namespace latchkey::test

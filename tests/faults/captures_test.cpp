@@ -1,0 +1,325 @@
+#include <latchkey/barrier.hpp>
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/ensemble.hpp>
+#include <latchkey/group.hpp>
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/leader_observer.hpp>
+#include <latchkey/leader_selector.hpp>
+#include <latchkey/multi_mutex.hpp>
+#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "client_core.hpp"
+#include "eventually.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ensemble;
+
+constexpr auto for_ever = std::chrono::nanoseconds::max();
+
+struct witnesses {
+    explicit witnesses(loop& l) : on(l) {}
+
+    loop& on;
+    std::atomic<int> made{0};
+    std::atomic<int> alive{0};
+    std::atomic<int> ended_on_the_loop{0};
+};
+
+/// What the user's function has captured. Its copies, but not what they are moved from, are
+/// witnesses of the thread that destroys them.
+class witness {
+public:
+    explicit witness(witnesses& all) : all_(&all) { begin(); }
+
+    witness(const witness& other) : all_(other.all_) { begin(); }
+
+    witness(witness&& other) noexcept : all_(std::exchange(other.all_, nullptr)) {}
+
+    witness& operator=(const witness&) = delete;
+
+    ~witness() {
+        if (all_ != nullptr) {
+            all_->ended_on_the_loop += all_->on.on_loop() ? 1 : 0;
+            --all_->alive;
+        }
+    }
+
+private:
+    void begin() {
+        if (all_ != nullptr) {
+            ++all_->made;
+            ++all_->alive;
+        }
+    }
+
+    witnesses* all_;
+};
+
+/// What a form of call needs besides its witness.
+struct stage {
+    client& c;
+    client& other;  ///< may be in the way
+    bool waits;     ///< it is to wait until it is stopped
+    std::stop_token stop;
+    std::vector<std::shared_ptr<void>> objects;
+
+    template <class T, class... Args>
+    T& make(Args&&... args) {
+        auto made = std::make_shared<T>(std::forward<Args>(args)...);
+        objects.push_back(made);
+        return *made;
+    }
+
+    /// Keeps it as long as the objects.
+    template <class T>
+    void keep(T value) {
+        objects.push_back(std::make_shared<T>(std::move(value)));
+    }
+};
+
+/// One asynchronous call, or one registration, whose function captures the witness.
+struct form {
+    const char* name;
+    std::function<void(stage&, const witness&)> begin;
+};
+
+std::ostream& operator<<(std::ostream& out, const form& f) {
+    return out << f.name;
+}
+
+template <class Lock>
+void begin_lock(stage& s, const witness& w) {
+    if (s.waits) {
+        s.keep(s.make<Lock>(s.other, "/lock").acquire());
+    }
+    s.make<Lock>(s.c, "/lock")
+        .async_acquire({.stop = s.stop, .reserved = [w](const place&) {}},
+                       [w](std::error_code, const hold&) {});
+}
+
+template <class Permits>
+void begin_permit(stage& s, const witness& w) {
+    if (s.waits) {
+        s.keep(s.make<Permits>(s.other, "/permits", 1U).acquire());
+    }
+    s.make<Permits>(s.c, "/permits", 1U)
+        .async_acquire(1U,
+                       for_ever,
+                       {.stop = s.stop, .reserved = [w](const place&) {}},
+                       [w](std::error_code, const hold&) {});
+}
+
+const std::vector<form>& forms() {
+    static const std::vector<form> all{
+        {"Mutex", &begin_lock<mutex>},
+        {"Semaphore", &begin_permit<semaphore>},
+        {"CuratorSemaphore", &begin_permit<curator_semaphore>},
+        {"MultiMutex",
+         [](stage& s, const witness& w) {
+             const std::vector<std::string> paths{"/a", "/b"};
+             if (s.waits) {
+                 s.keep(s.make<multi_mutex>(s.other, paths).acquire());
+             }
+             s.make<multi_mutex>(s.c, paths)
+                 .async_acquire({.stop = s.stop, .reserved = [w](const place&) {}},
+                                [w](std::error_code, const hold&) {});
+         }},
+        {"SharedMutex",
+         [](stage& s, const witness& w) {
+             if (s.waits) {
+                 s.keep(s.make<shared_mutex>(s.other, "/rw").acquire(lock_mode::shared));
+             }
+             s.make<shared_mutex>(s.c, "/rw")
+                 .async_acquire(lock_mode::exclusive,
+                                for_ever,
+                                {.stop = s.stop, .reserved = [w](const place&) {}},
+                                [w](std::error_code, const hold&) {});
+         }},
+        {"Conversion",
+         [](stage& s, const witness& w) {
+             if (s.waits) {
+                 s.keep(s.make<shared_mutex>(s.other, "/rw").acquire(lock_mode::shared));
+             }
+             auto& m = s.make<shared_mutex>(s.c, "/rw");
+             hold h = m.acquire(lock_mode::upgrade);
+             m.async_convert(std::move(h),
+                             lock_mode::exclusive,
+                             for_ever,
+                             {.stop = s.stop, .reserved = [w](const place&) {}},
+                             [w](std::error_code, const hold&) {});
+         }},
+        {"Transaction",
+         [](stage& s, const witness& w) {
+             auto& h = s.make<hold>(s.make<mutex>(s.c, "/lock").acquire());
+             h.async_transact({operation::create("/effect")}, [w](std::error_code, const auto&) {});
+             h.async_transact({}, [w](std::error_code, const auto&) {});
+             h.async_transact({operation::remove("/missing")},
+                              [w](std::error_code, const auto&) {});
+             h.release();
+         }},
+        {"Barrier",
+         [](stage& s, const witness& w) {
+             auto& b = s.make<barrier>(s.c, "/barrier");
+             if (s.waits) {
+                 b.set();
+             }
+             b.async_wait(for_ever, s.stop, [w](std::error_code, bool) {});
+         }},
+        {"DoubleBarrier",
+         [](stage& s, const witness& w) {
+             s.make<double_barrier>(s.c, "/meeting", s.waits ? 2U : 1U)
+                 .async_enter(for_ever, s.stop, [w](std::error_code, bool) {});
+         }},
+        {"Group",
+         [](stage& s, const witness& w) {
+             auto& g = s.make<group>(s.c, "/group");
+             s.keep(g.watch([w](const std::vector<member>&) {}));
+             if (s.waits) {
+                 s.keep(s.make<group>(s.other, "/group").join("one"));
+             }
+             g.async_join(for_ever, "one", {}, s.stop, [w](std::error_code, const membership&) {});
+         }},
+        {"LeaderLatch",
+         [](stage& s, const witness& w) {
+             if (s.waits) {
+                 s.keep(s.make<leader_latch>(s.other, "/leader").wait());
+             }
+             auto& l = s.make<leader_latch>(s.c, "/leader");
+             s.keep(l.subscribe({.elected = [w](const leadership&) {},
+                                 .lost = [w](const leadership&, loss) {},
+                                 .refused = [w](const error&) {},
+                                 .chosen = [w] {}}));
+             l.async_wait(for_ever, s.stop, [w](std::error_code, const leadership& term) {
+                 if (term) {
+                     term.async_proclaim("here", [w](std::error_code) {});
+                 }
+             });
+         }},
+        {"Transfer",
+         [](stage& s, const witness& w) {
+             auto& l = s.make<leader_latch>(
+                 s.c, "/leader", leader_options{.preference = leader_preference{}});
+             static_cast<void>(l.wait());
+             l.async_transfer_to("nobody", 50ms, [w](std::error_code, leader_latch::transfer) {});
+         }},
+        {"LeaderSelector",
+         [](stage& s, const witness& w) {
+             if (s.waits) {
+                 s.keep(s.make<mutex>(s.other, "/leader").acquire());
+             }
+             s.make<leader_selector>(
+                  s.c,
+                  "/leader",
+                  leader_options{},
+                  [w](const leadership&, const std::stop_token&) { throw 1; },
+                  leader_selector::behaviour{.failed = [w](const std::exception_ptr&) {}})
+                 .start();
+         }},
+        {"LeaderObserver",
+         [](stage& s, const witness& w) {
+             s.make<leader_observer>(s.c, "/leader", [w](const std::optional<leader_info>&) {});
+         }},
+        {"Listener",
+         [](stage& s, const witness& w) { s.keep(s.c.listen([w](connection_state) {})); }}};
+    return all;
+}
+
+enum class ending : std::uint8_t { completed, refused, stopped, closed, connection_lost };
+
+class CapturesOf : public ::testing::TestWithParam<std::tuple<form, ending>> {};
+
+std::string name_of(const ::testing::TestParamInfo<std::tuple<form, ending>>& p) {
+    constexpr std::array<const char*, 5> names{
+        "Completed", "Refused", "Stopped", "Closed", "ConnectionLost"};
+    const auto& [f, e] = p.param;
+    return std::string(f.name) + names.at(static_cast<std::size_t>(e));
+}
+
+INSTANTIATE_TEST_SUITE_P(A,
+                         CapturesOf,
+                         ::testing::Combine(::testing::ValuesIn(forms()),
+                                            ::testing::Values(ending::completed,
+                                                              ending::refused,
+                                                              ending::stopped,
+                                                              ending::closed,
+                                                              ending::connection_lost)),
+                         &name_of);
+
+// A destructor of the user's that blocks would stop every client of the process.
+TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {
+    const auto& [f, e] = GetParam();
+    ensemble servers;
+    client other = servers.connect({.session_timeout = 10s});
+    client c = servers.connect({.session_timeout = 10s});
+    ASSERT_TRUE(c.wait_connected(30s));
+    const auto core = client_core::of(c);
+    witnesses all(core->loop());
+    {
+        std::stop_source stop;
+        stage s{.c = c,
+                .other = other,
+                .waits = e != ending::completed && e != ending::refused,
+                .stop = stop.get_token(),
+                .objects = {}};
+        const witness w(all);
+        f.begin(s, w);
+        if (e == ending::refused) {
+            servers.refuse_next(ensemble::operation::any, -102, c.session_id(), 3);
+        } else if (e == ending::connection_lost) {
+            servers.cut(c.session_id());
+        }
+        if (e == ending::stopped || e == ending::connection_lost) {
+            stop.request_stop();
+        } else if (e == ending::closed) {
+            c.close();
+        } else {
+            // If it is not completed by then, it is closed: that is right, too.
+            static_cast<void>(eventually([&] { return all.alive < 3; }, 200ms));
+        }
+    }
+    c.close();
+    EXPECT_TRUE(eventually([&] { return all.alive == 0; })) << all.alive;
+    EXPECT_GT(all.made, 1);
+    EXPECT_EQ(all.ended_on_the_loop, 0);
+}
+
+TEST(CapturesOfTheLog, AreDestroyedByTheCallbackThreadWhenTheClientIsClosed) {
+    ensemble servers;
+    client first = servers.connect();
+    witnesses all(client_core::of(first)->loop());
+    auto token = std::make_shared<int>(0);
+    client c = servers.connect(
+        {.session_timeout = 10s, .log = [w = witness(all), t = std::weak_ptr(token)](auto) {}});
+    mutex m(c, "/lock");
+    hold h = m.acquire();
+    c.close();
+    EXPECT_EQ(all.alive, 0) << "though a recipe and a hold remain";
+    EXPECT_EQ(all.ended_on_the_loop, 0);
+}
+
+}  // namespace
+}  // namespace latchkey::test

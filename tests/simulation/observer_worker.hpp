@@ -1,0 +1,49 @@
+#pragma once
+
+#include <latchkey/leader_observer.hpp>
+
+#include "caller.hpp"
+#include "election_judge.hpp"
+#include "loop.hpp"
+#include "stage.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey::simulation {
+
+class program;
+
+/// Observes who leads, with one leader_observer after the other. On the loop only.
+class observer_worker final : public caller, public std::enable_shared_from_this<observer_worker> {
+public:
+    observer_worker(program& of, std::size_t object, std::string name);
+
+    void rest() override;
+
+    void cancel() override {}
+
+    void release() override { destroy(); }
+
+    void bereave(std::size_t object) override;
+
+private:
+    void go_on();
+    void observe();
+    void reported(observation& o, const std::optional<leader_info>& now);
+    void destroy();
+
+    program& of_;
+    stage& stage_;
+    election_judge& judge_;
+    const std::size_t object_;
+    const std::string name_;
+
+    std::unique_ptr<leader_observer> observer_;
+    std::shared_ptr<observation> observation_;  ///< of the observer
+    timer next_;
+};
+
+}  // namespace latchkey::simulation
