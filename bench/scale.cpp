@@ -1,7 +1,6 @@
 // Very many participants in one client: on paths of their own, and in one queue. Prints figures; a
 // step that takes too long, or a hold of another client that is lost meanwhile, is a failure.
 #include <latchkey/client.hpp>
-#include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "real_ensemble.hpp"
@@ -36,49 +35,27 @@ using steady = std::chrono::steady_clock;
 constexpr auto patience = 10min;
 constexpr auto timeout = 10s;
 
-/// Of this process: on the in-process ensemble with what its servers have.
 double heap_bytes() {
     return static_cast<double>(::mallinfo2().uordblks);
 }
 
-/// Servers, and a way to break the connections of the client that is measured.
+/// A server, and a way to break the connections of the client that is measured.
 class servers {
 public:
-    servers() = default;
-    servers(const servers&) = delete;
-    servers& operator=(const servers&) = delete;
-    virtual ~servers() = default;
-    virtual client connect_measured() = 0;
-    virtual client connect() = 0;
-    virtual void cut(const client& measured) = 0;
-};
-
-class in_process final : public servers {
-public:
-    client connect_measured() override { return connect(); }
-
-    client connect() override { return ensemble_.connect({.session_timeout = timeout}); }
-
-    void cut(const client& measured) override { ensemble_.cut(measured.session_id()); }
-
-private:
-    testing::ensemble ensemble_;
-};
-
-class real final : public servers {
-public:
-    client connect_measured() override {
+    client connect_measured() {
         return client::connect(proxy_.address(), {.session_timeout = timeout});
     }
 
-    client connect() override {
-        return client::connect(ensemble_.address(1), {.session_timeout = timeout});
-    }
+    client connect() { return client::connect(ensemble_.address(1), {.session_timeout = timeout}); }
 
-    void cut(const client&) override { proxy_.cut(test::tcp_proxy::ending::rst); }
+    void cut() { proxy_.cut(test::tcp_proxy::ending::rst); }
+
+    /// How often the measured client has connected. Its listeners are not told of each.
+    [[nodiscard]] std::size_t connections() const { return proxy_.accepted(); }
 
 private:
-    test::real_ensemble ensemble_{{.servers = 1, .tick = 1s, .settings = {}}};
+    // Two znodes and a watch for each participant.
+    test::real_ensemble ensemble_{{.servers = 1, .tick = 1s, .settings = {}, .java = {"-Xmx4g"}}};
     test::tcp_proxy proxy_{ensemble_.address(1)};
 };
 
@@ -160,13 +137,15 @@ private:
         std::printf("  %-44s %8.0f B\n",
                     "heap memory, each",
                     (heap_bytes() - before) / static_cast<double>(size_));
-        reconnects_ = 0;
+        const std::size_t connections = servers_->connections();
         time(
             "one cut, until there is a connection again",
-            [&] { servers_->cut(measured_); },
-            [&] { return reconnects_ > 0; });
+            [&] { servers_->cut(); },
+            [&] { return servers_->connections() > connections && is_connected(); });
         std::this_thread::sleep_for(timeout);
-        std::printf("  %-44s %8zu\n", "connections that took, in 10 s", reconnects_.load());
+        std::printf("  %-44s %8zu\n",
+                    "connections that took, in 10 s",
+                    servers_->connections() - connections);
         const auto took = time("until those that are let go are granted", let_go, [&] {
             return waiting->granted >= some;
         });
@@ -178,6 +157,11 @@ private:
             throw std::runtime_error("the waiters failed");
         }
         measured_.close();
+    }
+
+    [[nodiscard]] bool is_connected() const {
+        const auto now = measured_.state();
+        return now == connection_state::connected || now == connection_state::reconnected;
     }
 
     steady::duration time(const char* what,
@@ -203,22 +187,12 @@ private:
     servers* const servers_;
     const std::size_t size_;
     const std::string root_;
-    std::atomic<std::size_t> reconnects_{0};
     client measured_{servers_->connect_measured()};
     client other_{servers_->connect()};
     client third_{servers_->connect()};
     latchkey::mutex guard_{third_, root_ + "/guard"};
     std::optional<hold> guarded_;
-    subscription listening_{measured_.listen([this](connection_state now) {
-        reconnects_ += now == connection_state::reconnected ? 1U : 0U;
-    })};
 };
-
-void measure(servers& s, const char* what, std::size_t size) {
-    std::printf("%s\n", what);
-    measurement(s, size, "/scale/paths").different_paths();
-    measurement(s, size, "/scale/queue").one_path();
-}
 
 }  // namespace
 }  // namespace latchkey::bench
@@ -226,29 +200,18 @@ void measure(servers& s, const char* what, std::size_t size) {
 int main(int argc, char** argv) {
     using namespace latchkey::bench;
     std::size_t size = 10'000;
-    bool in_process_too = true;
-    bool real_too = true;
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
         const auto parsed = std::from_chars(word.data(), word.data() + word.size(), size);
-        if (word == "--in-process") {
-            real_too = false;
-        } else if (word == "--real") {
-            in_process_too = false;
-        } else if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size()) {
-            std::fprintf(stderr, "usage: %s [--in-process | --real] [NUMBER]\n", argv[0]);
+        if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size()) {
+            std::fprintf(stderr, "usage: %s [NUMBER]\n", argv[0]);
             return 64;
         }
     }
     try {
-        if (in_process_too) {
-            in_process s;
-            measure(s, "in-process ensemble", size);
-        }
-        if (real_too) {
-            real s;
-            measure(s, "a real server", size);
-        }
+        servers s;
+        measurement(s, size, "/scale/paths").different_paths();
+        measurement(s, size, "/scale/queue").one_path();
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

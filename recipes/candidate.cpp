@@ -69,7 +69,7 @@ participation candidate_of(const client_core& core,
             .mode = lock_mode::exclusive,
             .data = [id = terms.id](lock_mode) { return id; },
             .access = std::move(options.access).value_or(core.access()),
-            .leads = std::move(terms)};
+            .leads = std::make_shared<leader_terms>(std::move(terms))};
 }
 
 }  // namespace latchkey

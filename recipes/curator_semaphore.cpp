@@ -32,12 +32,13 @@ participation terms_of(const client_core& core,
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
     }
-    as.permits = {.semaphore = path,
-                  .directory = path + "/leases",
-                  .count = 1,
-                  .limit = limit,
-                  .limit_was_right = std::make_shared<std::atomic<bool>>(true),
-                  .leases = true};
+    as.permits = std::make_shared<permit_terms>(
+        permit_terms{.semaphore = path,
+                     .directory = path + "/leases",
+                     .count = 1,
+                     .limit = limit,
+                     .limit_was_right = std::make_shared<std::atomic<bool>>(true),
+                     .leases = true});
     return as;
 }
 
@@ -60,9 +61,7 @@ public:
                             escaped(as_.permits->semaphore) + "\", whose limit is " +
                             std::to_string(*as_.permits->limit) + ": they would never be free");
         }
-        auto mine = std::make_shared<participation>(as_);
-        mine->permits->count = permits;
-        return mine;
+        return with_permits(as_, permits);
     }
 
     [[nodiscard]] const participation& as() const noexcept { return as_; }

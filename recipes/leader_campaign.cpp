@@ -36,7 +36,7 @@ std::shared_ptr<leader_campaign> leader_campaign::make(const std::shared_ptr<cli
                                                        work fn,
                                                        leader_selector::behaviour how) {
     participation as = candidate_of(*core, std::move(path), lock_names, std::move(who));
-    leader_terms terms = *std::exchange(as.leads, std::nullopt);  // its grant is that of a mutex
+    leader_terms terms = *std::exchange(as.leads, nullptr);  // its grant is that of a mutex
     return std::make_shared<leader_campaign>(
         core, std::move(as), std::move(terms), std::move(fn), std::move(how));
 }

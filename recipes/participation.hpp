@@ -47,8 +47,8 @@ struct participation {
     lock_mode mode = lock_mode::exclusive;
     std::function<std::string(lock_mode)> data;  ///< for each znode anew
     acl access;
-    std::optional<permit_terms> permits = std::nullopt;  ///< none: the first in the queue holds
-    std::optional<leader_terms> leads = std::nullopt;
+    std::shared_ptr<const permit_terms> permits = nullptr;  ///< none: the first in the queue holds
+    std::shared_ptr<const leader_terms> leads = nullptr;
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
 
@@ -67,6 +67,16 @@ struct participation {
 };
 
 /// What stands between the GUID and the sequence.
+/// The same for another number of permits.
+[[nodiscard]] inline std::shared_ptr<const participation> with_permits(const participation& as,
+                                                                       std::uint32_t count) {
+    auto terms = std::make_shared<permit_terms>(*as.permits);
+    terms->count = count;
+    auto mine = std::make_shared<participation>(as);
+    mine->permits = std::move(terms);
+    return mine;
+}
+
 [[nodiscard]] inline std::string_view marker_of(const queue_markers& markers,
                                                 lock_mode m) noexcept {
     return m == lock_mode::shared ? markers.shared : markers.exclusive;

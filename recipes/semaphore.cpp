@@ -34,11 +34,12 @@ participation terms_of(const client_core& core,
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
     }
-    as.permits = {.semaphore = path,
-                  .directory = path + "/permits",
-                  .count = 1,
-                  .limit = limit,
-                  .limit_was_right = std::make_shared<std::atomic<bool>>(false)};
+    as.permits = std::make_shared<permit_terms>(
+        permit_terms{.semaphore = path,
+                     .directory = path + "/permits",
+                     .count = 1,
+                     .limit = limit,
+                     .limit_was_right = std::make_shared<std::atomic<bool>>(false)});
     return as;
 }
 
@@ -51,9 +52,7 @@ public:
 
     [[nodiscard]] std::shared_ptr<const participation> as(std::uint32_t permits) const {
         check_count(permits, "an acquire");
-        auto mine = std::make_shared<participation>(as_);
-        mine->permits->count = permits;
-        return mine;
+        return with_permits(as_, permits);
     }
 
     [[nodiscard]] const permit_terms& terms() const noexcept { return *as_.permits; }

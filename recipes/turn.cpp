@@ -28,7 +28,6 @@ turn::turn(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       as_(std::move(as)),
       own_(std::move(own)),
-      directory_(parent_of(own_)),
       ignored_(std::move(ignored)),
       rule_(rule),
       owner_(&o),
@@ -39,7 +38,7 @@ turn::~turn() {
 }
 
 std::string turn::path_of(const std::string& name) const {
-    return join_path(directory_, name);
+    return join_path(directory(), name);
 }
 
 void turn::resume() {
@@ -58,7 +57,7 @@ void turn::list() {
         return;  // the owner calls again with the next connection
     }
     directory_lists::question q{
-        .directory = directory_,
+        .directory = directory(),
         .answered = here([this](const directory_lists::answer& a) {
             if (a->code == result_code::ok || a->code == result_code::no_node) {
                 judge(*a);
@@ -97,7 +96,7 @@ void turn::judge(const listing& l) {
             break;
         case exhausted:
         case malformed:
-            owner_->on_refused(refusal_of(verdict_, directory_));
+            owner_->on_refused(refusal_of(verdict_, directory()));
             break;
     }
 }
@@ -182,7 +181,7 @@ void turn::confirm() {
 void turn::retry(result_code code, void (turn::*step)()) {
     const auto keep = shared_from_this();
     if (code == result_code::no_auth) {
-        owner_->on_refused(failure_of(code, directory_));
+        owner_->on_refused(failure_of(code, directory()));
         return;
     }
     ++step_;

@@ -7,6 +7,7 @@
 #include "failure.hpp"
 #include "paced_retry.hpp"
 #include "participation.hpp"
+#include "path.hpp"
 #include "queue_of.hpp"
 #include "znode_watch.hpp"
 
@@ -81,6 +82,8 @@ private:
     void watch_predecessor();
     void confirm();
     void retry(result_code code, void (turn::*step)());
+    [[nodiscard]] std::string directory() const { return std::string(parent_of(own_)); }
+
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     /// Wraps a completion so that it is dropped when the turn has moved on or is gone.
@@ -97,7 +100,6 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const participation> as_;
     const std::string own_;  ///< its path
-    const std::string directory_;
     const std::string ignored_;
     const queue_rule rule_;
     owner* const owner_;

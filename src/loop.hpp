@@ -89,8 +89,10 @@ public:
 
     [[nodiscard]] bool running() const noexcept { return id_ != 0; }
 
+    [[nodiscard]] latchkey::loop& runs_on() const noexcept { return *loop_; }
+
 private:
-    loop* loop_;
+    latchkey::loop* loop_;
     loop::timer_id id_ = 0;
 };
 

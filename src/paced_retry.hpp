@@ -18,10 +18,7 @@ namespace latchkey {
 class paced_retry {
 public:
     explicit paced_retry(loop& l, backoff::duration longest = std::chrono::seconds(1)) noexcept
-        : loop_(&l),
-          timer_(l),
-          longest_(longest),
-          pauses_(std::chrono::milliseconds(10), longest) {}
+        : timer_(l), pauses_(std::chrono::milliseconds(10), longest) {}
 
     /// Takes `step` after a pause, instead of one that is waited for.
     void later(loop::task step) { take(note_repetition(), std::move(step)); }
@@ -35,7 +32,7 @@ public:
         } else {
             cancel();
             pauses_.reset();
-            last_ = loop_->now();
+            last_ = timer_.runs_on().now();
             step();
         }
     }
@@ -49,22 +46,20 @@ private:
     static constexpr int at_once = 4;
 
     backoff::duration note_repetition() {
-        if (repeated_ > 0 && loop_->now() - last_ > longest_) {
+        if (repeated_ > 0 && timer_.runs_on().now() - last_ > pauses_.cap()) {
             repeated_ = 0;
             pauses_.reset();
         }
         ++repeated_;
-        return pauses_.next(loop_->random());
+        return pauses_.next(timer_.runs_on().random());
     }
 
     void take(backoff::duration pause, loop::task step) {
-        last_ = loop_->now() + pause;
+        last_ = timer_.runs_on().now() + pause;
         timer_.start(last_, std::move(step));
     }
 
-    loop* loop_;
     timer timer_;
-    const backoff::duration longest_;
     backoff pauses_;
     int repeated_ = 0;  ///< since the last rest
     loop::clock::time_point last_{};
