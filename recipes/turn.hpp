@@ -82,6 +82,7 @@ private:
     void watch_predecessor();
     void confirm();
     void retry(result_code code, void (turn::*step)());
+
     [[nodiscard]] std::string directory() const { return std::string(parent_of(own_)); }
 
     [[nodiscard]] std::string path_of(const std::string& name) const;

@@ -59,7 +59,9 @@ public:
     /// and the access control list (join() has the same limit).
     void set_data(std::string data);
 
-    /// Gives the place up and empties this object: as hold::release().
+    /// Gives the place up and empties this object: as hold::release(). A delete names a znode and
+    /// not its owner: who has lost the name to another member, and has not been told yet, deletes
+    /// the other's znode. The other one enters again.
     void leave() noexcept;
 
 private:

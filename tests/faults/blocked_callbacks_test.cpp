@@ -87,7 +87,10 @@ protected:
         switch (GetParam()) {
             case blocked::listener:
                 listening_ = c_->listen([this](connection_state) { block(); });
-                ensemble_.cut(c_->session_id());
+                // A suspension that is over at once is not told.
+                do {
+                    ensemble_.cut(c_->session_id());
+                } while (!blocked_.get_for(100ms));
                 break;
             case blocked::handler:
                 block_a_handler();

@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 /// A delete names nobody: one that was sent before the name went to somebody else may hit him. Who
 /// looks whose it is, and deletes what is his, may be misled by what happens between; the servers
-/// or the network may have kept the delete for longer, and who sends it may not know yet what the
-/// operator did.
+/// or the network may have kept the delete for longer, or the news of who has gone, and who sends
+/// it may not know yet what the operator did.
 bool group_judge::may_be_misled(const model::transaction& t, const participants& changed) const {
     const client_record* const by = client_of(t.session);
     for (const auto& p : changed) {
@@ -24,6 +24,7 @@ bool group_judge::may_be_misled(const model::transaction& t, const participants&
     }
 
     constexpr std::array causes{fault::moved,
+                                fault::answers_late,
                                 fault::requests_late,
                                 fault::znode_deleted,
                                 fault::directory_deleted,
