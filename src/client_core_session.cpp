@@ -164,8 +164,9 @@ void client_core::retire_session(std::function<void()> after) {
         }
         return;
     }
-    const std::shared_ptr<session> retired(std::move(session_));
+    // While there is the session still: lists are answered behind what they were to show.
     lists_.suspended();
+    const std::shared_ptr<session> retired(std::move(session_));
     retired->close([self = shared_from_this(), retired, after = std::move(after)] {
         if (after) {
             after();

@@ -28,6 +28,28 @@ TEST_F(MultiFaults, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
     expect_whole(w->granted);
 }
 
+// The second one's lists wait for those of the first, and must not be answered ahead of its create.
+TEST_F(MultiFaults, OfThoseWhoJoinTogetherEachIsToldOnceWhenTheirClientEnds) {
+    const auto step = std::chrono::nanoseconds(one_way) / 2;
+    for (auto between = 0 * step; between <= round_trip; between += step) {
+        for (auto then = 0 * step; then <= 2 * round_trip; then += step) {
+            client c = connected();
+            multi_mutex first(c, paths_);
+            multi_mutex second(c, paths_);
+            const auto one = acquire(first);
+            ensemble_.run_for(between);
+            const auto other = acquire(second);
+            ensemble_.run_for(then);
+            c.close();
+            ASSERT_TRUE(ensemble_.run_until([&] { return one->done && other->done; }, 10s));
+            EXPECT_TRUE(one->granted || one->ec == errc::closed) << one->ec.message();
+            EXPECT_EQ(other->ec, errc::closed);
+            one->granted.release();
+            ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 60s));
+        }
+    }
+}
+
 /// Messages of one connection keep their order, and the time between them varies.
 class MultiUneven : public MultiFaults {
 protected:
