@@ -1,6 +1,7 @@
 #include "user.hpp"
 
 #include "answer_check.hpp"
+#include "drawn_request.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "simulated_loop.hpp"
 #include "zookeeper_session.hpp"
@@ -25,9 +26,9 @@ bool definite(result_code c) {
 
 }  // namespace
 
-void adapter_stage::broken(const std::string& what) {
-    tell("BROKEN: " + what);
-    result.violations.push_back(what);
+void adapter_stage::broken(const char* promise, const std::string& what) {
+    tell("BROKEN " + std::string(promise) + ": " + what);
+    result.violations.push_back({promise, what});
 }
 
 void adapter_stage::tell(const std::string& what) const {
@@ -64,7 +65,7 @@ adapter_user::adapter_user(adapter_stage& stage, int number, std::chrono::millis
       process_(virtual_loop::make_process(
           {std::shared_ptr<void>(), &testing::ensemble_access::loop_of(stage.servers)})),
       loop_(make_simulated_loop(stage.net, process_)),
-      sessions_(std::make_unique<zookeeper_sessions>(loop_)),
+      sessions_(std::make_unique<zookeeper_sessions>(loop_, counted(stage.names.resolver()))),
       next_act_(*loop_) {
     open();
     next_act_.start(1ms, [this] { act(); });
@@ -82,18 +83,22 @@ void adapter_user::open() {
     ++generation_;
     id_ = 0;
     connected_ = over_ = closing_ = false;
-    troubles_ = 0;
+    troubles_ = look_ups_ = 0;
     last_definite_ = asked_;
     seen_.clear();
     own_.clear();
     session_options options;
     options.timeout = timeout_;
-    for (int i = 0; i < testing::ensemble_access::cluster_of(stage_.servers).size(); ++i) {
-        options.servers.push_back({"127.0.0." + std::to_string(i + 1), 2181});
+    const int servers = testing::ensemble_access::cluster_of(stage_.servers).size();
+    if (stage_.named) {
+        options.servers = name_service::endpoints(servers);
+    }
+    for (int i = 0; i < servers && !stage_.named; ++i) {
+        options.servers.push_back({network::address_of(i, 0), 2181});
     }
     session_ = sessions_->open(options, [this, g = generation_](const session_event& e) {
         if (g != generation_ || session_ == nullptr) {
-            stage_.broken("an event of a session that is gone");
+            stage_.broken("A7", "an event of a session that is gone");
             return;
         }
         on_event(e);
@@ -102,7 +107,7 @@ void adapter_user::open() {
 
 void adapter_user::on_event(const session_event& e) {
     if (over_ && e.what != session_event::kind::trouble) {
-        stage_.broken("an event after the end of the session");
+        stage_.broken("A7", "an event after the end of the session");
     }
     switch (e.what) {
         case session_event::kind::connected:
@@ -110,7 +115,7 @@ void adapter_user::on_event(const session_event& e) {
         case session_event::kind::suspended:
             note("suspended");
             if (!connected_) {
-                stage_.broken("suspended without being connected");
+                stage_.broken("A7", "suspended without being connected");
             }
             connected_ = false;
             suspended_at_ = stage_.servers.now();
@@ -121,14 +126,32 @@ void adapter_user::on_event(const session_event& e) {
         case session_event::kind::expired:
             return on_expired();
         case session_event::kind::auth_failed:
-            return stage_.broken("credentials refused that were not shown");
+            return stage_.broken("A7", "credentials refused that were not shown");
         case session_event::kind::trouble:
             note("trouble: " + e.detail);
+            if (e.detail.starts_with("cannot resolve")) {
+                return;  // it may have been asked long ago
+            }
+            ++attempts_;
             if (connected_) {
-                stage_.broken("an attempt failed while connected");
+                stage_.broken("A7", "an attempt failed while connected");
             }
             return check_pace();
     }
+}
+
+/// The resolver, each look-up counted. Names that are not known are asked for again, less and less
+/// often: at most every 1.5 seconds in the end.
+name_resolver adapter_user::counted(name_resolver asked) {
+    return [this, asked = std::move(asked)](auto endpoints, auto done) {
+        const auto now = stage_.servers.now();
+        first_look_up_ = look_ups_++ == 0 ? now : first_look_up_;
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - first_look_up_).count();
+        if (attempts_ == 0 && look_ups_ > 8 + seconds) {
+            stage_.broken("A11", "names are looked up again and again");
+        }
+        asked(std::move(endpoints), std::move(done));
+    };
 }
 
 /// Attempts that fail are followed by pauses: a round of three by T/40 at least.
@@ -137,7 +160,7 @@ void adapter_user::check_pace() {
     first_trouble_ = troubles_++ == 0 ? now : first_trouble_;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - first_trouble_).count();
     if (troubles_ > 10 + 50 * seconds) {
-        stage_.broken("attempts to connect without a pause");
+        stage_.broken("A11", "attempts to connect without a pause");
     }
 }
 
@@ -145,19 +168,19 @@ void adapter_user::on_connected(const session_event& e) {
     note("connected as " + std::to_string(e.id & 0xffff));
     ++stage_.result.connected;
     if (connected_) {
-        stage_.broken("connected twice");
+        stage_.broken("A7", "connected twice");
     }
     if (id_ != 0 && e.id != id_ && stage_.taken_away.erase(id_) == 0) {
-        stage_.broken("another session without a word");
+        stage_.broken("A8", "another session without a word");
     }
     if (e.id == 0 || e.timeout != timeout_) {
-        stage_.broken("connected without a session, or with another timeout");
+        stage_.broken("A8", "connected without a session, or with another timeout");
     }
     if (id_ != 0 && e.id != id_) {
         seen_.clear();
     }
     if (stage_.survivable && id_ != 0 && stage_.servers.now() - suspended_at_ > timeout_ * 2 / 3) {
-        stage_.broken("it took long to come back to a server that can be reached");
+        stage_.broken("A10", "it took long to come back to a server that can be reached");
     }
     connected_ = true;
     if (id_ == e.id) {
@@ -175,9 +198,9 @@ void adapter_user::on_expired() {
     ++stage_.result.expired;
     over_ = true;
     connected_ = false;
-    model::leader* const l = testing::ensemble_access::cluster_of(stage_.servers).leading();
-    if (stage_.survivable || id_ == 0 || (l != nullptr && l->sessions().alive(id_))) {
-        stage_.broken("expired, and the session lives, or should");
+    // A leader that others have left, and does not know it yet, may know no better.
+    if (stage_.survivable || id_ == 0 || stage_.net.wrongly_unknown(id_)) {
+        stage_.broken("A9", "expired, and the session lives, or should");
     }
 }
 
@@ -209,51 +232,10 @@ void adapter_user::act() {
     }
 }
 
-std::string adapter_user::item() {
-    return "/d" + std::to_string(stage_.random.below(directories)) + "/i" +
-           std::to_string(stage_.random.below(items));
-}
-
 void adapter_user::ask_something() {
-    const std::string path = item();
-    const std::string directory = path.substr(0, 3);
-    const std::string text = path + "#" + std::to_string(number_) + "." + std::to_string(asked_);
-    const acl open_to_all = open_unsafe_acl();
-    switch (stage_.random.below(10)) {
-        case 0:
-        case 1:
-            return ask(request::get(path), stage_.chance(50));
-        case 2:
-            return ask(request::children(directory), stage_.chance(50));
-        case 3:
-            return ask(request::exists(path), false);
-        case 4:
-            return ask(request::set(path, text), false);
-        case 5:
-            return ask(request::create(directory + "/s-",
-                                       text,
-                                       stage_.chance(50) ? create_mode::ephemeral_sequential
-                                                         : create_mode::persistent_sequential,
-                                       open_to_all),
-                       false);
-        case 6:
-            if (!own_.empty()) {
-                ask(request::remove(own_.front()), false);
-                own_.pop_front();
-            }
-            return;
-        case 7:
-            return ask(
-                request::multi(
-                    {request::check(directory),
-                     request::set(path, text),
-                     request::create(
-                         directory + "/m-", text, create_mode::ephemeral_sequential, open_to_all)}),
-                false);
-        case 8:
-            return ask(request::multi({request::check(path), request::check("/none")}), false);
-        default:
-            return ask(request::sync("/"), false);
+    const std::string text = "#" + std::to_string(number_) + "." + std::to_string(asked_);
+    if (auto drawn = draw_request(stage_.random, text, own_, stage_.large)) {
+        ask(std::move(drawn->what), drawn->watch);
     }
 }
 
@@ -268,15 +250,16 @@ void adapter_user::ask(request r, bool watch) {
         w->path = r.path;
         w->children = r.what == request::kind::children;
         w->generation = generation_;
-        w->watcher =
-            std::make_shared<session::watcher>([this, weak = std::weak_ptr(w)](watch_event) {
+        w->watcher = std::allocate_shared<session::watcher>(
+            counting_allocator<session::watcher>(watches_kept_),
+            [this, weak = std::weak_ptr(w)](watch_event) {
                 const auto self = weak.lock();
                 ++stage_.result.watches;
                 if (++self->told > 1 || !self->set || self->generation != generation_) {
-                    stage_.broken("a watch that is not set, or has told already, tells");
+                    stage_.broken("A6", "a watch that is not set, or has told already, tells");
                 }
                 if (!connected_) {
-                    stage_.broken("a watch tells without a connection");
+                    stage_.broken("A6", "a watch tells without a connection");
                 }
             });
         q->watch = w;
@@ -285,7 +268,7 @@ void adapter_user::ask(request r, bool watch) {
     ++unanswered_;
     std::erase_if(questions_, [](const auto& asked) { return asked->done; });
     questions_.push_back(q);
-    auto done = [this, q](reply answer) { answered(*q, std::move(answer)); };
+    auto done = [this, q, kept = kept_](reply answer) { answered(*q, std::move(answer)); };
     in_callback_ = true;  // nothing may be called from inside submit()
     if (watch) {
         session_->submit(std::move(r), q->watch->watcher, std::move(done));
@@ -298,40 +281,45 @@ void adapter_user::ask(request r, bool watch) {
 void adapter_user::answered(question& q, reply r) {
     note("#" + std::to_string(q.number) + " " + q.what.path + ": " + code_of(r.code));
     if (in_callback_) {
-        stage_.broken("answered from inside submit()");
+        stage_.broken("A1", "answered from inside submit()");
     }
     if (std::exchange(q.done, true) || q.generation != generation_) {
-        return stage_.broken("answered twice, or by a session that is gone");
+        return stage_.broken("A1", "answered twice, or by a session that is gone");
     }
     --unanswered_;
     if (!definite(r.code)) {
         ++stage_.result.lost;
         if (connected_ && !closing_) {
-            stage_.broken("an answer is lost while connected: " + code_of(r.code));
+            stage_.broken("A4", "an answer is lost while connected: " + code_of(r.code));
         }
         if (r.code == result_code::session_expired && !over_) {
-            stage_.broken("expired before the event");
+            stage_.broken("A4", "expired before the event");
         }
         if (r.code == result_code::closing && !closing_) {
-            stage_.broken("closing before close()");
+            stage_.broken("A4", "closing before close()");
         }
         return;
     }
     ++stage_.result.answered;
+    if (r.code == result_code::bad_arguments && is_too_large(q.what)) {
+        return;  // it was never sent
+    }
     if (!connected_) {
-        stage_.broken("an answer without a connection");
+        stage_.broken("A4", "an answer without a connection");
     }
     if (q.number <= last_definite_) {
-        stage_.broken("answers out of order");
+        stage_.broken("A3", "answers out of order");
     }
     last_definite_ = q.number;
     check_answer(q, r);
+    q.watch = nullptr;
 }
 
 void adapter_user::check_answer(const question& q, const reply& r) {
     if (const std::string wrong = what_is_wrong(q.what, r, id_); !wrong.empty()) {
-        return stage_.broken("the answer to another request, or a wrong one: " + wrong + ", " +
-                             q.what.path + " " + code_of(r.code));
+        return stage_.broken("A2",
+                             "the answer to another request, or a wrong one: " + wrong + ", " +
+                                 q.what.path + " " + code_of(r.code));
     }
     if (q.watch != nullptr) {
         q.watch->set = true;
@@ -341,14 +329,14 @@ void adapter_user::check_answer(const question& q, const reply& r) {
     }
     if (q.what.what == request::kind::create) {
         if (r.stat.czxid <= last_czxid_) {
-            stage_.broken("a create goes back in time");
+            stage_.broken("A5", "a create goes back in time");
         }
         last_czxid_ = r.stat.czxid;
         own_.push_back(r.path);
     } else if (r.stat.mzxid != 0) {
         std::int64_t& newest = seen_[q.what.path];
         if (r.stat.mzxid < newest) {
-            stage_.broken("an answer goes back in time: " + q.what.path);
+            stage_.broken("A5", "an answer goes back in time: " + q.what.path);
         }
         newest = r.stat.mzxid;
     }
@@ -363,12 +351,37 @@ void adapter_user::close() {
     session_->close([this, g = generation_] {
         note("closed");
         if (g != generation_ || !idle()) {
-            stage_.broken("closed before all was answered");
+            stage_.broken("A1", "closed before all was answered");
         }
         over_ = true;
         connected_ = false;
     });
     ask(request::sync("/"), false);  // it comes too late
+}
+
+void adapter_user::check_memory() {
+    if (kept_.use_count() > 1) {
+        stage_.broken("A14", "completions of requests that are over are kept");
+    }
+}
+
+void adapter_user::watch_many() {
+    watches_.clear();
+    for (int i = 0; i < many; ++i) {
+        ask(request::get("/many/i" + std::to_string(i)), true);
+        if (i % 10 == 0) {
+            watches_.clear();
+        }
+    }
+}
+
+void adapter_user::check_watches_kept() {
+    watches_.clear();
+    questions_.clear();
+    if (*watches_kept_ > many / 2) {
+        stage_.broken("A14",
+                      "watches whose owners are gone are kept: " + std::to_string(*watches_kept_));
+    }
 }
 
 void adapter_user::check_watches() {
@@ -383,7 +396,7 @@ void adapter_user::check_watches() {
         auto names = stage_.servers.children(w->path);
         const bool changed = w->children ? names != w->names : !node || node->mzxid > w->mzxid;
         if (changed) {
-            stage_.broken("a watch that never told: " + w->path);
+            stage_.broken("A6", "a watch that never told: " + w->path);
         }
     }
 }
