@@ -39,9 +39,11 @@ std::optional<drawn_request> draw_request(model::random_source& random,
         case 2:
             return drawn_request{request::children(in), random.below(2) == 0};
         case 3:
-            return drawn_request{request::exists(path)};
+            return random.below(2) == 0 ? drawn_request{request::exists(path)}
+                                        : drawn_request{request::get(in), random.below(2) == 0};
         case 4:
-            return drawn_request{request::set(path, data)};
+            return drawn_request{random.below(3) == 0 ? request::set(in, in + text)
+                                                      : request::set(path, data)};
         case 5:
             return drawn_request{request::create(in + "/s-",
                                                  data,

@@ -54,16 +54,23 @@ network::duration network::latency() {
 }
 
 network::link_ptr network::find(int socket) const {
-    const ino_t inode = link::inode_of(socket);
+    return find_by(link::inode_of(socket));
+}
+
+network::link_ptr network::find_by(ino_t inode) const {
     const auto found = std::find_if(
         links_.begin(), links_.end(), [inode](const link_ptr& l) { return l->inode == inode; });
     return found == links_.end() ? nullptr : *found;
 }
 
-bool network::ready(int socket, bool write) const {
+ino_t network::identity_of(int socket) {
+    return link::inode_of(socket);
+}
+
+bool network::ready(int socket, ino_t identity, bool write) const {
     pollfd p{socket, static_cast<short>(write ? POLLOUT : POLLIN), 0};
     const bool now = ::poll(&p, 1, 0) > 0;
-    const link_ptr l = find(socket);
+    const link_ptr l = find_by(identity);
     if (l != nullptr && l->now_is == link::state::connecting) {
         return (p.revents & POLLHUP) != 0;  // shut down by the client itself
     }
@@ -187,7 +194,7 @@ int network::error_of(int socket) {
     if (l == nullptr) {
         return 0;
     }
-    if (l->now_is == link::state::connecting && ready(socket, true)) {
+    if (l->now_is == link::state::connecting && ready(socket, l->inode, true)) {
         return ECONNRESET;  // as of a connection that is shut down before it is one
     }
     return std::exchange(l->error, 0);

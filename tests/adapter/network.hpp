@@ -87,7 +87,9 @@ public:
 
     void remove(watcher& w) { std::erase(watchers_, &w); }
 
-    [[nodiscard]] bool ready(int socket, bool write) const;
+    /// What duplicates of a socket have in common.
+    [[nodiscard]] static ino_t identity_of(int socket);
+    [[nodiscard]] bool ready(int socket, ino_t identity, bool write) const;
 
     // Faults of the connections that there are; `i` counts them.
     [[nodiscard]] std::size_t connections() const noexcept { return links_.size(); }
@@ -117,6 +119,7 @@ private:
     [[nodiscard]] bool chance(unsigned percent) { return random_.below(100) < percent; }
 
     [[nodiscard]] link_ptr find(int socket) const;
+    [[nodiscard]] link_ptr find_by(ino_t inode) const;
     void draw_faults(link& l);
     void established(link& l);
     void refused(link& l);

@@ -93,7 +93,14 @@ public:
         next_fault();
         run_until([] { return false; }, 10s + stage_.random.below(10) * 1s);
         heal();
-        run_until([this] { return everybody(&adapter_user::connected); }, timeout + 2s);
+        run_until([this] { return everybody(&adapter_user::settled); }, 2s);
+        if (!stage_.named && !everybody(&adapter_user::settled)) {
+            stage_.broken("A10", "a session that lives is not connected soon");
+        }
+        // Before a first session pauses grow, and an attempt at an address of before takes its
+        // time.
+        const auto most = stage_.named ? 12s : timeout + 2s;
+        run_until([this] { return everybody(&adapter_user::connected); }, most);
         if (!everybody(&adapter_user::connected)) {
             stage_.broken("A10", "not connected long after the servers are well again");
         }
@@ -106,6 +113,15 @@ public:
             stage_.broken("A1", "a request that is never answered");
         }
         run_until([] { return false; }, 1s);
+        if (stage_.chance(20)) {
+            stage_.quiet = true;
+            run_until([] { return false; }, timeout * 2);
+            stage_.quiet = false;
+        }
+        for (const auto& u : users_) {
+            u->note_changes();
+        }
+        run_until([] { return false; }, 20ms);
         for (const auto& u : users_) {
             u->check_watches();
         }
@@ -183,7 +199,7 @@ private:
     void prepare() {
         for (int d = 0; d < adapter_znodes::directories; ++d) {
             const std::string directory = "/d" + std::to_string(d);
-            servers_.create(directory);
+            servers_.create(directory, directory + "#0");
             for (int i = 0; i < adapter_znodes::items; ++i) {
                 const std::string path = directory + "/i" + std::to_string(i);
                 servers_.create(path, path + "#0");

@@ -7,7 +7,6 @@
 #include "zookeeper_session.hpp"
 
 #include <algorithm>
-#include <ostream>
 #include <utility>
 
 namespace latchkey::test {
@@ -26,36 +25,14 @@ bool definite(result_code c) {
 
 }  // namespace
 
-void adapter_stage::broken(const char* promise, const std::string& what) {
-    tell("BROKEN " + std::string(promise) + ": " + what);
-    result.violations.push_back({promise, what});
-}
-
-void adapter_stage::tell(const std::string& what) const {
-    if (tale != nullptr) {
-        const auto at = std::chrono::duration_cast<std::chrono::microseconds>(servers.now());
-        *tale << at.count() % 1'000'000'000 << ": " << what << '\n';
-    }
-}
-
 struct adapter_user::question {
     std::uint64_t number;
     int generation;
     request what;
-    std::shared_ptr<watched> watch;
+    std::shared_ptr<user_watches::watched> watch;
     bool done = false;
-    bool connected;  ///< when it was asked
-};
-
-struct adapter_user::watched {
-    std::string path;
-    bool children = false;
-    int generation = 0;
-    bool set = false;
-    int told = 0;
-    std::int64_t mzxid = 0;
-    std::vector<std::string> names;
-    std::shared_ptr<session::watcher> watcher;
+    std::chrono::nanoseconds at;
+    bool calm;  ///< nothing was wrong when it was asked
 };
 
 adapter_user::adapter_user(adapter_stage& stage, int number, std::chrono::milliseconds timeout)
@@ -65,8 +42,12 @@ adapter_user::adapter_user(adapter_stage& stage, int number, std::chrono::millis
       process_(virtual_loop::make_process(
           {std::shared_ptr<void>(), &testing::ensemble_access::loop_of(stage.servers)})),
       loop_(make_simulated_loop(stage.net, process_)),
-      sessions_(std::make_unique<zookeeper_sessions>(loop_, counted(stage.names.resolver()))),
-      next_act_(*loop_) {
+      names_(stage),
+      sessions_(std::make_unique<zookeeper_sessions>(loop_, names_.resolver())),
+      next_act_(*loop_),
+      give_up_(*loop_),
+      close_limit_(*loop_),
+      watches_(stage) {
     open();
     next_act_.start(1ms, [this] { act(); });
 }
@@ -83,7 +64,12 @@ void adapter_user::open() {
     ++generation_;
     id_ = 0;
     connected_ = over_ = closing_ = false;
-    troubles_ = look_ups_ = 0;
+    close_limit_.cancel();
+    give_up_.cancel();
+    barrier_awaited_ = false;
+    troubles_ = 0;
+    names_.begin();
+    watches_.end_all();
     last_definite_ = asked_;
     seen_.clear();
     own_.clear();
@@ -119,10 +105,12 @@ void adapter_user::on_event(const session_event& e) {
             }
             connected_ = false;
             suspended_at_ = stage_.servers.now();
-            for (const auto& w : watches_) {
-                w->set = false;  // watches end with their connection
+            barrier_awaited_ = false;
+            watches_.end_all();
+            if (stage_.quiet) {
+                stage_.broken("A10", "a connection breaks while all is well");
             }
-            return;
+            return stage_.faults && stage_.chance(3) ? drop() : void();
         case session_event::kind::expired:
             return on_expired();
         case session_event::kind::auth_failed:
@@ -132,26 +120,12 @@ void adapter_user::on_event(const session_event& e) {
             if (e.detail.starts_with("cannot resolve")) {
                 return;  // it may have been asked long ago
             }
-            ++attempts_;
+            names_.attempted();
             if (connected_) {
                 stage_.broken("A7", "an attempt failed while connected");
             }
             return check_pace();
     }
-}
-
-/// The resolver, each look-up counted. Names that are not known are asked for again, less and less
-/// often: at most every 1.5 seconds in the end.
-name_resolver adapter_user::counted(name_resolver asked) {
-    return [this, asked = std::move(asked)](auto endpoints, auto done) {
-        const auto now = stage_.servers.now();
-        first_look_up_ = look_ups_++ == 0 ? now : first_look_up_;
-        const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - first_look_up_).count();
-        if (attempts_ == 0 && look_ups_ > 8 + seconds) {
-            stage_.broken("A11", "names are looked up again and again");
-        }
-        asked(std::move(endpoints), std::move(done));
-    };
 }
 
 /// Attempts that fail are followed by pauses: a round of three by T/40 at least.
@@ -167,6 +141,7 @@ void adapter_user::check_pace() {
 void adapter_user::on_connected(const session_event& e) {
     note("connected as " + std::to_string(e.id & 0xffff));
     ++stage_.result.connected;
+    ++connections_;
     if (connected_) {
         stage_.broken("A7", "connected twice");
     }
@@ -187,10 +162,17 @@ void adapter_user::on_connected(const session_event& e) {
         // As the client does: what is read behind it is no older than what was seen.
         request barrier = request::multi({request::check("/")});
         barrier.urgent = true;
-        session_->submit(std::move(barrier), [](const reply&) {});
+        barrier_awaited_ = true;
+        session_->submit(std::move(barrier), [this, n = connections_](const reply&) {
+            barrier_awaited_ = barrier_awaited_ && connections_ != n;
+        });
     }
     id_ = e.id;
     troubles_ = 0;
+    names_.attempted();
+    if (!resting_ && stage_.chance(50)) {
+        ask_something();
+    }
 }
 
 void adapter_user::on_expired() {
@@ -220,16 +202,32 @@ void adapter_user::act() {
         ask_something();
     }
     if (stage_.faults && stage_.chance(1)) {
-        note("reconnect()");
-        session_->reconnect();
+        reconnect();
     } else if (stage_.faults && stage_.chance(1)) {
         close();
     } else if (stage_.faults && stage_.random.below(300) == 0) {
-        note("dropped");
-        session_ = nullptr;  // what was asked is never answered
-        unanswered_ = 0;
-        open();
+        drop();
     }
+}
+
+void adapter_user::reconnect() {
+    note("reconnect()");
+    session_->reconnect();
+    if (connected_) {
+        give_up_.start(1s, [this, n = connections_] {
+            if (connected_ && connections_ == n) {
+                stage_.broken("A10", "a connection that was given up lives on");
+            }
+        });
+    }
+}
+
+/// What was asked is never answered.
+void adapter_user::drop() {
+    note("dropped");
+    session_ = nullptr;
+    unanswered_ = 0;
+    open();
 }
 
 void adapter_user::ask_something() {
@@ -244,26 +242,10 @@ void adapter_user::ask(request r, bool watch) {
     q->number = ++asked_;
     q->generation = generation_;
     q->what = r;
-    q->connected = connected_;
+    q->at = stage_.servers.now();
+    q->calm = connected_ && !stage_.faults;
     if (watch) {
-        auto w = std::make_shared<watched>();
-        w->path = r.path;
-        w->children = r.what == request::kind::children;
-        w->generation = generation_;
-        w->watcher = std::allocate_shared<session::watcher>(
-            counting_allocator<session::watcher>(watches_kept_),
-            [this, weak = std::weak_ptr(w)](watch_event) {
-                const auto self = weak.lock();
-                ++stage_.result.watches;
-                if (++self->told > 1 || !self->set || self->generation != generation_) {
-                    stage_.broken("A6", "a watch that is not set, or has told already, tells");
-                }
-                if (!connected_) {
-                    stage_.broken("A6", "a watch tells without a connection");
-                }
-            });
-        q->watch = w;
-        watches_.push_back(w);
+        q->watch = watches_.make(r);
     }
     ++unanswered_;
     std::erase_if(questions_, [](const auto& asked) { return asked->done; });
@@ -289,6 +271,9 @@ void adapter_user::answered(question& q, reply r) {
     --unanswered_;
     if (!definite(r.code)) {
         ++stage_.result.lost;
+        if (connected_ && closing_ && r.code != result_code::closing) {
+            stage_.broken("A4", "another answer than closing at the end");
+        }
         if (connected_ && !closing_) {
             stage_.broken("A4", "an answer is lost while connected: " + code_of(r.code));
         }
@@ -307,12 +292,21 @@ void adapter_user::answered(question& q, reply r) {
     if (!connected_) {
         stage_.broken("A4", "an answer without a connection");
     }
+    if (barrier_awaited_) {
+        stage_.broken("A5", "an answer ahead of that of the urgent write");
+    }
+    if (q.calm && stage_.servers.now() - q.at > 500ms) {
+        stage_.broken("A1", "an answer takes long while all is well");
+    }
     if (q.number <= last_definite_) {
         stage_.broken("A3", "answers out of order");
     }
     last_definite_ = q.number;
     check_answer(q, r);
     q.watch = nullptr;
+    if (stage_.faults && stage_.random.below(500) == 0) {
+        drop();
+    }
 }
 
 void adapter_user::check_answer(const question& q, const reply& r) {
@@ -322,10 +316,7 @@ void adapter_user::check_answer(const question& q, const reply& r) {
                                  q.what.path + " " + code_of(r.code));
     }
     if (q.watch != nullptr) {
-        q.watch->set = true;
-        q.watch->mzxid = r.stat.mzxid;
-        q.watch->names = r.names;
-        std::sort(q.watch->names.begin(), q.watch->names.end());
+        user_watches::set(*q.watch, r);
     }
     if (q.what.what == request::kind::create) {
         if (r.stat.czxid <= last_czxid_) {
@@ -348,6 +339,11 @@ void adapter_user::close() {
     }
     note("close()");
     closing_ = true;
+    close_limit_.start(1100ms, [this] {
+        if (closing_ && !over_) {
+            stage_.broken("A12", "close() takes more than a second");
+        }
+    });
     session_->close([this, g = generation_] {
         note("closed");
         if (g != generation_ || !idle()) {
@@ -366,38 +362,29 @@ void adapter_user::check_memory() {
 }
 
 void adapter_user::watch_many() {
-    watches_.clear();
-    for (int i = 0; i < many; ++i) {
-        ask(request::get("/many/i" + std::to_string(i)), true);
-        if (i % 10 == 0) {
-            watches_.clear();
-        }
+    for (int i = 0; i < 2 * many; ++i) {
+        ask(request::get("/many/i" + std::to_string(i < many ? i : 0)), true);
+        watches_.forget_all();
     }
 }
 
 void adapter_user::check_watches_kept() {
-    watches_.clear();
     questions_.clear();
-    if (*watches_kept_ > many / 2) {
+    if (watches_.kept() > many / 2) {
         stage_.broken("A14",
-                      "watches whose owners are gone are kept: " + std::to_string(*watches_kept_));
+                      "watches whose owners are gone are kept: " + std::to_string(watches_.kept()));
+    }
+}
+
+void adapter_user::note_changes() {
+    if (!over_ && !closing_) {
+        watches_.note_changes();
     }
 }
 
 void adapter_user::check_watches() {
-    if (over_ || closing_ || !connected_) {
-        return;
-    }
-    for (const auto& w : watches_) {
-        if (!w->set || w->told > 0 || w->generation != generation_) {
-            continue;
-        }
-        const auto node = stage_.servers.get(w->path);
-        auto names = stage_.servers.children(w->path);
-        const bool changed = w->children ? names != w->names : !node || node->mzxid > w->mzxid;
-        if (changed) {
-            stage_.broken("A6", "a watch that never told: " + w->path);
-        }
+    if (!over_ && !closing_) {
+        watches_.check();
     }
 }
 
