@@ -13,6 +13,9 @@ namespace latchkey {
 
 namespace {
 
+/// More than any directory lists. Other protocols begin with text, which is more as a length.
+constexpr std::uint32_t longest_frame = 256U << 20U;
+
 void set_tcp_option(int socket, int option, int value) noexcept {
     // Where it is not known it is not needed: then everything is sent at once.
     ::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value);
@@ -34,6 +37,19 @@ void socket_watch::watch(int socket) {
     }
     watched_ = loop_->watch(duplicate);
     set_tcp_option(duplicate, TCP_CORK, 1);
+}
+
+socket_watch::arrived socket_watch::look() const noexcept {
+    std::uint32_t length = 0;
+    const auto got =
+        ::recv(watched_->descriptor(), &length, sizeof length, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) {
+        return arrived::nothing;
+    }
+    if (got != sizeof length) {
+        return arrived::part;
+    }
+    return ntohl(length) <= longest_frame ? arrived::length : arrived::garbage;
 }
 
 void socket_watch::await(bool write) {

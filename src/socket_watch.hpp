@@ -2,6 +2,7 @@
 
 #include "io_loop.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -32,6 +33,12 @@ public:
     /// Also keeps `socket` from being inherited by programs that are started. Throws
     /// std::system_error when there are no more descriptors.
     void watch(int socket);
+
+    /// What has arrived, where a frame begins: its length says whether it can be one.
+    enum class arrived : std::uint8_t { nothing, part, length, garbage };
+
+    /// Looks, and reads nothing. A part is less than a length, or the end of the connection.
+    [[nodiscard]] arrived look() const noexcept;
 
     /// Lets go what was written, and arms: always for reading, for writing if asked.
     void await(bool write);

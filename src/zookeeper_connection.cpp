@@ -31,7 +31,7 @@ bool zookeeper_connection::work(bool readable, bool writable) {
     if (readable || writable) {
         bool more = true;
         for (int i = 0; i < most_frames && more && !over_ && !forgotten_; ++i) {
-            more = handle_->process(writable && i == 0);
+            more = read_frame(writable && i == 0);
         }
     }
     if (forgotten_) {
@@ -54,6 +54,21 @@ bool zookeeper_connection::work(bool readable, bool writable) {
     unsent_ = wanted.write;
     patience_ = std::max(wanted.patience, milliseconds(1));
     return true;
+}
+
+/// False when there is no whole one, or the connection is over. On a length that no server sends
+/// the C client would fail to get memory, and never read on.
+bool zookeeper_connection::read_frame(bool write) {
+    using arrived = socket_watch::arrived;
+    const auto ahead = between_frames_ ? socket_.look() : arrived::part;
+    if (ahead == arrived::garbage) {
+        on_state(state::disconnected);
+        return false;
+    }
+    const bool read = ahead != arrived::nothing;
+    const bool whole = (read || write) && handle_->process(read, write) && read;
+    between_frames_ = read ? whole : between_frames_;
+    return whole;
 }
 
 result_code zookeeper_connection::send(const request& r,

@@ -92,6 +92,8 @@ public:
     [[nodiscard]] std::unique_ptr<descriptor_watch> take_socket() { return socket_.take(); }
 
 private:
+    [[nodiscard]] bool read_frame(bool write);
+
     // zookeeper_handle::observer
     void on_state(zookeeper_handle::state now) noexcept override;
     void on_watch(watch_event what, const char* path) noexcept override;
@@ -105,6 +107,7 @@ private:
     bool connected_ = false;
     bool over_ = false;
     bool unsent_ = false;
+    bool between_frames_ = false;  ///< nothing was read of the one that comes next
     bool closing_ = false;
     bool forgotten_ = false;
     std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes what is open

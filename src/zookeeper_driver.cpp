@@ -149,6 +149,7 @@ void zookeeper_driver::resolved(const server_addresses::failures& failed) {
     }
     if (working() && servers_.empty()) {
         fail_waiting(result_code::connection_loss);
+        ++failed_rounds_;
         pause_before_next();
     }
     if (working()) {

@@ -286,7 +286,7 @@ void zookeeper_handle::break_connection() noexcept {
     if (::dup3(dead_socket(), socket_, O_CLOEXEC) < 0) {
         ::shutdown(socket_, SHUT_RDWR);
     }
-    process(true);
+    process(true, true);
 }
 
 zookeeper_handle::state zookeeper_handle::current() const noexcept {
@@ -322,10 +322,11 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
         .patience = std::chrono::seconds(patience.tv_sec) + milliseconds(patience.tv_usec / 1000)};
 }
 
-bool zookeeper_handle::process(bool write) noexcept {
+bool zookeeper_handle::process(bool read, bool write) noexcept {
     const restored scope(dispatching, this);
     errno = 0;
-    const int rc = zookeeper_process(handle_, ZOOKEEPER_READ | (write ? ZOOKEEPER_WRITE : 0));
+    const int rc =
+        zookeeper_process(handle_, (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0));
     if (rc != ZOK && rc != ZNOTHING) {
         last_failure_ = errno;
     }

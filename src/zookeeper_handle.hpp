@@ -86,9 +86,9 @@ public:
     /// to be called again once it has failed, or a connection is over: the C client would open
     /// another one.
     interest next() noexcept;
-    /// Reads at most one frame, and writes what can be written. False when there was nothing to
-    /// read or the connection failed.
-    bool process(bool write) noexcept;
+    /// If asked, reads at most one frame, and writes what can be written. False when the frame that
+    /// is read has not arrived as a whole, or the connection failed.
+    bool process(bool read, bool write) noexcept;
 
     /// `r` must be acceptable(). Anything but `ok` means that nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);

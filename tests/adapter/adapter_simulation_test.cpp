@@ -11,7 +11,9 @@ TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
     adapter_run all;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         const adapter_run run = simulate_adapter(seed);
-        ASSERT_TRUE(run.violations.empty()) << "seed " << seed << ": " << run.violations.front();
+        ASSERT_TRUE(run.violations.empty())
+            << "seed " << seed << ": " << run.violations.front().promise << ": "
+            << run.violations.front().text;
         all.answered += run.answered;
         all.lost += run.lost;
         all.connected += run.connected;

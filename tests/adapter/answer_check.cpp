@@ -67,7 +67,17 @@ std::string wrong_multi(const request& asked, const reply& r) {
 
 }  // namespace
 
+bool is_too_large(const request& asked) {
+    constexpr std::size_t most = 1'000'000;
+    constexpr std::size_t besides = 128 + 16 + 5 + 6;  // open to world:anyone
+    return asked.what == request::kind::create &&
+           asked.path.size() + asked.data.size() + besides > most;
+}
+
 std::string what_is_wrong(const request& asked, const reply& r, std::int64_t session) {
+    if (is_too_large(asked)) {
+        return "a request that is too large is answered by a server";
+    }
     switch (asked.what) {
         case request::kind::get:
         case request::kind::exists:

@@ -1,6 +1,7 @@
 #include "network.hpp"
 
 #include "ensemble/ensemble_access.hpp"
+#include "network_link.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,170 +23,7 @@ using namespace std::chrono_literals;
 
 network* the_present = nullptr;
 
-/// Duplicates of a socket have it in common.
-ino_t inode_of(int socket) {
-    struct stat s {};
-
-    return ::fstat(socket, &s) == 0 ? s.st_ino : 0;
-}
-
-constexpr std::size_t unlimited = SIZE_MAX;
-
 }  // namespace
-
-/// One connection, or an attempt at one. The far half of the pair is ours.
-struct network::link final : std::enable_shared_from_this<link>,
-                             model::protocol_connection::transport {
-    enum class state : std::uint8_t { fresh, connecting, refused, up, dead };
-
-    link(network& n, int near, int far_half)
-        : net(n),
-          inode(inode_of(near)),
-          far(far_half),
-          to_server(n.loop_),
-          to_client(n.loop_),
-          opening(n.loop_) {}
-
-    ~link() {
-        protocol = nullptr;
-        close_far();
-    }
-
-    void close_far() {
-        if (far >= 0) {
-            ::close(std::exchange(far, -1));
-        }
-    }
-
-    /// Both ends learn of it, and what is on its way is lost.
-    void break_off() {
-        now_is = state::dead;
-        to_server.close();
-        to_client.close();
-        close_far();
-        net.loop_.post([self = shared_from_this()] { self->protocol = nullptr; });
-    }
-
-    /// Counts bytes; false once those that may pass have passed: then `bytes` is what still may.
-    bool may_pass(std::size_t& budget, std::string& bytes) {
-        if (budget == unlimited) {
-            return true;
-        }
-        const bool all = bytes.size() <= budget;
-        bytes.resize(std::min(bytes.size(), budget));
-        budget -= bytes.size();
-        return all;
-    }
-
-    void read_far() {
-        std::array<char, 16'384> some{};
-        while (far >= 0 && !ended && protocol != nullptr && !protocol->saturated()) {
-            const auto n = ::recv(far, some.data(), some.size(), MSG_DONTWAIT);
-            if (n < 0 && errno == EAGAIN) {
-                return;
-            }
-            if (n <= 0) {
-                ended = true;
-                to_server.send(
-                    shared_from_this(),
-                    [this] {
-                        protocol = nullptr;
-                        now_is = state::dead;
-                        close_far();
-                    },
-                    net.latency());
-                return;
-            }
-            to_server.send(
-                shared_from_this(),
-                [this, bytes = std::string(some.data(), static_cast<std::size_t>(n))]() mutable {
-                    const bool whole = may_pass(in_budget, bytes);
-                    if (protocol != nullptr) {
-                        protocol->receive(bytes);
-                    }
-                    if (!whole) {
-                        break_off();
-                    }
-                },
-                net.latency());
-        }
-    }
-
-    void write_far() {
-        while (far >= 0 && !to_write.empty()) {
-            const auto n =
-                ::send(far, to_write.data(), to_write.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-            if (n <= 0) {
-                return;
-            }
-            to_write.erase(0, static_cast<std::size_t>(n));
-        }
-        if (to_write.empty() && last_words) {
-            close_far();
-        }
-    }
-
-    /// An attempt that the client has given up is forgotten after a while, in which it may still
-    /// ask what has become of it.
-    void forget_attempt() {
-        char byte = 0;
-        if (!ended && (now_is == state::connecting || now_is == state::refused) &&
-            ::recv(far, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0) {
-            ended = true;
-            opening.start(1s, [this] {
-                now_is = state::dead;
-                close_far();
-            });
-        }
-    }
-
-    // protocol_connection::transport
-    void send(std::string bytes) override {
-        to_client.send(
-            shared_from_this(),
-            [this, bytes = std::move(bytes)]() mutable {
-                const bool whole = may_pass(out_budget, bytes);
-                to_write += bytes;
-                write_far();
-                if (!whole) {
-                    break_off();
-                }
-            },
-            net.latency());
-    }
-
-    void hang_up() override {
-        to_client.send(
-            shared_from_this(),
-            [this] {
-                last_words = true;
-                now_is = state::dead;
-                protocol = nullptr;
-                write_far();
-            },
-            net.latency());
-    }
-
-    [[nodiscard]] std::size_t unsent() const override { return to_write.size(); }
-
-    void read_on() override {}
-
-    network& net;
-    const ino_t inode;
-    int far;
-    state now_is = state::fresh;
-    int server = -1;
-    int error = 0;
-    bool ended = false;       ///< the client has hung up
-    bool last_words = false;  ///< the server has
-    std::size_t in_budget = unlimited;
-    std::size_t out_budget = unlimited;
-    std::string to_write;
-    model::channel to_server;
-    model::channel to_client;
-    timer opening;
-    std::unique_ptr<model::protocol_connection> protocol;
-};
 
 network::network(testing::ensemble& e, std::uint64_t seed)
     : loop_(testing::ensemble_access::loop_of(e)),
@@ -216,16 +54,23 @@ network::duration network::latency() {
 }
 
 network::link_ptr network::find(int socket) const {
-    const ino_t inode = inode_of(socket);
+    return find_by(link::inode_of(socket));
+}
+
+network::link_ptr network::find_by(ino_t inode) const {
     const auto found = std::find_if(
         links_.begin(), links_.end(), [inode](const link_ptr& l) { return l->inode == inode; });
     return found == links_.end() ? nullptr : *found;
 }
 
-bool network::ready(int socket, bool write) const {
+ino_t network::identity_of(int socket) {
+    return link::inode_of(socket);
+}
+
+bool network::ready(int socket, ino_t identity, bool write) const {
     pollfd p{socket, static_cast<short>(write ? POLLOUT : POLLIN), 0};
     const bool now = ::poll(&p, 1, 0) > 0;
-    const link_ptr l = find(socket);
+    const link_ptr l = find_by(identity);
     if (l != nullptr && l->now_is == link::state::connecting) {
         return (p.revents & POLLHUP) != 0;  // shut down by the client itself
     }
@@ -282,28 +127,51 @@ int network::open_socket() {
 int network::connect(int socket, const void* address) {
     sockaddr_in in{};
     std::memcpy(&in, address, sizeof in);
+    const std::uint32_t number = ntohl(in.sin_addr.s_addr);
     link& l = *find(socket);
-    l.server = static_cast<int>(ntohl(in.sin_addr.s_addr) & 0xffU) - 1;
+    l.server = static_cast<int>(number & 0xffU) - 1;
     l.now_is = link::state::connecting;
-    if (chance(weather_.refused) || l.server >= cluster_->size()) {
+    const bool moved_away = static_cast<int>(number >> 8U & 0xffU) != moves_;
+    if (moved_away ? random_.below(2) == 0 : chance(weather_.refused)) {
         if (random_.below(2) == 0) {
             l.now_is = link::state::refused;
             errno = ECONNREFUSED;
             return -1;
         }
         l.opening.start(latency(), [this, &l] { refused(l); });
-    } else if (l.server != swallowed_ && !chance(weather_.swallowed)) {
+    } else if (!moved_away && l.server != swallowed_ && !chance(weather_.swallowed)) {
         const duration slowly =
             chance(weather_.slow) ? duration(random_.below(1'000'000'000)) : duration::zero();
-        if (chance(weather_.cut)) {
-            (random_.below(2) == 0 ? l.in_budget : l.out_budget) = random_.below(200);
-        } else if (chance(weather_.late_cut)) {
-            (random_.below(2) == 0 ? l.in_budget : l.out_budget) = random_.below(20'000);
-        }
+        draw_faults(l);
         l.opening.start(slowly + latency() * 2, [this, &l] { established(l); });
     }
     errno = EINPROGRESS;
     return -1;
+}
+
+void network::draw_faults(link& l) {
+    if (chance(weather_.cut)) {
+        (random_.below(2) == 0 ? l.in_budget : l.out_budget) = random_.below(200);
+    } else if (chance(weather_.late_cut)) {
+        (random_.below(2) == 0 ? l.in_budget : l.out_budget) = random_.below(20'000);
+    }
+    if (weather_.garbled > 0 && chance(weather_.garbled)) {
+        l.good_frames = random_.below(40);
+    }
+}
+
+void network::end_faults() {
+    for (const link_ptr& l : links_) {
+        l->end_faults();
+    }
+}
+
+std::string network::address_of(int server) const {
+    return address_of(server, moves_);
+}
+
+std::string network::address_of(int server, int moves) {
+    return "127.0." + std::to_string(moves) + "." + std::to_string(server + 1);
 }
 
 void network::refused(link& l) {
@@ -326,7 +194,7 @@ int network::error_of(int socket) {
     if (l == nullptr) {
         return 0;
     }
-    if (l->now_is == link::state::connecting && ready(socket, true)) {
+    if (l->now_is == link::state::connecting && ready(socket, l->inode, true)) {
         return ECONNRESET;  // as of a connection that is shut down before it is one
     }
     return std::exchange(l->error, 0);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace latchkey::test {
 /// network's, on the virtual clock. The copy of the C client that these tests are linked with calls
 /// the network where the original calls the system: CMakeLists.txt. One network at a time.
 ///
-/// Server i has the address 127.0.0.(i+1).
+/// Server i has the address 127.0.M.(i+1) after M moves.
 class network {
 public:
     using duration = std::chrono::nanoseconds;
@@ -37,6 +38,7 @@ public:
         unsigned slow = 0;       ///< up to a second
         unsigned cut = 0;        ///< breaks after some bytes, in the middle of a frame or not
         unsigned late_cut = 0;   ///< the same after many bytes
+        unsigned garbled = 0;    ///< a length that is none, or half an answer, and then nothing
         duration latency = std::chrono::microseconds(200);
         duration jitter = std::chrono::microseconds(300);
     };
@@ -50,6 +52,24 @@ public:
 
     /// This server answers no attempt to connect any more.
     void swallow(int server) { swallowed_ = server; }
+
+    /// All servers have other addresses from now on; the connections that there are stay.
+    void move() { ++moves_; }
+
+    [[nodiscard]] std::string address_of(int server) const;
+    /// The address it had after so many moves.
+    [[nodiscard]] static std::string address_of(int server, int moves);
+
+    [[nodiscard]] int moves() const noexcept { return moves_; }
+
+    /// Told of each request that is larger than servers take, by its length.
+    std::function<void(std::size_t)> too_large;
+
+    /// Whether a server has said of this session that there is none, and no other server that took
+    /// itself for the leader can have been the cause.
+    [[nodiscard]] bool wrongly_unknown(std::int64_t session) const {
+        return wrongly_unknown_.contains(session);
+    }
 
     /// Moves what is ready to be moved. To be called after each event.
     void pump();
@@ -67,7 +87,9 @@ public:
 
     void remove(watcher& w) { std::erase(watchers_, &w); }
 
-    [[nodiscard]] bool ready(int socket, bool write) const;
+    /// What duplicates of a socket have in common.
+    [[nodiscard]] static ino_t identity_of(int socket);
+    [[nodiscard]] bool ready(int socket, ino_t identity, bool write) const;
 
     // Faults of the connections that there are; `i` counts them.
     [[nodiscard]] std::size_t connections() const noexcept { return links_.size(); }
@@ -76,6 +98,8 @@ public:
     /// Nothing arrives; what is sent is not lost, and arrives later.
     void stall(std::size_t i, bool to_server, bool to_client);
     void end_stalls();
+    /// The connections that there are break no more; those that were garbled end.
+    void end_faults();
 
     // For the C client.
     [[nodiscard]] static network& present();
@@ -95,6 +119,8 @@ private:
     [[nodiscard]] bool chance(unsigned percent) { return random_.below(100) < percent; }
 
     [[nodiscard]] link_ptr find(int socket) const;
+    [[nodiscard]] link_ptr find_by(ino_t inode) const;
+    void draw_faults(link& l);
     void established(link& l);
     void refused(link& l);
 
@@ -104,6 +130,8 @@ private:
     model::random_source random_;
     weather weather_;
     int swallowed_ = -1;
+    int moves_ = 0;
+    std::set<std::int64_t> wrongly_unknown_;
     std::vector<link_ptr> links_;
     std::vector<watcher*> watchers_;
 };

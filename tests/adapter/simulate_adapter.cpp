@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
         const auto run = simulate_adapter(seed);
         if (!run.violations.empty()) {
             ++broken;
-            std::cout << "seed " << seed << ": " << run.violations.front() << std::endl;
+            std::cout << "seed " << seed << ": " << run.violations.front().promise << ": "
+                      << run.violations.front().text << std::endl;
         }
         answered += run.answered;
         lost += run.lost;

@@ -31,7 +31,7 @@ public:
     void look() override {
         for (const direction d : {direction::read, direction::write}) {
             side& s = side_of(d);
-            if (s.ready && !s.posted && net_.ready(descriptor_, d == direction::write)) {
+            if (s.ready && !s.posted && net_.ready(descriptor_, identity_, d == direction::write)) {
                 s.posted = true;
                 process_->post([this, &s, alive = alive_] {
                     if (*alive) {
@@ -56,6 +56,7 @@ private:
     network& net_;
     std::shared_ptr<virtual_loop::process> process_;
     const int descriptor_;
+    const ino_t identity_ = network::identity_of(descriptor_);
     std::array<side, 2> sides_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

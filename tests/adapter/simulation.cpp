@@ -1,7 +1,9 @@
 #include "simulation.hpp"
 
+#include "drawn_request.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "ensemble/observer.hpp"
+#include "name_service.hpp"
 #include "network.hpp"
 #include "user.hpp"
 
@@ -31,7 +33,7 @@ public:
             ended_[c.session] = &c;
         } else if (const auto end = ended_.find(c.session);
                    end != ended_.end() && end->second == &c) {
-            stage_.broken("a request after the end of its session");
+            stage_.broken("A12", "a request after the end of its session");
         }
         return {};
     }
@@ -53,10 +55,19 @@ public:
         : survivable_(is_survivable(seed)),
           servers_(options(seed)),
           net_(servers_, seed * 3 + 1),
-          stage_{
-              servers_, net_, model::random_source(seed * 3 + 2), result_, tale, true, false, {}},
+          names_(ensemble_access::loop_of(servers_), net_, seed),
+          stage_{.servers = servers_,
+                 .net = net_,
+                 .random = model::random_source(seed * 3 + 2),
+                 .result = result_,
+                 .tale = tale,
+                 .taken_away = {},
+                 .names = names_},
           farewells_(stage_) {
         ensemble_access::cluster_of(servers_).show(&farewells_);
+        net_.too_large = [this](std::size_t length) {
+            stage_.broken("A13", "a request of " + std::to_string(length) + " bytes is sent");
+        };
     }
 
     ~adapter_simulation() {
@@ -67,6 +78,7 @@ public:
     adapter_run run() {
         servers_.run_for(1s);
         prepare();
+        draw_kind();
         const int count = 1 + static_cast<int>(stage_.random.below(3));
         for (int i = 0; i < count; ++i) {
             users_.push_back(std::make_unique<adapter_user>(stage_, i, timeout));
@@ -81,9 +93,16 @@ public:
         next_fault();
         run_until([] { return false; }, 10s + stage_.random.below(10) * 1s);
         heal();
-        run_until([this] { return everybody(&adapter_user::connected); }, timeout + 2s);
+        run_until([this] { return everybody(&adapter_user::settled); }, 2s);
+        if (!stage_.named && !everybody(&adapter_user::settled)) {
+            stage_.broken("A10", "a session that lives is not connected soon");
+        }
+        // Before a first session pauses grow, and an attempt at an address of before takes its
+        // time.
+        const auto most = stage_.named ? 12s : timeout + 2s;
+        run_until([this] { return everybody(&adapter_user::connected); }, most);
         if (!everybody(&adapter_user::connected)) {
-            stage_.broken("not connected long after the servers are well again");
+            stage_.broken("A10", "not connected long after the servers are well again");
         }
         run_until([] { return false; }, 1s);
         for (const auto& u : users_) {
@@ -91,15 +110,33 @@ public:
         }
         run_until([this] { return everybody(&adapter_user::idle); }, timeout * 2);
         if (!everybody(&adapter_user::idle)) {
-            stage_.broken("a request that is never answered");
+            stage_.broken("A1", "a request that is never answered");
         }
         run_until([] { return false; }, 1s);
+        if (stage_.chance(20)) {
+            stage_.quiet = true;
+            run_until([] { return false; }, timeout * 2);
+            stage_.quiet = false;
+        }
+        for (const auto& u : users_) {
+            u->note_changes();
+        }
+        run_until([] { return false; }, 20ms);
         for (const auto& u : users_) {
             u->check_watches();
+        }
+        if (watch_many_) {
+            check_watches_kept();
+        }
+        for (const auto& u : users_) {
             u->close();
         }
         run_until([this] { return everybody(&adapter_user::over); }, 2s);
         check_ends();
+        run_until([] { return false; }, 1s);
+        for (const auto& u : users_) {
+            u->check_memory();
+        }
         result_.trace = servers_.trace();
         return result_;
     }
@@ -122,23 +159,48 @@ private:
         return how;
     }
 
+    void draw_kind() {
+        stage_.named = !survivable_ && stage_.chance(40);
+        stage_.large = stage_.chance(10);
+        watch_many_ = stage_.chance(15);
+        if (stage_.named && stage_.chance(50)) {
+            names_.fail_for(stage_.random.below(12) * 1s);
+        }
+        if (watch_many_) {
+            servers_.create("/many");
+        }
+        for (int i = 0; i < adapter_user::many && watch_many_; ++i) {
+            servers_.create("/many/i" + std::to_string(i), "/many/i" + std::to_string(i) + "#");
+        }
+    }
+
+    void check_watches_kept() {
+        for (const auto& u : users_) {
+            u->watch_many();
+        }
+        run_until([this] { return everybody(&adapter_user::idle); }, timeout);
+        for (const auto& u : users_) {
+            u->check_watches_kept();
+        }
+    }
+
     void check_ends() {
         if (!everybody(&adapter_user::over)) {
-            stage_.broken("a session that is not closed within two seconds");
+            stage_.broken("A12", "a session that is not closed within two seconds");
         }
         model::leader* const l = ensemble_access::cluster_of(servers_).leading();
         for (const auto& u : users_) {
             if (u->id() != 0 && l != nullptr && l->sessions().alive(u->id())) {
-                stage_.broken("a session that was closed lives on");
+                stage_.broken("A12", "a session that was closed lives on");
             }
         }
     }
 
     void prepare() {
-        for (int d = 0; d < adapter_user::directories; ++d) {
+        for (int d = 0; d < adapter_znodes::directories; ++d) {
             const std::string directory = "/d" + std::to_string(d);
-            servers_.create(directory);
-            for (int i = 0; i < adapter_user::items; ++i) {
+            servers_.create(directory, directory + "#0");
+            for (int i = 0; i < adapter_znodes::items; ++i) {
                 const std::string path = directory + "/i" + std::to_string(i);
                 servers_.create(path, path + "#0");
             }
@@ -159,7 +221,7 @@ private:
             steps = now == servers_.now() ? steps + 1 : 0;
             now = servers_.now();
             if (steps > 100'000) {
-                stage_.broken("the loop spins");
+                stage_.broken("A11", "the loop spins");
             }
         }
         return true;
@@ -177,6 +239,7 @@ private:
         w.slow = stage_.chance(30) ? 60 : 5;
         w.cut = stage_.chance(30) ? 50 : 3;
         w.late_cut = stage_.chance(50) ? 60 : 0;
+        w.garbled = stage_.chance(20) ? 30 : 0;
         w.jitter = stage_.chance(30) ? 20ms : 300us;
         net_.set(w);
     }
@@ -192,10 +255,13 @@ private:
 
     /// Runs `end` after a while.
     void later(std::function<void()> end) {
-        ensemble_access::loop_of(servers_).start_timer(
-            ensemble_access::loop_of(servers_).now() +
-                std::chrono::milliseconds(stage_.random.below(4000)),
-            std::move(end));
+        auto& l = ensemble_access::loop_of(servers_);
+        l.start_timer(l.now() + std::chrono::milliseconds(stage_.random.below(4000)),
+                      [end = std::move(end), here = std::weak_ptr(here_)] {
+                          if (!here.expired()) {
+                              end();
+                          }
+                      });
     }
 
     void strike() {
@@ -203,7 +269,7 @@ private:
             static_cast<int>(stage_.random.below(static_cast<std::uint64_t>(servers_count())));
         const std::size_t link = stage_.random.below(net_.connections() + 1);
         adapter_user& user = *users_[stage_.random.below(users_.size())];
-        switch (survivable_ ? 0 : stage_.random.below(9)) {
+        switch (survivable_ ? 0 : stage_.random.below(stage_.named ? 11 : 9)) {
             case 0:
                 stage_.tell("cut");
                 return net_.cut(link);
@@ -236,8 +302,16 @@ private:
                     servers_.expire(user.id());
                 }
                 return;
-            default:
+            case 8:
                 return draw_weather();
+            case 9:
+                stage_.tell("names are unreliable");
+                return names_.be_unreliable();
+            default:
+                stage_.tell("the servers move");
+                names_.be_unreliable();
+                net_.move();
+                return net_.cut(link);
         }
     }
 
@@ -253,6 +327,8 @@ private:
             servers_.lag(i, 0ns);
         }
         net_.end_stalls();
+        net_.end_faults();
+        names_.be_well();
         for (const auto& u : users_) {
             u->process()->resume();
         }
@@ -262,13 +338,16 @@ private:
     [[nodiscard]] int servers_count() { return ensemble_access::cluster_of(servers_).size(); }
 
     const bool survivable_;
+    bool watch_many_ = false;
     adapter_run result_;
     ensemble servers_;
     network net_;
+    name_service names_;
     adapter_stage stage_;
     farewells farewells_;
     timer fault_{ensemble_access::loop_of(servers_)};
     std::vector<std::unique_ptr<adapter_user>> users_;
+    std::shared_ptr<bool> here_ = std::make_shared<bool>();  ///< the loop outlives all this
 };
 
 }  // namespace

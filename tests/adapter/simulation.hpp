@@ -8,12 +8,33 @@
 
 namespace latchkey::test {
 
+/// A promise of a session that was not kept:
+///
+///  A1  each request completes once, never inside submit(), and in the end it does
+///  A2  with its own answer
+///  A3  definite answers come in the order of the requests
+///  A4  an outcome is unknown only when the connection or the session ends, and says which
+///  A5  behind a write nothing is older than what was seen
+///  A6  a watch that is set tells of the next change, once, and only on its connection
+///  A7  events come one at a time, in order, and only while there is a session
+///  A8  the session stays the same, with the timeout that was asked for
+///  A9  it expires only when the servers say so
+///  A10 a server that can be reached is found in time
+///  A11 attempts and look-ups that fail are followed by pauses, and the loop does not spin
+///  A12 close() ends the session on the servers, in time, and is the last that they hear
+///  A13 what the servers would hang up on is refused on this side
+///  A14 what is over takes no memory
+struct adapter_violation {
+    std::string promise;  ///< "A3"
+    std::string text;
+};
+
 /// A run of sessions over the C client, on the simulated network, drawn from a seed.
 struct adapter_run {
-    std::vector<std::string> violations;  ///< of what a session promises; the first is the cause
-    std::uint64_t trace = 0;              ///< equal for equal seeds
-    std::uint64_t answered = 0;           ///< requests, with a definite answer
-    std::uint64_t lost = 0;               ///< requests whose outcome is unknown
+    std::vector<adapter_violation> violations;  ///< the first is the cause
+    std::uint64_t trace = 0;                    ///< equal for equal seeds
+    std::uint64_t answered = 0;                 ///< requests, with a definite answer
+    std::uint64_t lost = 0;                     ///< requests whose outcome is unknown
     std::uint64_t connected = 0;
     std::uint64_t watches = 0;  ///< that told
     std::uint64_t expired = 0;

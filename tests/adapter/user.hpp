@@ -1,46 +1,26 @@
 #pragma once
 
-#include "ensemble/random_source.hpp"
+#include "adapter_stage.hpp"
+#include "counted_resolver.hpp"
 #include "ensemble/virtual_loop.hpp"
 #include "io_loop.hpp"
-#include "network.hpp"
 #include "session.hpp"
-#include "simulation.hpp"
+#include "user_watches.hpp"
 
 #include <cstdint>
 #include <deque>
-#include <iosfwd>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace latchkey::test {
 
-/// What users of a run share.
-struct adapter_stage {
-    testing::ensemble& servers;
-    network& net;
-    model::random_source random;
-    adapter_run& result;
-    std::ostream* tale;
-    bool faults = true;                 ///< still come
-    bool survivable = false;            ///< connections break, and one server can always be reached
-    std::set<std::int64_t> taken_away;  ///< sessions that the servers replaced
-
-    void broken(const std::string& what);
-    void tell(const std::string& what) const;
-
-    [[nodiscard]] bool chance(unsigned percent) { return random.below(100) < percent; }
-};
-
 /// One program: sessions one after the other, requests of all kinds on them, and what a session
 /// promises is checked with each answer.
 class adapter_user {
 public:
-    static constexpr int directories = 3;
-    static constexpr int items = 3;
+    static constexpr int many = 200;
 
     adapter_user(adapter_stage& stage, int number, std::chrono::milliseconds timeout);
     ~adapter_user();
@@ -53,13 +33,24 @@ public:
 
     [[nodiscard]] std::int64_t id() const { return id_; }
 
+    /// Connected, or without a session to go on with.
+    [[nodiscard]] bool settled() const { return connected_ || id_ == 0 || over_; }
+
     /// No more requests; the session stays.
     void rest() { resting_ = true; }
 
     [[nodiscard]] bool idle() const { return unanswered_ == 0; }
 
-    /// After the run: what should have been told has been told.
+    /// After the run, and once again when what the servers have told has come: watches tell.
+    void note_changes();
     void check_watches();
+    /// After the run: the session has let go of what it was asked.
+    void check_memory();
+
+    /// Watches `/many/iN`, each N below `many`, and forgets most of these watches.
+    void watch_many();
+    /// When these are answered: few are kept.
+    void check_watches_kept();
 
     /// Ends the session, if it is not over.
     void close();
@@ -68,7 +59,6 @@ public:
 
 private:
     struct question;
-    struct watched;
 
     void open();
     void on_event(const session_event& e);
@@ -76,24 +66,29 @@ private:
     void on_expired();
     void check_pace();
     void act();
+    void reconnect();
+    void drop();
     void ask_something();
     void ask(request r, bool watch);
     void answered(question& q, reply r);
     void check_answer(const question& q, const reply& r);
     void note(const std::string& what) const;
-    [[nodiscard]] std::string item();
 
     adapter_stage& stage_;
     const int number_;
     const std::chrono::milliseconds timeout_;
     std::shared_ptr<virtual_loop::process> process_;
     std::shared_ptr<io_loop> loop_;
+    counted_resolver names_;
     std::unique_ptr<session_factory> sessions_;
     std::unique_ptr<session> session_;
     timer next_act_;
+    timer give_up_;
+    timer close_limit_;
     int generation_ = 0;
     std::int64_t id_ = 0;
     bool connected_ = false;
+    int connections_ = 0;
     bool over_ = false;
     std::chrono::nanoseconds suspended_at_{};
     std::chrono::nanoseconds first_trouble_{};
@@ -101,13 +96,15 @@ private:
     bool closing_ = false;
     bool resting_ = false;
     bool in_callback_ = false;
+    bool barrier_awaited_ = false;  ///< the write that this connection begins with
     std::uint64_t asked_ = 0;
     std::uint64_t last_definite_ = 0;
     std::size_t unanswered_ = 0;
     std::int64_t last_czxid_ = 0;
     std::map<std::string, std::int64_t> seen_;  ///< the newest mzxid of each path, this session
     std::deque<std::string> own_;               ///< sequential znodes
-    std::vector<std::shared_ptr<watched>> watches_;
+    std::shared_ptr<int> kept_ = std::make_shared<int>(0);  ///< by each completion
+    user_watches watches_;
     std::vector<std::shared_ptr<question>> questions_;
 };
 

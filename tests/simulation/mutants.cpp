@@ -1,7 +1,6 @@
 #include "mutants.hpp"
 
 #include "mutants_kill.hpp"
-#include "simulation.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +37,7 @@ row kill_often(const mutant_description& m, int bases, std::uint64_t apart) {
         const auto killed = kill(m, static_cast<std::uint64_t>(base) * apart + 1, most);
         r.needed.push_back(killed ? killed->seeds : most + 1);
         if (killed) {
-            ++r.by[killed->invariant];
+            ++r.by[killed->cause.invariant];
         } else {
             ++r.survived;
         }
@@ -67,13 +66,12 @@ int print_table(const std::vector<mutant_description>& chosen, int bases, std::u
 
 int tell(const mutant_description& m, std::uint64_t seed) {
     present_mutant = m.which;
-    const verdict v =
-        simulate({.seed = seed, .recipe = m.recipe, .where = m.where, .tale = &std::cout});
-    for (const violation& broken : v.violations) {
-        std::cout << broken.invariant << ": " << broken.text << '\n';
+    const auto broken = run_once(m, seed, &std::cout);
+    if (broken) {
+        std::cout << broken->invariant << ": " << broken->text << '\n';
     }
     std::cout << (mutant_was_reached ? "" : "the run never came to what the mutant changes\n");
-    return v.violations.empty() ? 1 : 0;
+    return broken ? 0 : 1;
 }
 
 const mutant_description* find(std::string_view name) {

@@ -1,14 +1,12 @@
 #pragma once
 
-#include "simulation.hpp"
-
 #include <array>
 #include <string_view>
 #include <type_traits>
 
 namespace latchkey::simulation {
 
-/// What can be made wrong in the mutated copy of the library: mutants*.txt.
+/// What can be made wrong in the mutated copy of a program's sources: its lists.
 enum class mutant : unsigned {
     none,
 #define LATCHKEY_MUTANT(id, name, seeds, recipe, where, files, harm) id,
@@ -21,15 +19,13 @@ struct mutant_description {
     std::string_view id;  ///< as an identifier
     std::string_view name;
     int seeds;               ///< it is killed within
-    recipe_kind recipe;      ///< in programs that use this
-    corner where;            ///< of this
     std::string_view files;  ///< that it changes
     std::string_view harm;   ///< what is wrong, and what that may lead to
 };
 
 inline constexpr auto all_mutants = std::to_array<mutant_description>({
 #define LATCHKEY_MUTANT(id, name, seeds, recipe, where, files, harm) \
-    {mutant::id, #id, name, seeds, recipe_kind::recipe, corner::where, files, harm},
+    {mutant::id, #id, name, seeds, files, harm},
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT
 });

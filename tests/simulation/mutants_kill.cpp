@@ -1,15 +1,13 @@
 #include "mutants_kill.hpp"
 
-#include "simulation.hpp"
-
 namespace latchkey::simulation {
 namespace {
 
-verdict simulate_as(mutant m, const options& how) {
-    present_mutant = m;
-    verdict v = simulate(how);
+std::optional<breach> run_as(mutant which, const mutant_description& m, std::uint64_t seed) {
+    present_mutant = which;
+    auto broken = run_once(m, seed, nullptr);
     present_mutant = mutant::none;
-    return v;
+    return broken;
 }
 
 /// Any, if the list does not say.
@@ -37,13 +35,10 @@ std::optional<killing> kill(const mutant_description& m, std::uint64_t first, in
     mutant_was_reached = false;
     for (int i = 0; i < most; ++i) {
         const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
-        const options how{.seed = seed, .recipe = m.recipe, .where = m.where};
-        const verdict v = simulate_as(m.which, how);
-        if (!v.violations.empty() &&
-            is_among(v.violations.front().invariant, killers_of(m.which)) &&
-            simulate_as(mutant::none, how).violations.empty()) {
-            const violation& cause = v.violations.front();
-            return killing{cause.invariant, cause.text, seed, i + 1};
+        const auto broken = run_as(m.which, m, seed);
+        if (broken && is_among(broken->invariant, killers_of(m.which)) &&
+            !run_as(mutant::none, m, seed)) {
+            return killing{*broken, seed, i + 1};
         }
     }
     return std::nullopt;

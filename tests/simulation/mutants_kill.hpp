@@ -3,16 +3,28 @@
 #include "mutants.hpp"
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace latchkey::simulation {
 
-/// How a mutant was found out.
-struct killing {
+/// What a run broke first.
+struct breach {
     std::string invariant;
     std::string text;
+};
+
+/// One run of the copy as it is now, as the list says for `m`. Each simulation has its own. `tale`:
+/// where to tell all that happens, if anywhere.
+[[nodiscard]] std::optional<breach> run_once(const mutant_description& m,
+                                             std::uint64_t seed,
+                                             std::ostream* tale);
+
+/// How a mutant was found out.
+struct killing {
+    breach cause;
     std::uint64_t seed = 0;
     int seeds = 0;  ///< it took
 };

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "ensemble/random_source.hpp"
+#include "name_service.hpp"
+#include "network.hpp"
+#include "simulation.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+#include <set>
+#include <string>
+
+namespace latchkey::test {
+
+/// What users of a run share.
+struct adapter_stage {
+    testing::ensemble& servers;
+    network& net;
+    model::random_source random;
+    adapter_run& result;
+    std::ostream* tale;
+    bool faults = true;                 ///< still come
+    bool quiet = false;                 ///< all has been well for long, and nothing is asked
+    bool survivable = false;            ///< connections break, and one server can always be reached
+    std::set<std::int64_t> taken_away;  ///< sessions that the servers replaced
+    name_service& names;
+    bool named = false;  ///< servers are given by names
+    bool large = false;  ///< some requests are
+
+    void broken(const char* promise, const std::string& what);
+    void tell(const std::string& what) const;
+
+    [[nodiscard]] bool chance(unsigned percent) { return random.below(100) < percent; }
+};
+
+}  // namespace latchkey::test

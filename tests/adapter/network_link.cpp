@@ -1,0 +1,241 @@
+#include "network_link.hpp"
+
+#include "ensemble/jute.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t length_size = 4;
+// Of the first frame in either direction, with its length.
+constexpr std::size_t hello_session_at = 20;
+constexpr std::size_t welcome_session_at = 12;
+constexpr std::size_t session_size = 8;
+
+/// Counts bytes; false once those that may pass have passed: then `bytes` is what still may.
+bool may_pass(std::size_t& budget, std::string& bytes) {
+    if (budget == SIZE_MAX) {
+        return true;
+    }
+    const bool all = bytes.size() <= budget;
+    bytes.resize(std::min(bytes.size(), budget));
+    budget -= bytes.size();
+    return all;
+}
+
+std::int64_t session_at(std::string_view bytes, std::size_t place) {
+    return model::jute_reader(bytes.substr(place, session_size)).long_number();
+}
+
+}  // namespace
+
+network::link::link(network& n, int near, int far_half)
+    : net(n),
+      inode(inode_of(near)),
+      far(far_half),
+      to_server(n.loop_),
+      to_client(n.loop_),
+      opening(n.loop_) {}
+
+network::link::~link() {
+    protocol = nullptr;
+    close_far();
+}
+
+ino_t network::link::inode_of(int socket) {
+    struct stat s {};
+
+    return ::fstat(socket, &s) == 0 ? s.st_ino : 0;
+}
+
+void network::link::close_far() {
+    if (far >= 0) {
+        ::close(std::exchange(far, -1));
+    }
+}
+
+void network::link::break_off() {
+    now_is = state::dead;
+    to_server.close();
+    to_client.close();
+    close_far();
+    net.loop_.post([self = shared_from_this()] { self->protocol = nullptr; });
+}
+
+void network::link::end_faults() {
+    in_budget = out_budget = unlimited;
+    good_frames = UINT64_MAX;
+    if (garbled) {
+        break_off();
+    }
+}
+
+// ---- what the client sends
+
+void network::link::read_far() {
+    std::array<char, 16'384> some{};
+    while (far >= 0 && !ended && protocol != nullptr && !protocol->saturated()) {
+        const auto n = ::recv(far, some.data(), some.size(), MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN) {
+            return;
+        }
+        if (n <= 0) {
+            ended = true;
+            to_server.send(
+                shared_from_this(),
+                [this] {
+                    protocol = nullptr;
+                    now_is = state::dead;
+                    close_far();
+                },
+                net.latency());
+            return;
+        }
+        to_server.send(
+            shared_from_this(),
+            [this, bytes = std::string(some.data(), static_cast<std::size_t>(n))]() mutable {
+                deliver(std::move(bytes));
+            },
+            net.latency());
+    }
+}
+
+void network::link::deliver(std::string bytes) {
+    const bool whole = may_pass(in_budget, bytes);
+    inspect(bytes);
+    if (protocol != nullptr) {
+        protocol->receive(bytes);
+    }
+    if (!whole) {
+        break_off();
+    }
+}
+
+void network::link::inspect(std::string_view bytes) {
+    if (hello_.size() < hello_session_at + session_size) {
+        hello_ += bytes.substr(0, hello_session_at + session_size - hello_.size());
+        doubtful_ = two_lead();
+    }
+    while (!bytes.empty()) {
+        const std::size_t some = std::min(rest_, bytes.size());
+        rest_ -= some;
+        bytes.remove_prefix(some);
+        const std::size_t more = std::min(rest_ > 0 ? 0 : length_size - head_.size(), bytes.size());
+        head_ += bytes.substr(0, more);
+        bytes.remove_prefix(more);
+        if (head_.size() == length_size) {
+            rest_ = static_cast<std::uint32_t>(model::jute_reader(head_).number());
+            head_.clear();
+            if (rest_ > net.cluster_->how().max_request) {
+                net.too_large(rest_);
+            }
+        }
+    }
+}
+
+void network::link::forget_attempt() {
+    char byte = 0;
+    if (!ended && (now_is == state::connecting || now_is == state::refused) &&
+        ::recv(far, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0) {
+        ended = true;
+        opening.start(1s, [this] {
+            now_is = state::dead;
+            close_far();
+        });
+    }
+}
+
+// ---- what the server sends
+
+void network::link::write_far() {
+    while (far >= 0 && !to_write.empty()) {
+        const auto n = ::send(far, to_write.data(), to_write.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n <= 0) {
+            return;
+        }
+        to_write.erase(0, static_cast<std::size_t>(n));
+    }
+    if (to_write.empty() && last_words) {
+        close_far();
+    }
+}
+
+bool network::link::two_lead() const {
+    int leaders = 0;
+    for (int i = 0; i < net.cluster_->size(); ++i) {
+        leaders += net.cluster_->at(i).leading() != nullptr ? 1 : 0;
+    }
+    return leaders != 1;
+}
+
+void network::link::inspect_welcome(std::string_view frame) {
+    const std::int64_t session = session_at(hello_, hello_session_at);
+    model::leader* const l = net.cluster_->leading();
+    if (session_at(frame, welcome_session_at) == 0 && !doubtful_ && !two_lead() &&
+        l->sessions().alive(session)) {
+        net.wrongly_unknown_.insert(session);
+    }
+}
+
+/// A server that has lost its senses: it says no more afterwards, and hangs up.
+void network::link::garble(std::string& frame) {
+    garbled = true;
+    switch (net.random_.below(3)) {
+        case 0:
+            frame.replace(0, length_size, "\xff\xff\xff\xfe");
+            break;
+        case 1:
+            frame.replace(0, length_size, std::string("\x02\x00\x00\x00", length_size));
+            break;
+        default:
+            frame.resize(length_size + (frame.size() - length_size) / 2);
+    }
+    opening.start(duration(net.random_.below(4'000'000'000)), [this] { break_off(); });
+}
+
+void network::link::send(std::string bytes) {
+    if (!std::exchange(welcomed_, true)) {
+        inspect_welcome(bytes);
+    }
+    if (garbled) {
+        return;
+    }
+    if (good_frames-- == 0) {
+        garble(bytes);
+    }
+    to_client.send(
+        shared_from_this(),
+        [this, bytes = std::move(bytes)]() mutable {
+            const bool whole = may_pass(out_budget, bytes);
+            to_write += bytes;
+            write_far();
+            if (!whole) {
+                break_off();
+            }
+        },
+        net.latency());
+}
+
+void network::link::hang_up() {
+    to_client.send(
+        shared_from_this(),
+        [this] {
+            last_words = true;
+            now_is = state::dead;
+            protocol = nullptr;
+            write_far();
+        },
+        net.latency());
+}
+
+}  // namespace latchkey::test

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "adapter_stage.hpp"
+#include "counting_allocator.hpp"
+#include "request.hpp"
+#include "session.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+
+/// The watches of one program: each tells once, of the next change, and on its connection only.
+class user_watches {
+public:
+    struct watched {
+        std::string path;
+        bool children = false;
+        bool over = false;  ///< ended with its connection
+        bool set = false;
+        bool due = false;  ///< the servers know of a change, and have told it
+        int told = 0;
+        std::int64_t mzxid = 0;
+        std::vector<std::string> names;
+        std::shared_ptr<session::watcher> watcher;
+    };
+
+    explicit user_watches(adapter_stage& stage) : stage_(stage) {}
+
+    [[nodiscard]] std::shared_ptr<watched> make(const request& r);
+
+    /// Its request was answered with `ok`.
+    static void set(watched& w, const reply& r);
+
+    /// The connection is gone, or the session.
+    void end_all();
+
+    /// Nobody waits any more.
+    void forget_all() { all_.clear(); }
+
+    /// After the run, and check() when what the servers have told has come.
+    void note_changes();
+    void check() const;
+
+    /// How many watchers take memory, whether somebody owns them or not.
+    [[nodiscard]] long kept() const noexcept { return *kept_; }
+
+private:
+    adapter_stage& stage_;
+    std::shared_ptr<long> kept_ = std::make_shared<long>(0);
+    std::vector<std::shared_ptr<watched>> all_;
+};
+
+}  // namespace latchkey::test
