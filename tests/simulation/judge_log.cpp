@@ -104,6 +104,9 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
             return stage_.broken("I6", "a watch on the children of " + path);
         }
     }
+    if (c.session != by.session) {
+        return;  // a server was late: what is counted here is of the session that came after
+    }
     std::size_t leaving = 0;
     for (const auto& waiting : calls_) {
         const bool leaves = waiting->stopped || (waiting->limit && waiting->ends() <= stage_.now());
