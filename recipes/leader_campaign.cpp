@@ -141,7 +141,7 @@ void leader_campaign::enter() {
 void leader_campaign::on_acquired(local_queue::acquired a) {
     acquisition_.reset();
     if (a.why) {
-        fail(exception_of(a.why));
+        fail(core()->callbacks().keep(exception_of(a.why)));
     } else if (a.granted && !closing()) {
         lead(std::move(a.granted));
     } else {
@@ -187,20 +187,19 @@ void leader_campaign::finish(const std::shared_ptr<execution>& e,
     e->on_loss.reset();
     e->on_wish.reset();
     e->term->state().lose(loss::resigned);
-    core()->post(
-        [self = shared_from_this(), e, called, threw] { self->on_returned(*e, called, threw); });
+    core()->post([self = shared_from_this(), e, called, threw = core()->callbacks().keep(threw)] {
+        self->on_returned(*e, called, threw);
+    });
 }
 
-void leader_campaign::on_returned(const execution& e,
-                                  bool called,
-                                  const std::exception_ptr& threw) {
+void leader_campaign::on_returned(const execution& e, bool called, const thrown& threw) {
     e.term->leave();
     {
         const monitor_lock lock(guard_);
         term_.reset();
         stop_ = std::stop_source(std::nostopstate);
     }
-    if (threw) {
+    if (*threw) {
         return fail(threw);
     }
     backoff_.reset();
@@ -213,7 +212,7 @@ void leader_campaign::on_returned(const execution& e,
 
 // ---- what goes wrong ----
 
-void leader_campaign::fail(const std::exception_ptr& what) {
+void leader_campaign::fail(const thrown& what) {
     if (closing()) {
         return end();
     }
@@ -221,12 +220,12 @@ void leader_campaign::fail(const std::exception_ptr& what) {
         backoff_.reset();
     }
     const failure& why = core()->closed_why();
-    const bool last = why && has_code(what, why.code);
+    const bool last = why && has_code(*what, why.code);
     set(state::pausing);
     executor_([self = shared_from_this(), what, last] {
         const running_here marked(self.get());
         if (!self->closing()) {
-            self->report(what);
+            self->report(*what);
         }
         self->core()->post([self, last] { last ? self->end() : self->pause(); });
     });

@@ -85,6 +85,9 @@ private:
         std::optional<stop_request> on_wish = {};
     };
 
+    /// Of the user's, and never destroyed on the loop.
+    using thrown = std::shared_ptr<std::exception_ptr>;
+
     // session_user
     void session_connected() override {}
 
@@ -102,8 +105,8 @@ private:
     void enter();
     void on_acquired(local_queue::acquired a);
     void lead(hold granted);
-    void on_returned(const execution& e, bool called, const std::exception_ptr& threw);
-    void fail(const std::exception_ptr& what);
+    void on_returned(const execution& e, bool called, const thrown& threw);
+    void fail(const thrown& what);
     void pause();
     void on_close();
     void end();

@@ -14,14 +14,11 @@ class awaited {
 public:
     /// At most once takes effect; later ones are dropped.
     void set(Result r) {
-        {
-            const monitor_lock lock(mutex_);
-            if (result_) {
-                return;
-            }
+        const monitor_lock lock(mutex_);
+        if (!result_) {
             result_.emplace(std::move(r));
+            changed_.notify_all();  // locked: who waits may destroy this as soon as it can look
         }
-        changed_.notify_all();
     }
 
     /// Waits without limit; an interruption point of Boost.Thread.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -94,6 +95,8 @@ private:
     [[nodiscard]] static bool is_empty(const T&) noexcept {
         return false;
     }
+
+    [[nodiscard]] static bool is_empty(const std::exception_ptr& e) noexcept { return !e; }
 
     template <class F>
     [[nodiscard]] static bool is_empty(const std::function<F>& f) noexcept {

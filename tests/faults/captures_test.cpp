@@ -235,7 +235,7 @@ const std::vector<form>& forms() {
                   s.c,
                   "/leader",
                   leader_options{},
-                  [w](const leadership&, const std::stop_token&) { throw 1; },
+                  [w](const leadership&, const std::stop_token&) { throw w; },
                   leader_selector::behaviour{.failed = [w](const std::exception_ptr&) {}})
                  .start();
          }},

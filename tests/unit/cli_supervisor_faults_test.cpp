@@ -224,8 +224,11 @@ public:
     [[nodiscard]] pid_t go_on() const {
         pid_t child = 0;
         int status = 0;
-        while (::ptrace(PTRACE_SYSCALL, pid_, 0L, 0L) == 0 &&
+        long signal = 0;  // that it was stopped by, and is to get
+        while (::ptrace(PTRACE_SYSCALL, pid_, 0L, signal) == 0 &&
                ::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status)) {
+            const int by = WSTOPSIG(status);
+            signal = status >> 16 == 0 && (by & ~0x80) != SIGTRAP ? by : 0;
             if (status >> 8 == (SIGTRAP | PTRACE_EVENT_FORK << 8)) {
                 unsigned long number = 0;
                 ::ptrace(PTRACE_GETEVENTMSG, pid_, 0L, &number);
