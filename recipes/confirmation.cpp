@@ -23,8 +23,9 @@ void confirmation::start() {
         if (!r.ok() || self->core_->believable()) {
             self->done_(r.code);
         } else {
-            // One proof is not enough after a standstill of this process.
-            self->retry_.later([s = self.get()] { s->start(); });
+            // A chain takes two writes, and is worth less the longer the second one waits.
+            self->next_.start(self->core_->session_validity()->timeout() / 16,
+                              [s = self.get()] { s->start(); });
         }
     });
 }

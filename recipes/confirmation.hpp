@@ -1,7 +1,6 @@
 #pragma once
 
 #include "client_core.hpp"
-#include "paced_retry.hpp"
 
 #include <functional>
 #include <memory>
@@ -26,7 +25,7 @@ public:
           znodes_(std::move(znodes)),
           done_(std::move(done)),
           look_for_them_(look_for_them),
-          retry_(core_->loop()) {}
+          next_(core_->loop()) {}
 
     /// While disconnected nothing happens: again with the next connection.
     void start();
@@ -36,7 +35,7 @@ private:
     const std::vector<std::string> znodes_;
     const std::function<void(result_code)> done_;
     const bool look_for_them_;
-    paced_retry retry_;
+    timer next_;
 };
 
 }  // namespace latchkey

@@ -72,7 +72,9 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
 }
 
 void leader_term::write_next() {
-    for (const std::size_t sent = write_ ? 1 : 0; closed_ && proclamations_.size() > sent;) {
+    // The next session writes nothing for this one's leader, whose znode may still be there.
+    const bool over = closed_ || state_->core()->generation() != generation_;
+    for (const std::size_t sent = write_ ? 1 : 0; over && proclamations_.size() > sent;) {
         const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
         const proclamation unwritten = std::move(*next);
         proclamations_.erase(next);

@@ -88,6 +88,29 @@ TEST_F(LeaderThatEnds, AsksNothingOfTheServersForASessionThatWasReplaced) {
     expect_pairs(c);
 }
 
+// The znode of the leader may live on with the session that was replaced, and guards nothing then.
+TEST_F(LeaderThatEnds, ProclaimsNothingInTheSessionThatComesAfterItsOwn) {
+    candidate& c = leading();
+    expect_in_order(c);
+    const leadership term = c.latch->leadership();
+    const std::int64_t session = c.id();
+    std::vector<std::error_code> told;
+    by_force([&] {
+        ensemble_.replace(session);
+        ensemble_.cut(session);
+        run_until([&] { return c.session.state() == connection_state::suspended; }, 1s);
+        for (const char* data : {"one", "two", "three", "four"}) {
+            term.async_proclaim(data, [&](std::error_code ec) { told.push_back(ec); });
+        }
+    });
+    ASSERT_TRUE(run_until([&] { return told.size() == 4; }, 5s));
+    run_for(50ms);
+    for (const std::error_code ec : told) {
+        EXPECT_EQ(ec, errc::hold_lost) << ec.message();
+    }
+    EXPECT_EQ(record()->data, "");
+}
+
 TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) {
     const candidate& c = leading();
     expect_in_order(c);

@@ -142,6 +142,45 @@ TEST_F(Validity, HolderWithASlowClockIsInvalidBeforeAnotherIsGranted) {
     expect_no_overlap(h, *w);
 }
 
+class ShortSession : public SteppedTest {
+protected:
+    static constexpr auto timeout = 1200ms;
+
+    ShortSession() : SteppedTest(quick()) {}
+
+    static ensemble::options quick() {
+        ensemble::options o = exact();
+        o.tick = timeout / 4;
+        return o;
+    }
+};
+
+// Then one write proves nothing by itself: the next one has to follow soon.
+TEST_F(ShortSession, WhoseAnswersAreAlwaysLateIsBelievedSoonWhenItIsItsTurn) {
+    const client_options how{.session_timeout = timeout, .max_clock_drift = 0.1};
+    client a = connected(how);
+    client b = connected(how);
+    mutex first(a, "/lock");
+    mutex second(b, "/lock");
+    const int follower = (ensemble_.leader() + 1) % 3;
+    ensemble_.move(a.session_id(), ensemble_.leader());
+    ensemble_.move(b.session_id(), follower);
+    ensemble_.run_for(1s);
+    for (auto late = 40ms; late <= 120ms; late += 20ms) {
+        hold h = held(first);
+        const auto w = acquire(second);
+        ensemble_.run_for(2s);
+        ensemble_.lag(follower, late);
+        ensemble_.run_for(3s + late);
+        h.release();
+        const auto released = ensemble_.now();
+        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 20s)) << late.count() << " ms";
+        EXPECT_LT(w->at - released, timeout) << late.count() << " ms";
+        ensemble_.lag(follower, 0ms);
+        w->granted.release();
+    }
+}
+
 TEST_F(Validity, PausedHolderWakesUpInvalid) {
     const hold h = held(first_);
     const auto w = acquire(second_);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ensemble/opcode.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,30 +13,7 @@
 
 namespace latchkey::test {
 
-/// ZooKeeper's operations, with its numbers. Others than these are met as well.
-enum class opcode : std::int32_t {
-    none = 0,
-    create = 1,
-    remove = 2,
-    exists = 3,
-    get_data = 4,
-    set_data = 5,
-    get_acl = 6,
-    set_acl = 7,
-    get_children = 8,
-    sync = 9,
-    ping = 11,
-    get_children2 = 12,
-    check = 13,
-    multi = 14,
-    create2 = 15,  ///< what answers with a Stat
-    create_container = 19,
-    create_ttl = 21,
-    auth = 100,
-    set_watches = 101,
-    connect = -10,
-    close_session = -11,
-};
+using model::opcode;
 
 /// One frame between a client and its server, as far as tests need to tell them apart.
 struct zookeeper_frame {
