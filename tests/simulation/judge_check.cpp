@@ -78,8 +78,8 @@ void judge::check_taken(const held& h, const participant& place) {
 bool judge::undisturbed(const held& h, const participant& place) const {
     const duration settled = place.ended - stage_.hops(20) - 20ms;
     return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
-           !h.by->paused && !h.by->ended && !h.by->suspended && stage_.last_cut < settled &&
-           h.taken_at < settled && h.by->connected_at < settled;
+           !h.by->paused && !h.by->ended && !h.by->suspended && !h.from &&
+           stage_.last_cut < settled && h.taken_at < settled && h.by->connected_at < settled;
 }
 
 /// Who does not believe any more has been told so, if his process runs.

@@ -135,8 +135,12 @@ void shared_mutex_judge::check_changed(const held& h, std::error_code ec, lock_m
     if (ec && ec != errc::hold_lost && !is_known_cause(ec, *h.by, true)) {
         stage_.broken("I9", h.who + " was told an error without a cause: " + ec.message());
     }
-    if (h.change_due && h.pauses_before == h.by->pauses && !h.by->paused &&
-        stage_.now() > *h.change_due + h.by->lasting(1s) + 20ms) {
+    if (!h.change_due || h.pauses_before != h.by->pauses || h.by->paused) {
+        return;
+    }
+    // What is open when a connection breaks is known at the latest when the hold is lost.
+    const duration lost = h.by->connected_at + h.by->lasting(h.by->timeout);
+    if (stage_.now() > std::max(*h.change_due, lost) + h.by->lasting(1s) + 20ms) {
         stage_.broken("I8", h.who + " was told of a conversion long after it was due");
     }
 }
