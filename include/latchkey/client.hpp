@@ -165,6 +165,8 @@ public:
     /// Ends the session: what waits fails with errc::closed, holds are lost (loss::client_closed),
     /// znodes are deleted. Blocks at most for options.close_timeout (and a second for the servers'
     /// farewell). May be called again. On the callback thread and the stop thread it does not wait.
+    /// While no server can be reached the session cannot be ended: its znodes go when the servers
+    /// end it, after its timeout.
     void close() noexcept;
 
 private:

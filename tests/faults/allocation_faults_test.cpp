@@ -1,43 +1,12 @@
 #include <latchkey/double_barrier.hpp>
 
+#include "failing_allocations.hpp"
 #include "stepped_test.hpp"
 
-#include <cstddef>
-#include <cstdlib>
 #include <functional>
 #include <new>
 #include <string>
 #include <utility>
-
-// The program's own operator new: the n-th allocation from now on fails, if asked to.
-
-namespace {
-
-constexpr int never = -1;
-int allocations_left = never;
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-    if (allocations_left == 0) {
-        throw std::bad_alloc();
-    }
-    if (allocations_left > 0) {
-        --allocations_left;
-    }
-    if (void* const p = std::malloc(size == 0 ? 1 : size)) {
-        return p;
-    }
-    throw std::bad_alloc();
-}
-
-void operator delete(void* p) noexcept {
-    std::free(p);
-}
-
-void operator delete(void* p, std::size_t /*size*/) noexcept {
-    std::free(p);
-}
 
 namespace latchkey::test {
 namespace {

@@ -1,5 +1,7 @@
 #include "election_judge.hpp"
 
+#include "leader_term.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -42,6 +44,20 @@ void election_judge::disturbs(client_record& by) {
     for (const auto& c : candidacies_) {
         c->undisturbed = c->undisturbed && c->by.get() != &by;
     }
+}
+
+bool election_judge::begins_term(candidacy& c, const leadership& term) {
+    const auto place = truth_.find(c.by->chroot + term.path());
+    if (place == nullptr || !c.by->sessions.contains(place->owner)) {
+        stage_.broken("I1", c.who + " leads as what is not its own, " + term.path());
+        return false;
+    }
+    c.term = std::make_unique<held>();
+    c.term->by = c.by;
+    c.term->who = c.who;
+    c.term->directory = c.directory;
+    takes(*c.term, leader_term::of(term)->state().shared_from_this());
+    return true;
 }
 
 bool election_judge::undisturbed(const candidacy& c) const {

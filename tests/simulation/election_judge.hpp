@@ -47,6 +47,9 @@ protected:
     /// They are woken by the end of a leader, besides the waiter behind it.
     void forget_woken_observers();
 
+    /// Takes the term into `c.term`; reports, and is false, if it is not one of the candidate's
+    /// own.
+    bool begins_term(candidacy& c, const leadership& term);
     /// Its first term, if nothing has disturbed it, took no more requests than that.
     [[nodiscard]] bool undisturbed(const candidacy& c) const;
     void refused(const candidacy& c, std::error_code why);

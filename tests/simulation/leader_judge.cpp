@@ -1,7 +1,5 @@
 #include "leader_judge.hpp"
 
-#include "leader_term.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -113,15 +111,9 @@ void leader_judge::begin_term(candidacy& c, const leadership& term) {
     if (c.term) {
         return stage_.broken("I9", c.who + " leads again, and was not told of the end before");
     }
-    const auto place = truth_.find(c.by->chroot + term.path());
-    if (place == nullptr || !c.by->sessions.contains(place->owner)) {
-        return stage_.broken("I1", c.who + " leads as what is not its own, " + term.path());
+    if (!begins_term(c, term)) {
+        return;
     }
-    c.term = std::make_unique<held>();
-    c.term->by = c.by;
-    c.term->who = c.who;
-    c.term->directory = c.directory;
-    takes(*c.term, leader_term::of(term)->state().shared_from_this());
     check_begun(c);
 }
 

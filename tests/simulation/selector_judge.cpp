@@ -1,7 +1,5 @@
 #include "selector_judge.hpp"
 
-#include "leader_term.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -32,9 +30,8 @@ void selector_judge::runs(selection& c, const leadership& term, const std::stop_
     if (c.threw) {
         stage_.broken("I9", c.who + " leads again, and what its function threw is not reported");
     }
-    const auto place = truth_.find(c.by->chroot + term.path());
-    if (place == nullptr || !c.by->sessions.contains(place->owner)) {
-        return stage_.broken("I1", c.who + " leads as what is not its own, " + term.path());
+    if (!begins_term(c, term)) {
+        return;
     }
     c.newest = term.path();
     c.handle = term;
@@ -43,11 +40,6 @@ void selector_judge::runs(selection& c, const leadership& term, const std::stop_
     c.gave_up = false;
     c.asked = stop.stop_requested();  // between the grant and now
     ++c.terms;
-    c.term = std::make_unique<held>();
-    c.term->by = c.by;
-    c.term->who = c.who;
-    c.term->directory = c.directory;
-    takes(*c.term, leader_term::of(term)->state().shared_from_this());
     check_begun(c);
 }
 

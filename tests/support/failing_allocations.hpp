@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+// A program's own operator new, for one source of it to include: the n-th allocation of this thread
+// from now on fails, if that is asked for.
+
+namespace {
+
+constexpr int never = -1;
+thread_local int allocations_left = never;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    if (allocations_left == 0) {
+        throw std::bad_alloc();
+    }
+    if (allocations_left > 0) {
+        --allocations_left;
+    }
+    if (void* const p = std::malloc(size == 0 ? 1 : size)) {
+        return p;
+    }
+    throw std::bad_alloc();
+}
+
+void operator delete(void* p) noexcept {
+    std::free(p);
+}
+
+void operator delete(void* p, std::size_t /*size*/) noexcept {
+    std::free(p);
+}
