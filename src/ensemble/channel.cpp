@@ -1,4 +1,4 @@
-#include "channel.hpp"
+#include "ensemble/channel.hpp"
 
 #include <utility>
 

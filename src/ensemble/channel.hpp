@@ -1,6 +1,6 @@
 #pragma once
 
-#include "loop.hpp"
+#include "loop/loop.hpp"
 
 #include <cstddef>
 #include <deque>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "connection.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
-#include "ensemble_session.hpp"
+#include "ensemble/ensemble_session.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,15 +2,15 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "client_process.hpp"
-#include "connection.hpp"
-#include "fault_plan.hpp"
-#include "leader.hpp"
-#include "observer.hpp"
-#include "random_source.hpp"
-#include "server.hpp"
-#include "settings.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/client_process.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/fault_plan.hpp"
+#include "ensemble/leader.hpp"
+#include "ensemble/observer.hpp"
+#include "ensemble/random_source.hpp"
+#include "ensemble/server.hpp"
+#include "ensemble/settings.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <cstdint>
 #include <map>

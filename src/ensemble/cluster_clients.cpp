@@ -1,5 +1,5 @@
-#include "cluster.hpp"
-#include "ensemble_session.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/ensemble_session.hpp"
 
 #include <algorithm>
 

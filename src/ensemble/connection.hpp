@@ -1,11 +1,11 @@
 #pragma once
 
-#include "channel.hpp"
-#include "fault_plan.hpp"
-#include "identity.hpp"
-#include "request.hpp"
-#include "session.hpp"
-#include "tree.hpp"
+#include "ensemble/channel.hpp"
+#include "ensemble/fault_plan.hpp"
+#include "ensemble/identity.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
+#include "ensemble/tree.hpp"
 
 #include <chrono>
 #include <cstdint>

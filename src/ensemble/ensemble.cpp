@@ -1,7 +1,7 @@
 #include <latchkey/error.hpp>
 
-#include "ensemble_session.hpp"
-#include "ensemble_state.hpp"
+#include "ensemble/ensemble_session.hpp"
+#include "ensemble/ensemble_state.hpp"
 
 #include <algorithm>
 #include <utility>

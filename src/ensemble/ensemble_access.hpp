@@ -2,7 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "environment.hpp"
+#include "client/runtime.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 #include <latchkey/ensemble.hpp>
 
-#include "client_core.hpp"
-#include "connect_string.hpp"
-#include "ensemble_access.hpp"
+#include "client/client_core.hpp"
+#include "session/connect_string.hpp"
+#include "ensemble/ensemble_access.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
-#include "callback_thread.hpp"
-#include "ensemble_access.hpp"
-#include "ensemble_session.hpp"
-#include "ensemble_state.hpp"
+#include "loop/callback_thread.hpp"
+#include "ensemble/ensemble_access.hpp"
+#include "ensemble/ensemble_session.hpp"
+#include "ensemble/ensemble_state.hpp"
 
 #include <utility>
 

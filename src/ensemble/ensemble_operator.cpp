@@ -1,6 +1,6 @@
 #include <latchkey/error.hpp>
 
-#include "ensemble_state.hpp"
+#include "ensemble/ensemble_state.hpp"
 
 #include <algorithm>
 #include <exception>

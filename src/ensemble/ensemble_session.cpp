@@ -1,7 +1,7 @@
-#include "ensemble_session.hpp"
+#include "ensemble/ensemble_session.hpp"
 
-#include "cluster.hpp"
-#include "request_check.hpp"
+#include "ensemble/cluster.hpp"
+#include "session/request_check.hpp"
 
 #include <algorithm>
 #include <charconv>

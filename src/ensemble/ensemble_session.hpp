@@ -1,9 +1,9 @@
 #pragma once
 
-#include "client_process.hpp"
-#include "connection.hpp"
-#include "session.hpp"
-#include "watch_registry.hpp"
+#include "ensemble/client_process.hpp"
+#include "ensemble/connection.hpp"
+#include "session/session.hpp"
+#include "session/watch_registry.hpp"
 
 #include <chrono>
 #include <cstdint>

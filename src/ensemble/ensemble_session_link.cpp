@@ -1,6 +1,6 @@
-#include "cluster.hpp"
-#include "connect_schedule.hpp"
-#include "ensemble_session.hpp"
+#include "ensemble/cluster.hpp"
+#include "zookeeper/connect_schedule.hpp"
+#include "ensemble/ensemble_session.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,10 +2,10 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "cluster.hpp"
-#include "nemesis.hpp"
-#include "port_server.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/nemesis.hpp"
+#include "ensemble/port_server.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "fault_plan.hpp"
+#include "ensemble/fault_plan.hpp"
 
 #include <algorithm>
 

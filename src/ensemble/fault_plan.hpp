@@ -1,7 +1,7 @@
 #pragma once
 
-#include "random_source.hpp"
-#include "request.hpp"
+#include "ensemble/random_source.hpp"
+#include "session/request.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "four_letter_words.hpp"
+#include "ensemble/four_letter_words.hpp"
 
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
 #include <array>
 #include <cstdio>

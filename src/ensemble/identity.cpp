@@ -1,4 +1,4 @@
-#include "identity.hpp"
+#include "ensemble/identity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "request.hpp"
-#include "session.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "jute.hpp"
+#include "ensemble/jute.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
-#include "leader.hpp"
+#include "ensemble/leader.hpp"
 
-#include "cluster.hpp"
-#include "server.hpp"
-#include "znode_path.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/server.hpp"
+#include "ensemble/znode_path.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "channel.hpp"
-#include "identity.hpp"
-#include "prepare.hpp"
-#include "session_tracker.hpp"
-#include "transaction.hpp"
-#include "tree.hpp"
+#include "ensemble/channel.hpp"
+#include "ensemble/identity.hpp"
+#include "ensemble/prepare.hpp"
+#include "ensemble/session_tracker.hpp"
+#include "ensemble/transaction.hpp"
+#include "ensemble/tree.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "nemesis.hpp"
+#include "ensemble/nemesis.hpp"
 
-#include "ensemble_session.hpp"
+#include "ensemble/ensemble_session.hpp"
 
 #include <utility>
 

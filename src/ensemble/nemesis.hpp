@@ -2,7 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
 #include <functional>
 #include <memory>

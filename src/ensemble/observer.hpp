@@ -1,8 +1,8 @@
 #pragma once
 
-#include "connection.hpp"
-#include "fault_plan.hpp"
-#include "transaction.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/fault_plan.hpp"
+#include "ensemble/transaction.hpp"
 
 #include <cstdint>
 #include <string>

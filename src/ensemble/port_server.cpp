@@ -1,9 +1,9 @@
-#include "port_server.hpp"
+#include "ensemble/port_server.hpp"
 
 #include <latchkey/error.hpp>
 
-#include "background_thread.hpp"
-#include "protocol_connection.hpp"
+#include "loop/background_thread.hpp"
+#include "ensemble/protocol_connection.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cluster.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-#include "prepare.hpp"
+#include "ensemble/prepare.hpp"
 
-#include "znode_path.hpp"
+#include "ensemble/znode_path.hpp"
 
 #include <array>
 #include <cstdio>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "identity.hpp"
-#include "transaction.hpp"
-#include "tree.hpp"
+#include "ensemble/identity.hpp"
+#include "ensemble/transaction.hpp"
+#include "ensemble/tree.hpp"
 
 #include <cstdint>
 #include <vector>

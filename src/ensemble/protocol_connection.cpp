@@ -1,7 +1,7 @@
-#include "protocol_connection.hpp"
+#include "ensemble/protocol_connection.hpp"
 
-#include "four_letter_words.hpp"
-#include "jute.hpp"
+#include "ensemble/four_letter_words.hpp"
+#include "ensemble/jute.hpp"
 
 #include <optional>
 #include <utility>

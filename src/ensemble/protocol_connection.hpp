@@ -1,10 +1,10 @@
 #pragma once
 
-#include "client_process.hpp"
-#include "cluster.hpp"
-#include "connection.hpp"
-#include "wire_answer.hpp"
-#include "wire_request.hpp"
+#include "ensemble/client_process.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/wire_answer.hpp"
+#include "ensemble/wire_request.hpp"
 
 #include <cstddef>
 #include <cstdint>

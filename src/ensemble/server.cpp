@@ -1,6 +1,6 @@
-#include "server.hpp"
+#include "ensemble/server.hpp"
 
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
 #include <algorithm>
 #include <utility>

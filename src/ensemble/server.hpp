@@ -1,11 +1,11 @@
 #pragma once
 
-#include "connection.hpp"
-#include "leader.hpp"
-#include "transaction.hpp"
-#include "tree.hpp"
-#include "virtual_loop.hpp"
-#include "watch_table.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/leader.hpp"
+#include "ensemble/transaction.hpp"
+#include "ensemble/tree.hpp"
+#include "ensemble/virtual_loop.hpp"
+#include "ensemble/watch_table.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
-#include "cluster.hpp"
-#include "server.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/server.hpp"
 
 #include <utility>
 

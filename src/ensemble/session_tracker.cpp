@@ -1,4 +1,4 @@
-#include "session_tracker.hpp"
+#include "ensemble/session_tracker.hpp"
 
 namespace latchkey::model {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "loop.hpp"
-#include "request.hpp"
+#include "loop/loop.hpp"
+#include "session/request.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "tree.hpp"
+#include "ensemble/tree.hpp"
 
-#include "znode_path.hpp"
+#include "ensemble/znode_path.hpp"
 
 #include <utility>
 

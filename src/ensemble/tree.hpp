@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 
 #include <chrono>
 #include <cstddef>

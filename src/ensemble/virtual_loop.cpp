@@ -1,6 +1,6 @@
-#include "virtual_loop.hpp"
+#include "ensemble/virtual_loop.hpp"
 
-#include "background_thread.hpp"
+#include "loop/background_thread.hpp"
 
 #include <algorithm>
 #include <cmath>

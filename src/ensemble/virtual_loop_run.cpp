@@ -1,4 +1,4 @@
-#include "virtual_loop.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
-#include "watch_table.hpp"
+#include "ensemble/watch_table.hpp"
 
-#include "znode_path.hpp"
+#include "ensemble/znode_path.hpp"
 
 #include <algorithm>
 #include <cstddef>

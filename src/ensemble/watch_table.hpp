@@ -1,8 +1,8 @@
 #pragma once
 
-#include "connection.hpp"
-#include "session.hpp"
-#include "tree.hpp"
+#include "ensemble/connection.hpp"
+#include "session/session.hpp"
+#include "ensemble/tree.hpp"
 
 #include <cstddef>
 #include <functional>

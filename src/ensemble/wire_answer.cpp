@@ -1,6 +1,6 @@
-#include "wire_answer.hpp"
+#include "ensemble/wire_answer.hpp"
 
-#include "jute.hpp"
+#include "ensemble/jute.hpp"
 
 #include <cstddef>
 

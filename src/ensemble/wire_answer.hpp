@@ -1,8 +1,8 @@
 #pragma once
 
-#include "opcode.hpp"
-#include "request.hpp"
-#include "session.hpp"
+#include "ensemble/opcode.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "wire_request.hpp"
+#include "ensemble/wire_request.hpp"
 
-#include "jute.hpp"
+#include "ensemble/jute.hpp"
 
 #include <chrono>
 #include <memory>

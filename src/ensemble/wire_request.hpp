@@ -1,7 +1,7 @@
 #pragma once
 
-#include "connection.hpp"
-#include "opcode.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/opcode.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "znode_path.hpp"
+#include "ensemble/znode_path.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "request.hpp"
+#include "session/request.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapter_stage.hpp"
-#include "name_resolution.hpp"
+#include "zookeeper/name_resolution.hpp"
 
 #include <chrono>
 #include <memory>

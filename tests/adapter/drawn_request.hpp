@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ensemble/random_source.hpp"
-#include "request.hpp"
+#include "session/request.hpp"
 
 #include <deque>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "ensemble/random_source.hpp"
 #include "ensemble/virtual_loop.hpp"
-#include "name_resolution.hpp"
+#include "zookeeper/name_resolution.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ensemble/virtual_loop.hpp"
-#include "io_loop.hpp"
+#include "loop/io_loop.hpp"
 
 #include <memory>
 

@@ -4,7 +4,7 @@
 #include "drawn_request.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "simulated_loop.hpp"
-#include "zookeeper_session.hpp"
+#include "zookeeper/zookeeper_session.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,8 +3,8 @@
 #include "adapter_stage.hpp"
 #include "counted_resolver.hpp"
 #include "ensemble/virtual_loop.hpp"
-#include "io_loop.hpp"
-#include "session.hpp"
+#include "loop/io_loop.hpp"
+#include "session/session.hpp"
 #include "user_watches.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "adapter_stage.hpp"
 #include "counting_allocator.hpp"
-#include "request.hpp"
-#include "session.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
 
 #include <cstdint>
 #include <memory>

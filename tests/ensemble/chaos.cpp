@@ -5,16 +5,16 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
-#include "ask.hpp"
+#include "call/blocking_read.hpp"
 #include "calm.hpp"
 #include "chaos_faults.hpp"
 #include "chaos_workers.hpp"
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "fenced_register.hpp"
 #include "participants.hpp"
 #include "real_ensemble.hpp"
-#include "request.hpp"
+#include "session/request.hpp"
 #include "standstills.hpp"
 #include "transaction_log.hpp"
 

@@ -1,10 +1,10 @@
 #include "contest.hpp"
 
-#include "ask.hpp"
-#include "client_core.hpp"
+#include "call/blocking_read.hpp"
+#include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
-#include "request.hpp"
+#include "session/request.hpp"
 
 #include <algorithm>
 #include <cstdio>

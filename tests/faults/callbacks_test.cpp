@@ -1,4 +1,4 @@
-#include "awaited.hpp"
+#include "loop/blocking_result.hpp"
 #include "eventually.hpp"
 #include "stepped_test.hpp"
 

@@ -11,7 +11,7 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "eventually.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "stepped_test.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "election.hpp"
-#include "leader_letter.hpp"
+#include "leader/transfer/mailbox.hpp"
 
 #include <cstddef>
 #include <memory>

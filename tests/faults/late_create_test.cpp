@@ -1,7 +1,7 @@
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 

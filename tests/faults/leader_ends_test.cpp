@@ -1,7 +1,7 @@
 // How terms end that nobody expects to end: who is told, and what is asked of the servers.
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "election.hpp"
-#include "leader_record_write.hpp"
+#include "znode/guarded_write.hpp"
 
 #include <chrono>
 #include <memory>

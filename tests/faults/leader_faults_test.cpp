@@ -1,6 +1,6 @@
 // What becomes of leaders and candidates when requests, answers, sessions and znodes are lost on
 // the way.
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "election.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What candidates write to each other, when it comes at a bad moment, or is gone before it is read.
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "election_with_transfers.hpp"
-#include "leader_record_write.hpp"
+#include "znode/guarded_write.hpp"
 
 #include <algorithm>
 #include <memory>

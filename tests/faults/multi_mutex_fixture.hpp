@@ -2,7 +2,7 @@
 
 #include <latchkey/multi_mutex.hpp>
 
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>

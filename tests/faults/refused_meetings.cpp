@@ -3,7 +3,7 @@
 #include <latchkey/group.hpp>
 
 #include "barrier_calls.hpp"
-#include "barrier_change.hpp"
+#include "barrier/barrier_change.hpp"
 #include "refused_use.hpp"
 #include "stepped_outcome.hpp"
 

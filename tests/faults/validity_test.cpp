@@ -1,5 +1,5 @@
-#include "client_core.hpp"
-#include "connect_string.hpp"
+#include "client/client_core.hpp"
+#include "session/connect_string.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "stepped_test.hpp"
 

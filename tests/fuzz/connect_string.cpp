@@ -1,9 +1,9 @@
-#include "connect_string.hpp"
+#include "session/connect_string.hpp"
 
 #include <latchkey/error.hpp>
 
 #include "input.hpp"
-#include "path.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 

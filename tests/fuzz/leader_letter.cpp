@@ -1,7 +1,7 @@
-#include "leader_letter.hpp"
+#include "leader/transfer/mailbox.hpp"
 
 #include "input.hpp"
-#include "leader_record.hpp"
+#include "leader/leader_record.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "leader_record.hpp"
+#include "leader/leader_record.hpp"
 
 #include "input.hpp"
 

@@ -1,5 +1,5 @@
 #include "input.hpp"
-#include "queue.hpp"
+#include "queue/queue_order.hpp"
 
 #include <algorithm>
 #include <set>

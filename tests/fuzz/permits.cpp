@@ -1,4 +1,4 @@
-#include "permits.hpp"
+#include "semaphore/permits.hpp"
 
 #include "input.hpp"
 

@@ -1,7 +1,7 @@
-#include "record.hpp"
+#include "queue/participant_record.hpp"
 
 #include "input.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 // A participant's data: any client may write anything there.
 

@@ -1,6 +1,6 @@
-#include "chroot.hpp"
+#include "session/chroot.hpp"
 #include "input.hpp"
-#include "request_check.hpp"
+#include "session/request_check.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "input.hpp"
-#include "path.hpp"
+#include "text/path.hpp"
 #include "printable.hpp"
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "leader_record.hpp"
+#include "leader/leader_record.hpp"
 #include "recipe_test.hpp"
 
 #include <optional>

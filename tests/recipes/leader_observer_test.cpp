@@ -1,6 +1,6 @@
 #include <latchkey/leader_observer.hpp>
 
-#include "leader_record.hpp"
+#include "leader/leader_record.hpp"
 #include "recipe_test.hpp"
 
 #include <memory>

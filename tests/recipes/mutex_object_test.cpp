@@ -1,5 +1,5 @@
 #include "blocking_thread.hpp"
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "recipe_test.hpp"
 
 #include <algorithm>

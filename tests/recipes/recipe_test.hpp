@@ -2,7 +2,7 @@
 
 #include <latchkey/mutex.hpp>
 
-#include "awaited.hpp"
+#include "loop/blocking_result.hpp"
 #include "eventually.hpp"
 #include "world.hpp"
 

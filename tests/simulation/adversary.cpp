@@ -1,7 +1,7 @@
 #include "adversary.hpp"
 
-#include "cluster.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "connection.hpp"
-#include "fault_plan.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/fault_plan.hpp"
 #include "judge.hpp"
-#include "loop.hpp"
+#include "loop/loop.hpp"
 #include "program.hpp"
 #include "stage.hpp"
 

@@ -2,8 +2,8 @@
 #include <latchkey/error.hpp>
 
 #include "adversary.hpp"
-#include "cluster.hpp"
-#include "ensemble_session.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/ensemble_session.hpp"
 
 #include <algorithm>
 #include <array>

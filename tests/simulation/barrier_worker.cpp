@@ -1,7 +1,7 @@
 #include "barrier_worker.hpp"
 
-#include "acquirer.hpp"
-#include "barrier_change.hpp"
+#include "queue/acquire_calls.hpp"
+#include "barrier/barrier_change.hpp"
 #include "plan.hpp"
 
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stage.hpp"
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstdint>

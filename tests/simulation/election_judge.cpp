@@ -1,6 +1,6 @@
 #include "election_judge.hpp"
 
-#include "leader_term.hpp"
+#include "leader/leader_term.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include <latchkey/group.hpp>
 
 #include "stage.hpp"
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "judge.hpp"
 
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
 #include <algorithm>
 #include <sstream>

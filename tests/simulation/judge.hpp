@@ -2,12 +2,12 @@
 
 #include <latchkey/hold.hpp>
 
-#include "connection.hpp"
-#include "hold_state.hpp"
+#include "ensemble/connection.hpp"
+#include "client/hold_state.hpp"
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <cstdint>
 #include <map>

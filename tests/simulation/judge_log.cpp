@@ -1,4 +1,4 @@
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 #include "judge.hpp"
 #include "plan.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "leader_candidate.hpp"
 #include "stage.hpp"
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstddef>

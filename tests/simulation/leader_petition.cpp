@@ -1,11 +1,11 @@
 #include "leader_petition.hpp"
 
-#include "client_core.hpp"
-#include "leader_candidacy.hpp"
-#include "leader_letter.hpp"
+#include "client/client_core.hpp"
+#include "leader/leader_candidate.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "program.hpp"
-#include "queue.hpp"
-#include "request.hpp"
+#include "queue/queue_order.hpp"
+#include "session/request.hpp"
 
 #include <functional>
 #include <memory>

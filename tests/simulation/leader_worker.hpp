@@ -4,7 +4,7 @@
 
 #include "caller.hpp"
 #include "leader_judge.hpp"
-#include "loop.hpp"
+#include "loop/loop.hpp"
 #include "stage.hpp"
 
 #include <cstddef>

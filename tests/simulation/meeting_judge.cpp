@@ -1,6 +1,6 @@
 #include "meeting_judge.hpp"
 
-#include "connection.hpp"
+#include "ensemble/connection.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "caller.hpp"
 #include "judge.hpp"
-#include "loop.hpp"
+#include "loop/loop.hpp"
 #include "program.hpp"
 #include "stage.hpp"
 

@@ -6,7 +6,7 @@
 #include "leader_log.hpp"
 #include "stage.hpp"
 #include "timeliness.hpp"
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstddef>

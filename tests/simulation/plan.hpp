@@ -3,7 +3,7 @@
 #include <latchkey/ensemble.hpp>
 
 #include "fault.hpp"
-#include "random_source.hpp"
+#include "ensemble/random_source.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,10 +1,10 @@
 #include "program.hpp"
 
 #include "caller.hpp"
-#include "client_core.hpp"
-#include "connect_string.hpp"
-#include "ensemble_access.hpp"
-#include "virtual_loop.hpp"
+#include "client/client_core.hpp"
+#include "session/connect_string.hpp"
+#include "ensemble/ensemble_access.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "plan.hpp"
-#include "random_source.hpp"
+#include "ensemble/random_source.hpp"
 #include "simulation.hpp"
 #include "truth.hpp"
 

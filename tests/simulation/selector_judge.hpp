@@ -1,7 +1,7 @@
 #pragma once
 
 #include "election_judge.hpp"
-#include "leader_campaign.hpp"
+#include "leader/selector_loop.hpp"
 
 #include <exception>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "selector_worker.hpp"
 
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "leader_acts.hpp"
 #include "plan.hpp"
 #include "program.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "caller.hpp"
-#include "leader_campaign.hpp"
-#include "loop.hpp"
+#include "leader/selector_loop.hpp"
+#include "loop/loop.hpp"
 #include "selector_judge.hpp"
 #include "stage.hpp"
 

@@ -3,13 +3,13 @@
 #include <latchkey/error.hpp>
 
 #include "adversary.hpp"
-#include "cluster.hpp"
-#include "ensemble_access.hpp"
+#include "ensemble/cluster.hpp"
+#include "ensemble/ensemble_access.hpp"
 #include "judge.hpp"
-#include "observer.hpp"
+#include "ensemble/observer.hpp"
 #include "program.hpp"
 #include "stage.hpp"
-#include "virtual_loop.hpp"
+#include "ensemble/virtual_loop.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 #include <latchkey/ensemble.hpp>
 
 #include "plan.hpp"
-#include "random_source.hpp"
+#include "ensemble/random_source.hpp"
 #include "recipe.hpp"
 #include "simulation.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <latchkey/acl.hpp>
 
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 #include "program.hpp"
 
 #include <algorithm>

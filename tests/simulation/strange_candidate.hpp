@@ -1,8 +1,8 @@
 #pragma once
 
 #include "caller.hpp"
-#include "loop.hpp"
-#include "request.hpp"
+#include "loop/loop.hpp"
+#include "session/request.hpp"
 #include "stage.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "timeliness.hpp"
 
-#include "cluster.hpp"
+#include "ensemble/cluster.hpp"
 
 #include <algorithm>
 #include <cstddef>

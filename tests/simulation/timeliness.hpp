@@ -2,7 +2,7 @@
 
 #include "judge.hpp"
 #include "stage.hpp"
-#include "transaction.hpp"
+#include "ensemble/transaction.hpp"
 
 #include <cstdint>
 #include <map>

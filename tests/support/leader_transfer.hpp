@@ -4,7 +4,7 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "eventually.hpp"
-#include "leader_letter.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "world.hpp"
 
 #include <chrono>

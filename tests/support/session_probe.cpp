@@ -1,6 +1,6 @@
 #include "session_probe.hpp"
 
-#include "zookeeper_session.hpp"
+#include "zookeeper/zookeeper_session.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "asio_loop.hpp"
-#include "name_resolution.hpp"
-#include "session.hpp"
+#include "loop/asio_loop.hpp"
+#include "zookeeper/name_resolution.hpp"
+#include "session/session.hpp"
 
 #include <chrono>
 #include <condition_variable>

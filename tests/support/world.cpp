@@ -2,8 +2,8 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "ask.hpp"
-#include "client_core.hpp"
+#include "call/blocking_read.hpp"
+#include "client/client_core.hpp"
 #include "ensemble/wire_answer.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"

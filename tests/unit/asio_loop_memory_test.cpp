@@ -1,4 +1,4 @@
-#include "asio_loop.hpp"
+#include "loop/asio_loop.hpp"
 #include "failing_allocations.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
-#include "asio_loop.hpp"
+#include "loop/asio_loop.hpp"
 
 #include "eventually.hpp"
-#include "fork_guard.hpp"
+#include "loop/fork_guard.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "awaited.hpp"
+#include "loop/blocking_result.hpp"
 
 #include "blocking_thread.hpp"
 #include "eventually.hpp"

@@ -1,4 +1,4 @@
-#include "backoff.hpp"
+#include "loop/backoff.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "round.hpp"
+#include "barrier/double_barrier_round.hpp"
 
 #include <string>
 #include <vector>

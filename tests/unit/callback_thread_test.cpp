@@ -1,9 +1,9 @@
-#include "callback_thread.hpp"
+#include "loop/callback_thread.hpp"
 
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
 
-#include "environment.hpp"
+#include "client/runtime.hpp"
 #include "eventually.hpp"
 
 #include <algorithm>

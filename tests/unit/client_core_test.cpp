@@ -1,10 +1,10 @@
 // What a client makes of the events of a session, one at a time.
-#include "client_core.hpp"
+#include "client/client_core.hpp"
 
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "connect_string.hpp"
+#include "session/connect_string.hpp"
 #include "ensemble/virtual_loop.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "connect_schedule.hpp"
+#include "zookeeper/connect_schedule.hpp"
 
 #include <cstdint>
 #include <limits>

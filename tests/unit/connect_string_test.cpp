@@ -1,4 +1,4 @@
-#include "connect_string.hpp"
+#include "session/connect_string.hpp"
 
 #include <latchkey/error.hpp>
 

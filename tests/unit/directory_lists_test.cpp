@@ -1,4 +1,4 @@
-#include "directory_lists.hpp"
+#include "client/directory_lists.hpp"
 
 #include <memory>
 #include <string>

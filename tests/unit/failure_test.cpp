@@ -1,4 +1,4 @@
-#include "failure.hpp"
+#include "client/failure.hpp"
 
 #include <latchkey/acl.hpp>
 #include <latchkey/fencing_token.hpp>

@@ -1,7 +1,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/file_lock_path.hpp>
 
-#include "path.hpp"
+#include "text/path.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "guaranteed_deletes.hpp"
+#include "client/guaranteed_deletes.hpp"
 
 #include "ensemble/virtual_loop.hpp"
 

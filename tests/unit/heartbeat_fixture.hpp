@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ensemble/virtual_loop.hpp"
-#include "heartbeat.hpp"
+#include "client/heartbeat.hpp"
 
 #include <chrono>
 #include <functional>

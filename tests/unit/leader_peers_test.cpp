@@ -1,6 +1,6 @@
-#include "leader_peers.hpp"
+#include "leader/transfer/priority_policy.hpp"
 
-#include "leader_letter.hpp"
+#include "leader/transfer/mailbox.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "paced_retry.hpp"
+#include "loop/paced_retry.hpp"
 
 #include "ensemble/virtual_loop.hpp"
 

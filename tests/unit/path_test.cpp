@@ -1,4 +1,4 @@
-#include "path.hpp"
+#include "text/path.hpp"
 
 #include <latchkey/error.hpp>
 

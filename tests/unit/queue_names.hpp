@@ -1,6 +1,6 @@
 #pragma once
 
-#include "queue.hpp"
+#include "queue/queue_order.hpp"
 
 #include <cstdint>
 #include <cstdio>

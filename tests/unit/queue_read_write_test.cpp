@@ -1,4 +1,4 @@
-#include "queue.hpp"
+#include "queue/queue_order.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-#include "leader_candidacy.hpp"
-#include "queue.hpp"
+#include "leader/leader_candidate.hpp"
+#include "queue/queue_order.hpp"
 
 #include <string>
 #include <vector>

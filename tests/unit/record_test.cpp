@@ -1,4 +1,4 @@
-#include "record.hpp"
+#include "queue/participant_record.hpp"
 
 #include "eventually.hpp"
 

@@ -1,4 +1,4 @@
-#include "request_check.hpp"
+#include "session/request_check.hpp"
 
 #include <string>
 

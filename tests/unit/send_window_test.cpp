@@ -1,4 +1,4 @@
-#include "send_window.hpp"
+#include "loop/send_window.hpp"
 
 #include <cstddef>
 #include <vector>

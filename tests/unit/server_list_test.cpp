@@ -1,4 +1,4 @@
-#include "server_list.hpp"
+#include "zookeeper/server_list.hpp"
 
 #include <set>
 #include <string>

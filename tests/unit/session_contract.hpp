@@ -1,6 +1,6 @@
 #pragma once
 
-#include "environment.hpp"
+#include "client/runtime.hpp"
 
 #include <chrono>
 #include <cstdint>

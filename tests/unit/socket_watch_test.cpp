@@ -1,6 +1,6 @@
-#include "socket_watch.hpp"
+#include "zookeeper/socket_watch.hpp"
 
-#include "asio_loop.hpp"
+#include "loop/asio_loop.hpp"
 
 #include <array>
 #include <string>

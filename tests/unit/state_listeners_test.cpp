@@ -1,4 +1,4 @@
-#include "state_listeners.hpp"
+#include "client/state_listeners.hpp"
 
 #include "blocking_thread.hpp"
 #include "eventually.hpp"

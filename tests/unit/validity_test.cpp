@@ -1,4 +1,4 @@
-#include "validity.hpp"
+#include "client/validity.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "watch_registry.hpp"
+#include "session/watch_registry.hpp"
 
 #include <memory>
 #include <string>

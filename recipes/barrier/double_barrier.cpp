@@ -1,0 +1,148 @@
+#include <latchkey/double_barrier.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "barrier/double_barrier_enter.hpp"
+#include "barrier/double_barrier_leave.hpp"
+#include "text/path.hpp"
+#include "queue/participant_record.hpp"
+
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+using state = attendance::state;
+
+constexpr std::uint32_t most_participants = barrier_round::most;
+
+}  // namespace
+
+class double_barrier::impl {
+public:
+    impl(std::shared_ptr<client_core> c, participation p, std::uint32_t participants)
+        : core(std::move(c)), at(std::make_shared<attendance>()) {
+        at->as = std::move(p);
+        at->wanted = participants;
+    }
+
+    impl(const impl&) = delete;
+    impl& operator=(const impl&) = delete;
+
+    ~impl() {
+        core->post([core = core, at = at] {
+            at->abandoned = true;
+            if (at->now == state::inside && at->generation == core->generation()) {
+                core->deletes().add(join_path(at->as.directory, at->own), nullptr);
+                at->forget_own(core);
+            }
+        });
+    }
+
+    template <class Start>
+    auto enter(const Start& start) const {
+        const auto call = std::make_shared<barrier_entry>(core, at);
+        const change now(
+            *at, state::outside, state::entering, "entered already: leave first", *call);
+        return start(call);
+    }
+
+    template <class Start>
+    auto leave(const Start& start) const {
+        const auto call = std::make_shared<barrier_exit>(core, at);
+        const change now(
+            *at, state::inside, state::leaving, "not entered: there is nothing to leave", *call);
+        return start(call);
+    }
+
+    const std::shared_ptr<client_core> core;
+    const std::shared_ptr<attendance> at;
+
+private:
+    /// The change of state that a call makes, taken back if the call could not be started.
+    class change {
+    public:
+        change(attendance& at, state from, state to, const char* otherwise, const errand& call)
+            : at_(at), from_(from), call_(call) {
+            if (!at.now.compare_exchange_strong(from, to)) {
+                throw error(errc::invalid_argument,
+                            '"' + escaped(at.as.directory) + "\": " + otherwise);
+            }
+        }
+
+        change(const change&) = delete;
+        change& operator=(const change&) = delete;
+
+        ~change() {
+            if (!call_.started()) {
+                at_.now = from_;
+            }
+        }
+
+    private:
+        attendance& at_;
+        const state from_;
+        const errand& call_;
+    };
+};
+
+double_barrier::double_barrier(client& c,
+                               std::string path,
+                               std::uint32_t participants,
+                               mutex_options options) {
+    if (participants == 0 || participants > most_participants) {
+        throw error(errc::invalid_argument,
+                    "a barrier for " + std::to_string(participants) + " participants: use 1 to " +
+                        std::to_string(most_participants));
+    }
+    const auto core = client_core::of(c);
+    const bool recorded = !options.data;
+    auto as = participation_of(*core, std::move(path), {}, std::move(options));
+    if (recorded) {
+        as.data = [record = record_writer::shared()](lock_mode) {
+            return record->write("barrier");
+        };
+    }
+    impl_ = std::make_shared<impl>(core, std::move(as), participants);
+}
+
+double_barrier::~double_barrier() {
+    if (impl_->core->forked()) {
+        leak(impl_);
+    }
+}
+
+bool double_barrier::enter(std::stop_token stop) {
+    return enter_within(std::chrono::nanoseconds::max(), std::move(stop));
+}
+
+bool double_barrier::leave(std::stop_token stop) {
+    return leave_within(std::chrono::nanoseconds::max(), std::move(stop));
+}
+
+bool double_barrier::enter_within(std::chrono::nanoseconds limit, std::stop_token stop) {
+    impl_->core->check_may_block();
+    return impl_->enter([&](const auto& call) { return wait_for(call, limit, stop); });
+}
+
+bool double_barrier::leave_within(std::chrono::nanoseconds limit, std::stop_token stop) {
+    impl_->core->check_may_block();
+    return impl_->leave([&](const auto& call) { return wait_for(call, limit, stop); });
+}
+
+void double_barrier::async_enter(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
+    impl_->enter([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
+}
+
+void double_barrier::async_leave(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
+    impl_->leave([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
+}
+
+bool double_barrier::inside() const noexcept {
+    return impl_->at->now == state::inside && impl_->at->session == impl_->core->session_id();
+}
+
+const std::string& double_barrier::path() const noexcept {
+    return impl_->at->as.directory;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "call/retrying_operation.hpp"
+#include "barrier/double_barrier_round.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey {
+
+/// Enters a double barrier: takes a place, and waits for the round that it is in.
+class barrier_entry final : public errand {
+public:
+    barrier_entry(std::shared_ptr<client_core> core, std::shared_ptr<attendance> a)
+        : errand(std::move(core)), at_(std::move(a)), farewell_(this->core()->loop()) {}
+
+private:
+    void session_connected() override;
+    void session_ended(loss) override;
+    void client_closed(const failure& why) override;
+    void give_up() override;
+
+    void take_place();
+    void on_created(const reply& r);
+    void lose_place();
+    void look();
+    void look_again();
+    void on_changed();
+    void judge(const reply& directory, const reply& ready, const reply& list);
+    void open_round(const reply& directory, std::vector<std::string> members);
+    void on_round(std::int32_t version, const reply& ready, std::vector<std::string> members);
+    void on_curators_round(std::int32_t version,
+                           std::int64_t begun,
+                           std::vector<std::string> members);
+    void pass_curators_round(std::int32_t version, const std::vector<std::string>& members);
+    void if_counted_on(std::int64_t begun, std::function<void(bool)> then);
+    void start_anew(std::int32_t version);
+    void look_unless_refused(const reply& r);
+    void withdraw();
+    void on_opened_or_not(const reply& directory, const reply& ready);
+    void remove_own(std::int32_t version);
+    [[nodiscard]] request removal(std::int32_t version) const;
+    void pass(barrier_round round);
+    void wait(const std::vector<std::string>& members, bool round_is_on);
+    void heed(std::string_view name);
+    [[nodiscard]] std::shared_ptr<session::watcher> stirs();
+    void end(result r);
+    bool refused(const reply& r, const std::string& path);
+
+    [[nodiscard]] std::string path_of(std::string_view name) const;
+
+    const std::shared_ptr<attendance> at_;
+    std::shared_ptr<session::watcher> watch_;
+    bool placed_ = false;  ///< the own znode is there, as far as we know
+    bool sent_ = false;    ///< or may be
+    /// Whoever comes last opens the round: it sees all others in its first list. Who has seen too
+    /// few leaves that to somebody who comes later, so that not everybody tries.
+    bool opens_ = false;
+    bool fresh_ = false;    ///< it has not waited yet
+    bool keeps_ = false;    ///< hears of everybody who comes and goes, for the others
+    bool busy_ = false;     ///< opens a round, or reads it: what the watch tells can wait
+    bool changed_ = false;  ///< it has told something meanwhile
+    bool leaving_ = false;
+    timer farewell_;
+};
+
+}  // namespace latchkey

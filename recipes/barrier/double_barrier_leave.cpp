@@ -1,0 +1,182 @@
+#include "barrier/double_barrier_leave.hpp"
+
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+void barrier_exit::session_connected() {
+    next_step();
+    watch_.reset();
+    if (gone_) {
+        look();
+    } else if (at_->generation != core()->generation()) {
+        session_ended(loss::session_expired);
+    } else {
+        remove_own();
+    }
+}
+
+/// Who has left in the last moment of its session cannot tell that from a loss, and the others may
+/// be told of one.
+void barrier_exit::session_ended(loss) {
+    if (!gone_ && !finished()) {
+        end({{errc::session_lost,
+              '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
+             false});
+    }
+}
+
+void barrier_exit::client_closed(const failure& why) {
+    give_up();
+    if (!finished()) {
+        end({why, false});
+    }
+}
+
+void barrier_exit::give_up() {
+    if (!gone_) {
+        core()->deletes().add(join_path(at_->as.directory, at_->own), nullptr);
+    }
+    if (!core()->closed_why()) {
+        end({});
+    }
+}
+
+/// The directory's version counts those who leave: see barrier_round.
+void barrier_exit::remove_own() {
+    core()->submit(request::multi({request::remove(join_path(at_->as.directory, at_->own)),
+                                   request::set(at_->as.directory, at_->round.note())}),
+                   here([this](const reply& r) { on_removed(r); }));
+}
+
+void barrier_exit::on_removed(const reply& r) {
+    const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
+    if (r.ok() || (missing && in_doubt_)) {
+        gone_ = true;
+        look();
+    } else if (missing) {
+        end({{errc::participant_lost,
+              '"' + escaped(at_->as.directory) + '/' + at_->own +
+                  "\": the own znode was deleted by somebody else"},
+             false});
+    } else if (outcome_unknown(r.code)) {
+        in_doubt_ = true;
+        begin_again();
+    } else if (r.code == result_code::throttled) {
+        retry_later();
+    } else {
+        core()->deletes().add(join_path(at_->as.directory, at_->own), nullptr);
+        end({failure_of(r.code, at_->as.directory), false});
+    }
+}
+
+/// The version before the list is what `ready` is cleared away with: a round that has begun since
+/// changed it. The one after the list has seen all who left.
+void barrier_exit::look() {
+    struct answers {
+        reply before;
+        reply list;
+    };
+
+    const auto a = std::make_shared<answers>();
+    const std::string& directory = at_->as.directory;
+    core()->submit(request::get(directory), here([a](reply r) { a->before = std::move(r); }));
+    core()->submit(request::children(directory), here([a](reply r) { a->list = std::move(r); }));
+    core()->submit(request::get(directory), here([this, a](const reply& after) {
+                       for (const reply* r :
+                            std::initializer_list<const reply*>{&a->before, &a->list, &after}) {
+                           if (!r->ok()) {
+                               refused(r->code);
+                               return;
+                           }
+                       }
+                       if (after.stat.czxid == at_->directory) {
+                           judge(a->before, a->list.names, after);
+                       } else {
+                           refused(result_code::no_node);
+                       }
+                   }));
+}
+
+void barrier_exit::judge(const reply& before,
+                         const std::vector<std::string>& names,
+                         const reply& after) {
+    const auto left = at_->round.left_of(names);
+    if (!left.empty()) {
+        if (only_looks()) {
+            end({});
+            return;
+        }
+        // Anybody will do. Not all the same one, which would wake everybody each time.
+        znode_watch::observer& self = *this;
+        watch_ = std::make_shared<znode_watch>(
+            core(),
+            join_path(at_->as.directory, left[core()->loop().random() % left.size()]),
+            self);
+        watch_->arm();
+        return;
+    }
+    // A later round's is none of ours.
+    if (at_->round.is_the_last(before.data) &&
+        std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
+        clear_away(before.stat.version);
+    }
+    if (at_->round.all_have_left(after.stat.version, after.data)) {
+        end({{}, true});
+    } else {
+        end({{errc::participant_lost,
+              '"' + escaped(at_->as.directory) +
+                  "\": the session of a participant ended inside the barrier"},
+             false});
+    }
+}
+
+/// Nobody waits for it: whoever comes next finds out what it is.
+void barrier_exit::clear_away(std::int32_t version) const {
+    core()->submit(
+        request::multi({request::check(at_->as.directory, version),
+                        request::remove(join_path(at_->as.directory, barrier_round::ready))}),
+        [](const reply&) {});
+}
+
+void barrier_exit::on_znode_deleted() {
+    if (finished()) {
+        return;
+    }
+    if (watch_->saw_deletion()) {
+        next_step();
+        look();
+    } else {
+        again_soon([this] { look(); });
+    }
+}
+
+void barrier_exit::on_watch_refused(result_code code) {
+    if (!finished()) {
+        refused(code);
+    }
+}
+
+void barrier_exit::refused(result_code code) {
+    if (outcome_unknown(code)) {
+        begin_again();
+    } else if (code == result_code::no_node) {
+        end({{}, true});  // somebody has removed the barrier: there is nothing to leave
+    } else if (code == result_code::throttled) {
+        retry_later();
+    } else {
+        end({failure_of(code, at_->as.directory), false});
+    }
+}
+
+void barrier_exit::end(result r) {
+    watch_.reset();
+    at_->forget_own(core());
+    at_->now = attendance::state::outside;
+    finish(std::move(r));
+}
+
+}  // namespace latchkey

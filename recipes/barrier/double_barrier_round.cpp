@@ -1,0 +1,177 @@
+#include "barrier/double_barrier_round.hpp"
+
+#include "znode/late_znode.hpp"
+#include "text/path.hpp"
+#include "text/untrusted_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+namespace {
+
+/// Of ours, with room for what later versions may add.
+constexpr std::size_t longest_note = 4096;
+
+/// What the directory's data tells.
+struct round_note {
+    std::int32_t version = 0;
+    std::int64_t counting = 0;
+    std::vector<std::int32_t> broken = {};
+};
+
+/// Numbers that anybody may have written.
+std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
+    std::vector<std::int32_t> broken;
+    const auto found = object.find("broken");
+    if (found != object.end() && found->is_array()) {
+        for (const auto& each : *found) {
+            if (each.is_number_integer() && broken.size() < barrier_round::memory) {
+                broken.push_back(static_cast<std::int32_t>(each.get<std::int64_t>()));
+            }
+        }
+    }
+    return broken;
+}
+
+/// Nothing of data that is not ours.
+std::optional<round_note> read_note(const std::string& data) {
+    const auto object = read_untrusted(data, longest_note, 2);
+    if (!object.is_object() || !object.contains("version") || !object.contains("counting") ||
+        !object["version"].is_number_integer() || !object["counting"].is_number_integer()) {
+        return std::nullopt;
+    }
+    return round_note{static_cast<std::int32_t>(object["version"].get<std::int64_t>()),
+                      object["counting"].get<std::int64_t>(),
+                      broken_in(object)};
+}
+
+/// How many of them write in the directory when they leave.
+std::int64_t counting(const std::vector<std::string>& members) {
+    return std::count_if(members.begin(), members.end(), [](const auto& name) {
+        return name.starts_with(barrier_round::prefix);
+    });
+}
+
+}  // namespace
+
+std::size_t barrier_round::how_many_fit(const std::vector<std::string>& members) noexcept {
+    constexpr std::size_t for_the_rest = longest_note;
+    std::size_t size = for_the_rest;
+    std::size_t count = 0;
+    while (count < members.size() && count < most) {
+        size += 3 * members[count].size() + 3;  // escapes of what names may contain, and quotes
+        if (size > longest) {
+            break;
+        }
+        ++count;
+    }
+    return count;
+}
+
+bool barrier_round::has(std::string_view name) const noexcept {
+    return std::find(members.begin(), members.end(), name) != members.end();
+}
+
+std::vector<std::string> barrier_round::left_of(const std::vector<std::string>& names) const {
+    std::vector<std::string> left;
+    for (const std::string& name : names) {
+        if (has(name)) {
+            left.push_back(name);
+        }
+    }
+    return left;
+}
+
+barrier_round barrier_round::after(std::int32_t now,
+                                   const std::string& data,
+                                   std::vector<std::string> members) {
+    barrier_round next{std::move(members), now + 1};
+    if (auto before = read_note(data)) {
+        next.broken = std::move(before->broken);
+        if (std::int64_t(now) - before->version < before->counting) {
+            next.broken.push_back(before->version);
+        }
+        if (next.broken.size() > memory) {
+            next.broken.erase(next.broken.begin());
+        }
+    }
+    return next;
+}
+
+bool barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
+    if (!version) {
+        return true;  // nobody knows better
+    }
+    const auto noted = read_note(data);
+    if (!noted || noted->version <= *version) {
+        return std::int64_t(now) - *version >= counting(members);
+    }
+    const auto& broken_since = noted->broken;
+    const bool forgotten = broken_since.size() >= memory && broken_since.front() > *version;
+    return !forgotten &&
+           std::find(broken_since.begin(), broken_since.end(), *version) == broken_since.end();
+}
+
+bool barrier_round::is_the_last(const std::string& data) const {
+    const auto noted = read_note(data);
+    return version ? noted && noted->version == *version : !noted;
+}
+
+std::string barrier_round::note() const {
+    return version ? nlohmann::json{{"version", *version},
+                                    {"counting", counting(members)},
+                                    {"broken", broken}}
+                         .dump()
+                   : std::string();
+}
+
+std::string barrier_round::write() const {
+    return nlohmann::json{
+        {"version", version.value_or(0)}, {"members", members}, {"broken", broken}}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<barrier_round> barrier_round::read(const std::string& data) {
+    const auto object = read_untrusted(data, longest, 2);
+    if (!object.is_object() || !object.contains("version") || !object.contains("members") ||
+        !object["version"].is_number_integer() || !object["members"].is_array() ||
+        object["members"].size() > most) {
+        return std::nullopt;
+    }
+    barrier_round round;
+    round.version = static_cast<std::int32_t>(object["version"].get<std::int64_t>());
+    for (const auto& name : object["members"]) {
+        if (!name.is_string()) {
+            return std::nullopt;
+        }
+        round.members.push_back(name.get<std::string>());
+    }
+    round.broken = broken_in(object);
+    return round;
+}
+
+std::string nearest_before(const std::string& own, const std::vector<std::string>& members) {
+    std::string nearest;
+    for (const std::string& name : members) {
+        if (name.starts_with(barrier_round::prefix) && name < own && name > nearest) {
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+void attendance::forget_own(const std::shared_ptr<client_core>& core) {
+    if (std::exchange(in_doubt, false) && generation == core->generation()) {
+        late_znode::await(core, join_path(as.directory, own));
+    }
+    own.clear();
+}
+
+std::vector<std::string> members_in(std::vector<std::string> names) {
+    std::erase(names, barrier_round::ready);
+    return names;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,88 @@
+#include "call/blocking_read.hpp"
+
+#include "call/retrying_operation.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// Bounds what servers and this process keep for one call.
+constexpr std::size_t most_in_flight = 64;
+
+class asking final : public errand {
+public:
+    asking(std::shared_ptr<client_core> core,
+           const std::vector<request>& questions,
+           std::size_t most_data)
+        : errand(std::move(core)), questions_(questions), most_data_(most_data) {}
+
+    /// Once it is finished.
+    [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
+
+private:
+    void session_connected() override {
+        next_step();
+        replies_.assign(questions_.size(), {});
+        sent_ = 0;
+        unanswered_ = questions_.size();
+        while (sent_ < std::min(most_in_flight, questions_.size())) {
+            send_next();
+        }
+    }
+
+    void send_next() {
+        const std::size_t i = sent_++;
+        core()->submit(questions_[i], here([this, i](reply r) { on_answer(i, std::move(r)); }));
+    }
+
+    void on_answer(std::size_t i, reply r) {
+        if (outcome_unknown(r.code)) {
+            begin_again();
+            return;
+        }
+        if (r.data.size() > most_data_) {
+            r.data = r.data.substr(0, most_data_);
+        }
+        replies_[i] = std::move(r);
+        if (--unanswered_ == 0) {
+            finish({{}, true});
+        } else if (sent_ < questions_.size()) {
+            send_next();
+        }
+    }
+
+    const std::vector<request> questions_;
+    const std::size_t most_data_;
+    std::vector<reply> replies_;
+    std::size_t sent_ = 0;
+    std::size_t unanswered_ = 0;
+};
+
+}  // namespace
+
+std::vector<reply> ask(client_core& core,
+                       const std::vector<request>& questions,
+                       std::size_t most_data) {
+    if (questions.empty()) {
+        return {};
+    }
+    const auto limit = core.session_timeout().count() > 0 ? core.session_timeout()
+                                                          : core.options().session_timeout;
+    const auto call = std::make_shared<asking>(core.shared_from_this(), questions, most_data);
+    if (wait_for(call, limit, {})) {
+        return call->take_replies();
+    }
+    const std::string trouble = core.trouble();
+    throw error(errc::unreachable,
+                "no answer within " + std::to_string(limit.count()) + " ms" +
+                    (trouble.empty() ? "" : " (" + trouble + ")"));
+}
+
+reply ask(client_core& core, const request& question) {
+    return std::move(ask(core, std::vector{question}).front());
+}
+
+}  // namespace latchkey

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "client/failure.hpp"
+
+#include <exception>
+#include <string>
+#include <system_error>
+
+namespace latchkey {
+
+[[nodiscard]] std::exception_ptr exception_of(const failure& why);
+
+/// Whether it is an `error` with that code.
+[[nodiscard]] bool has_code(const std::exception_ptr& what, const std::error_code& code);
+
+/// What it says of itself.
+[[nodiscard]] std::string words_of(const std::exception_ptr& what);
+
+}  // namespace latchkey

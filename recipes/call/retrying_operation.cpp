@@ -1,0 +1,133 @@
+#include "call/retrying_operation.hpp"
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+namespace {
+
+std::chrono::nanoseconds as_long_as_a_session(const client_core& core) {
+    const auto known = core.session_timeout();
+    return known.count() > 0 ? known : core.options().session_timeout;
+}
+
+}  // namespace
+
+void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, handler done) {
+    only_looks_ = limit <= std::chrono::nanoseconds::zero();
+    const auto patience = only_looks_ ? as_long_as_a_session(*core_) : limit;
+    core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
+        self->done_ = std::move(done);
+        if (self->core_->closed_why()) {
+            self->client_closed(self->core_->closed_why());
+            return;
+        }
+        if (patience != std::chrono::nanoseconds::max()) {
+            self->limit_.start(time_after(self->core_->loop(), patience),
+                               [raw = self.get()] { raw->out_of_time(); });
+        }
+        self->core_->attach(self);
+        self->begin();
+        if (stop.stop_possible() && !self->finished()) {
+            self->on_stop_.emplace(stop, [weak = self->weak_from_this()] {
+                if (const auto waiting = weak.lock()) {
+                    waiting->cancel();
+                }
+            });
+        }
+    });
+    started_ = true;
+}
+
+void errand::cancel() {
+    core_->post([self = shared_from_this()] {
+        if (!self->finished() && !std::exchange(self->giving_up_, true)) {
+            self->give_up();
+        }
+    });
+}
+
+void errand::out_of_time() {
+    unreachable_ = only_looks_;
+    if (!std::exchange(giving_up_, true)) {
+        const auto self = shared_from_this();
+        give_up();
+    }
+}
+
+void errand::finish(result r) {
+    const auto self = shared_from_this();
+    next_step();
+    limit_.cancel();
+    on_stop_.reset();
+    core_->detach(this);
+    if (unreachable_ && !r.why && !r.reached) {
+        const std::string trouble = core_->trouble();
+        r.why = {errc::unreachable,
+                 trouble.empty() ? "no server answered within the session timeout" : trouble};
+    }
+    if (const auto done = std::exchange(done_, nullptr)) {
+        done(std::move(r));
+    }
+}
+
+void errand::retry_later() {
+    next_step();
+    retry_.later([this] {
+        if (core_->connected()) {
+            const auto self = shared_from_this();
+            session_connected();
+        }
+    });
+}
+
+void errand::again_soon(std::function<void()> step) {
+    next_step();
+    retry_.soon([this, step = std::move(step)] {
+        if (core_->connected()) {
+            const auto self = shared_from_this();
+            step();
+        }
+    });
+}
+
+void errand::begin_again() {
+    if (core_->connected()) {
+        retry_later();  // a server said so: there may be no other connection for long
+    }
+}
+
+bool wait_for(const std::shared_ptr<errand>& e,
+              std::chrono::nanoseconds limit,
+              const std::stop_token& stop) {
+    e->core()->check_may_block();
+    const auto result = std::make_shared<awaited<errand::result>>();
+    e->start(limit, stop, [result](errand::result r) { result->set(std::move(r)); });
+    try {
+        const errand::result r = result->get();
+        r.why.raise();
+        return r.reached;
+    } catch (const boost::thread_interrupted&) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        e->cancel();
+        result->get();
+        throw;
+    }
+}
+
+void wait_for_answer(const std::shared_ptr<errand>& e) {
+    wait_for(e, std::chrono::nanoseconds::zero(), {});
+}
+
+void start_async(const std::shared_ptr<errand>& e,
+                 std::chrono::nanoseconds limit,
+                 const std::stop_token& stop,
+                 std::function<void(std::error_code, bool)> handler) {
+    e->core()->check_not_forked();
+    e->start(limit,
+             stop,
+             [done = e->core()->callbacks().once(std::move(handler))](const errand::result& r) {
+                 done(r.why.code, r.reached);
+             });
+}
+
+}  // namespace latchkey

@@ -1,0 +1,228 @@
+#include <latchkey/group.hpp>
+
+#include "call/blocking_read.hpp"
+#include "call/retrying_operation.hpp"
+#include "text/path.hpp"
+#include "znode/persistent_node.hpp"
+#include "group/group_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+constexpr auto longest_pause = std::chrono::hours(1);
+
+/// Enters, and says when that is done. What keeps the place is not ended with it.
+class joining final : public errand {
+public:
+    joining(const std::shared_ptr<client_core>& core, std::shared_ptr<presence> p)
+        : errand(core), presence_(std::move(p)) {}
+
+private:
+    void session_connected() override {
+        if (std::exchange(begun_, true)) {
+            return;
+        }
+        presence_->start([weak = weak_from_this()](failure why, bool entered) {
+            const auto self = std::static_pointer_cast<joining>(weak.lock());
+            if (self && !self->finished()) {
+                self->finish({std::move(why), entered});
+            }
+        });
+    }
+
+    void give_up() override {
+        presence_->leave();
+        finish({});
+    }
+
+    const std::shared_ptr<presence> presence_;
+    bool begun_ = false;
+};
+
+}  // namespace
+
+// ---- a member ----
+
+class membership::state {
+public:
+    explicit state(std::shared_ptr<presence> p) : presence_(std::move(p)) {}
+
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+
+    ~state() {
+        if (presence_->core()->forked()) {
+            leak(presence_);
+        } else {
+            presence_->core()->post([p = presence_] { p->leave(); });
+        }
+    }
+
+    [[nodiscard]] const presence& at() const noexcept { return *presence_; }
+
+    void set_data(std::string data) {
+        presence_->core()->post(
+            [p = presence_, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
+    }
+
+    static membership make(std::shared_ptr<presence> p) {
+        return membership(std::make_shared<state>(std::move(p)));
+    }
+
+private:
+    std::shared_ptr<presence> presence_;
+};
+
+membership::membership(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+
+membership& membership::operator=(membership&& other) noexcept {
+    state_ = std::move(other.state_);
+    return *this;
+}
+
+membership::~membership() = default;
+
+bool membership::present() const noexcept {
+    return state_ && !state_->at().core()->forked() && state_->at().here();
+}
+
+std::string membership::name() const {
+    return state_ ? std::string(name_of(state_->at().path())) : std::string();
+}
+
+void membership::set_data(std::string data) {
+    if (state_ && !state_->at().core()->forked()) {
+        state_->at().check_data(data);
+        state_->set_data(std::move(data));
+    }
+}
+
+void membership::leave() noexcept {
+    state_.reset();
+}
+
+// ---- the group ----
+
+class group::impl {
+public:
+    impl(std::shared_ptr<client_core> c, std::string d, options h)
+        : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
+        check_path(directory);
+        if (how.pause < std::chrono::nanoseconds::zero() || how.pause > longest_pause) {
+            throw error(errc::invalid_argument,
+                        "a pause of " + std::to_string(how.pause.count()) +
+                            " ns: a watcher waits for nothing to an hour");
+        }
+    }
+
+    [[nodiscard]] std::shared_ptr<presence> place(std::string name,
+                                                  std::string data,
+                                                  bool only_if_free) const {
+        if (name.find('/') != std::string::npos || name.empty()) {
+            throw error(errc::invalid_argument,
+                        "member \"" + escaped(name) + "\": a name is one component of a path");
+        }
+        std::string path = join_path(directory, name);
+        check_path(path);
+        auto place = std::make_shared<presence>(
+            core,
+            presence::settings{.path = std::move(path),
+                               .data = {},
+                               .access = how.access.value_or(core->access()),
+                               .only_if_free = only_if_free});
+        place->check_data(data);
+        place->set_data(std::move(data));
+        return place;
+    }
+
+    const std::shared_ptr<client_core> core;
+    const std::string directory;
+    const options how;
+};
+
+group::group(client& c, std::string path) : group(c, std::move(path), options{}) {}
+
+group::group(client& c, std::string path, options how)
+    : impl_(std::make_shared<impl>(client_core::of(c), std::move(path), std::move(how))) {}
+
+group::~group() {
+    if (impl_->core->forked()) {
+        leak(impl_);
+    }
+}
+
+membership group::join(std::string name, std::string data, std::stop_token stop) {
+    return join_within(
+        std::chrono::nanoseconds::max(), std::move(name), std::move(data), std::move(stop));
+}
+
+membership group::join_within(std::chrono::nanoseconds limit,
+                              std::string name,
+                              std::string data,
+                              std::stop_token stop) {
+    const auto place = impl_->place(std::move(name), std::move(data), limit.count() <= 0);
+    const bool entered = wait_for(std::make_shared<joining>(impl_->core, place), limit, stop);
+    return entered ? membership::state::make(place) : membership();
+}
+
+void group::async_join(std::chrono::nanoseconds limit,
+                       std::string name,
+                       std::string data,
+                       std::stop_token stop,
+                       join_handler handler) {
+    const auto place = impl_->place(std::move(name), std::move(data), limit.count() <= 0);
+    start_async(std::make_shared<joining>(impl_->core, place),
+                limit,
+                stop,
+                [place, handler = std::move(handler)](std::error_code ec, bool entered) {
+                    handler(ec, entered ? membership::state::make(place) : membership());
+                });
+}
+
+std::vector<member> group::members() {
+    reply r = ask(*impl_->core, request::children(impl_->directory));
+    if (r.code == result_code::no_node) {
+        return {};
+    }
+    failure_of(r.code, impl_->directory).raise_unless(r.ok());
+    std::sort(r.names.begin(), r.names.end());
+    std::vector<request> questions;
+    for (const std::string& name : r.names) {
+        questions.push_back(request::get(join_path(impl_->directory, name)));
+    }
+    const auto answers = ask(*impl_->core, questions);
+    std::vector<member> found;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const reply& a = answers[i];
+        if (a.code != result_code::no_node) {  // it left meanwhile
+            failure_of(a.code, questions[i].path).raise_unless(a.ok());
+            found.push_back({.name = r.names[i],
+                             .data = a.data,
+                             .session_id = a.stat.ephemeral_owner,
+                             .czxid = a.stat.czxid,
+                             .version = a.stat.version});
+        }
+    }
+    return found;
+}
+
+subscription group::watch(members_listener listener) {
+    impl_->core->check_not_forked();
+    const auto watching = std::make_shared<roster>(
+        impl_->core, impl_->directory, impl_->how.pause, std::move(listener));
+    impl_->core->post([watching] { watching->start(); });
+    return subscription(std::shared_ptr<void>(watching.get(), [watching](void*) {
+        if (!watching->core()->forked()) {
+            watching->end();
+        }
+    }));
+}
+
+const std::string& group::path() const noexcept {
+    return impl_->directory;
+}
+
+}  // namespace latchkey

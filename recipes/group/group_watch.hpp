@@ -1,0 +1,89 @@
+#pragma once
+
+#include <latchkey/group.hpp>
+
+#include "client/client_core.hpp"
+#include "loop/paced_retry.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/thread/recursive_mutex.hpp>
+
+namespace latchkey {
+
+/// Follows who is in a group: the names with a watch on the directory, each member's data with
+/// a watch on its znode, and nothing that is known is read again. On the loop only, but for
+/// what says otherwise; kept alive by the core until it ends.
+class roster final : public session_user, public std::enable_shared_from_this<roster> {
+public:
+    roster(std::shared_ptr<client_core> core,
+           std::string directory,
+           std::chrono::nanoseconds pause,
+           group::members_listener listener);
+
+    void start();
+
+    /// Any thread: the listener is not running when it returns, and will not run, unless it calls
+    /// this itself.
+    void end() noexcept;
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+private:
+    /// Not copied on the loop: data may be a megabyte each.
+    using known_member = std::shared_ptr<const member>;
+
+    struct entry {
+        known_member known;
+        std::shared_ptr<session::watcher> watcher;
+    };
+
+    using entries = std::map<std::string, entry>;
+
+    void session_connected() override;
+    void session_ended(loss) override;
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override;
+
+    void list();
+    void on_listed(reply r);
+    void merge(std::vector<std::string> names);
+    void read(entries::iterator e);
+    void on_read(entries::iterator e, reply r);
+    void know(entries::iterator e, member m);
+    entries::iterator forget(entries::iterator e);
+    void list_soon();
+    void list_later();
+    void tell();
+    void call_listener(const std::vector<known_member>& now);
+
+    const std::shared_ptr<client_core> core_;
+    const std::string directory_;
+    const std::chrono::nanoseconds pause_;
+    const std::shared_ptr<const group::members_listener> listener_;
+    boost::recursive_mutex calling_;
+    bool over_ = false;  ///< guarded by calling_
+
+    entries entries_;
+    std::size_t unread_ = 0;  ///< of them
+    std::shared_ptr<session::watcher> watcher_;
+    bool listed_ = false;
+    std::optional<std::vector<known_member>> told_;
+    timer gathers_;
+    paced_retry again_;
+};
+
+}  // namespace latchkey

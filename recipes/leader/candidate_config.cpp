@@ -1,0 +1,75 @@
+#include "leader/candidate_config.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "leader/transfer/mailbox.hpp"
+#include "leader/leader_record.hpp"
+#include "leader/leader_term.hpp"
+#include "text/path.hpp"
+#include "queue/participant_record.hpp"
+#include "text/utf8.hpp"
+
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+std::string checked_id(std::string id) {
+    if (id.empty()) {
+        return default_id();
+    }
+    if (id.size() > longest_leader_id || !is_utf8(id)) {
+        throw error(errc::invalid_argument,
+                    "a candidate's id takes at most " + std::to_string(longest_leader_id) +
+                        " bytes of UTF-8: \"" + escaped(id.substr(0, 64)) + '"');
+    }
+    return id;
+}
+
+std::optional<leader_preference> checked_preference(
+    const std::optional<leader_preference>& preference, const queue_markers& markers) {
+    if (!preference) {
+        return std::nullopt;
+    }
+    if (!markers.transferable) {
+        throw error(errc::invalid_argument,
+                    "a leader_selector takes no part in transfers: use a leader_latch, or leave "
+                    "the preference out");
+    }
+    if (preference->priority > highest_priority || preference->priority < -highest_priority) {
+        throw error(errc::invalid_argument,
+                    "priority " + std::to_string(preference->priority) + ": at most " +
+                        std::to_string(highest_priority) + " either way");
+    }
+    for (const auto time : {preference->hysteresis, preference->cool_down, preference->drain}) {
+        if (time < time.zero() || time > std::chrono::hours(24 * 365)) {
+            throw error(errc::invalid_argument,
+                        "a leader's preference with " + std::to_string(time.count()) +
+                            " ms: give at most a year");
+        }
+    }
+    return preference;
+}
+
+}  // namespace
+
+participation candidate_of(const client_core& core,
+                           std::string path,
+                           const queue_markers& markers,
+                           leader_options options) {
+    check_path(path);
+    check_leader_data(options.data);
+    leader_terms terms{
+        .id = checked_id(std::move(options.id)),
+        .data = std::move(options.data),
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
+        .preference = checked_preference(options.preference, markers)};
+    return {.directory = std::move(path),
+            .markers = markers,
+            .mode = lock_mode::exclusive,
+            .data = [id = terms.id](lock_mode) { return id; },
+            .access = std::move(options.access).value_or(core.access()),
+            .leads = std::make_shared<leader_terms>(std::move(terms))};
+}
+
+}  // namespace latchkey

@@ -1,0 +1,279 @@
+#include "leader/leader_candidate.hpp"
+
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+leader_candidacy::leader_candidacy(std::shared_ptr<client_core> core, participation as)
+    : core_(std::move(core)),
+      as_(std::make_shared<const participation>(std::move(as))),
+      listeners_(core_),
+      pause_(core_->loop()),
+      rejoin_(core_->loop()),
+      drain_(core_->loop()) {
+    if (as_->leads->preference) {
+        leader_succession::owner& self = *this;
+        succession_ = std::make_shared<leader_succession>(core_, as_, self);
+    }
+}
+
+// ---- any thread ----
+
+std::shared_ptr<leader_term> leader_candidacy::term() const {
+    const monitor_lock lock(guard_);
+    return term_;
+}
+
+failure leader_candidacy::closed_why() const {
+    const monitor_lock lock(guard_);
+    return closed_ ? failure{errc::closed, "the candidacy was closed"} : failure{};
+}
+
+void leader_candidacy::start() {
+    closed_why().raise();
+    core_->post([self = shared_from_this()] {
+        if (!std::exchange(self->started_, true)) {
+            self->enter();
+        }
+    });
+}
+
+subscription leader_candidacy::subscribe(leader_latch::listener l) {
+    auto added = listeners_.make(std::move(l));
+    core_->post([self = shared_from_this(), added] {
+        const auto present = self->losing_ ? nullptr : self->term();
+        self->listeners_.add(added, leader_term::handle(present));
+    });
+    return leader_listeners::handle(std::move(added));
+}
+
+void leader_candidacy::resign() {
+    if (const auto present = term()) {
+        present->state().lose(loss::resigned);
+        core_->post([self = shared_from_this(), present] {
+            if (present == self->term() && present->state().why_lost() == loss::resigned) {
+                self->on_lost();
+            }
+        });
+    }
+}
+
+void leader_candidacy::close(leader_latch::closing how) {
+    std::shared_ptr<leader_term> present;
+    {
+        const monitor_lock lock(guard_);
+        if (std::exchange(closed_, true)) {
+            return;
+        }
+        present = term_;
+    }
+    if (how == leader_latch::closing::silent) {
+        listeners_.silence();
+    }
+    if (present) {
+        present->state().lose(loss::resigned);
+    }
+    core_->post([self = shared_from_this()] { self->on_closed(); });
+}
+
+// ---- on the loop ----
+
+void leader_candidacy::enter() {
+    if (closed_why()) {
+        return;
+    }
+    const auto weak = weak_from_this();
+    contender_ = std::make_shared<contender>(
+        core_,
+        contender::settings{.as = as_,
+                            .directory_known = directory_known_,
+                            .only_if_first = false,
+                            .reserved =
+                                [weak](const place& p) {
+                                    const auto self = weak.lock();
+                                    if (self && self->succession_) {
+                                        self->succession_->queue(p.path, p.position > 0);
+                                    }
+                                },
+                            .released = while_here(&leader_candidacy::on_released),
+                            .lost = while_here(&leader_candidacy::on_lost),
+                            .begins = while_here(&leader_candidacy::on_no_place)},
+        [self = shared_from_this()](contender::outcome o) { self->on_contended(std::move(o)); });
+    const auto keep = contender_;
+    keep->start();
+}
+
+std::function<void()> leader_candidacy::while_here(void (leader_candidacy::*f)()) {
+    return [weak = weak_from_this(), f] {
+        if (const auto self = weak.lock()) {
+            (self.get()->*f)();
+        }
+    };
+}
+
+void leader_candidacy::on_contended(contender::outcome o) {
+    contender_.reset();
+    if (o.granted) {
+        directory_known_ = true;
+        lead(std::move(o.granted), o.record);
+    } else if (o.why) {
+        refuse(o.why);
+    }
+}
+
+void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> record) {
+    const leader_terms& me = *as_->leads;
+    const auto present = std::make_shared<leader_term>(std::move(granted), me.id, me.data, record);
+    if (!succession_) {
+        begin_term(present);
+        return;
+    }
+    coming_ = present;
+    succession_->begin(present->state().path(), [this](const std::string& better) {
+        if (!better.empty() || !coming_->state().valid()) {
+            drop_coming(better);
+        } else {
+            begin_term(std::exchange(coming_, nullptr));
+        }
+    });
+}
+
+void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
+    {
+        const monitor_lock lock(guard_);
+        term_ = closed_ ? nullptr : present;
+    }
+    if (!term()) {
+        present->leave();
+        return;
+    }
+    backoff_.reset();
+    losing_ = false;
+    // Also when the term itself learns first that it is over, from an answer or from the clock.
+    on_loss_.emplace(present->state().lost(), [weak = weak_from_this(), ended = present.get()] {
+        if (const auto self = weak.lock()) {
+            self->core_->post([self, ended] {
+                if (self->term().get() == ended) {
+                    self->on_lost();
+                }
+            });
+        }
+    });
+    present->publish();
+    listeners_.tell_elected(leader_term::handle(present));
+    if (succession_) {
+        succession_->lead(present->state().path());
+    }
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle({}, present);
+        }
+    }
+}
+
+void leader_candidacy::refuse(const failure& why) {
+    if (succession_) {
+        succession_->leave();
+    }
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(why, nullptr);
+        }
+    }
+    if (core_->closed_why() || closed_why()) {
+        return;
+    }
+    core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
+               "; trying again");
+    listeners_.tell_refused(why);
+    pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidacy::enter));
+}
+
+/// Somebody else can be elected when those who are told of it have returned.
+void leader_candidacy::on_lost() {
+    const auto present = term();
+    if (coming_) {
+        core_->post([self = shared_from_this()] { self->on_coming_lost(); });
+    }
+    if (!present || std::exchange(losing_, true)) {
+        return;
+    }
+    drain_.cancel();
+    if (succession_) {
+        succession_->end_term();
+        succession_->leave();
+    }
+    present->close();
+    listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
+    present->state().call_after_loss(
+        [self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
+}
+
+void leader_candidacy::leave() {
+    std::shared_ptr<leader_term> over;
+    {
+        const monitor_lock lock(guard_);
+        over.swap(term_);
+    }
+    on_loss_.reset();
+    robbed_ = over->state().why_lost() == loss::znode_deleted;
+    over->leave();
+}
+
+void leader_candidacy::on_released() {
+    losing_ = false;
+    std::exchange(robbed_, false) ? rejoin_.soon(while_here(&leader_candidacy::enter)) : enter();
+}
+
+void leader_candidacy::on_closed() {
+    pause_.cancel();
+    rejoin_.cancel();
+    for (const auto& weak : std::exchange(waiting_, {})) {
+        if (const auto w = weak.lock()) {
+            w->settle(closed_why(), nullptr);
+        }
+    }
+    if (succession_) {
+        succession_->leave();
+    }
+    if (contender_) {
+        contender_->cancel();
+    }
+    drop_coming({});
+    on_lost();
+    if (succession_) {
+        succession_->end();
+    }
+}
+
+// ---- who waits ----
+
+void leader_candidacy::await(const std::shared_ptr<leadership_wait>& w) {
+    const auto present = term();
+    if (const failure why = closed_why()) {
+        w->settle(why, nullptr);
+    } else if (present && present->state().valid()) {
+        w->settle({}, present);
+    } else {
+        std::erase_if(waiting_, [](const auto& weak) { return weak.expired(); });
+        waiting_.push_back(w);
+    }
+}
+
+void leadership_wait::begin() {
+    candidacy_->await(std::static_pointer_cast<leadership_wait>(shared_from_this()));
+    if (only_looks() && !finished()) {
+        finish({});
+    }
+}
+
+void leadership_wait::settle(failure why, std::shared_ptr<leader_term> term) {
+    if (!finished()) {
+        term_ = std::move(term);
+        finish({std::move(why), term_ != nullptr});
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <latchkey/leader_latch.hpp>
+
+#include "loop/backoff.hpp"
+#include "client/client_core.hpp"
+#include "queue/queue_participant.hpp"
+#include "call/retrying_operation.hpp"
+#include "leader/leader_listeners.hpp"
+#include "leader/transfer/leadership_transfer.hpp"
+#include "leader/leader_term.hpp"
+#include "loop/monitor.hpp"
+#include "loop/paced_retry.hpp"
+#include "queue/queue_recipe.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+class leadership_wait;
+
+/// Curator's LeaderLatch.
+inline constexpr queue_markers latch_names{
+    .exclusive = "latch-", .shared = {}, .others = {}, .transferable = true};
+
+/// A candidate from its start to its end: contends, leads, gives up, contends again. One contender
+/// at a time, and with each grant a term.
+class leader_candidacy final : public std::enable_shared_from_this<leader_candidacy>,
+                               leader_succession::owner {
+public:
+    leader_candidacy(std::shared_ptr<client_core> core, participation as);
+
+    // ---- any thread ----
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+    [[nodiscard]] const participation& as() const noexcept { return *as_; }
+
+    void start();
+
+    /// The present term; nothing if there is none.
+    [[nodiscard]] std::shared_ptr<leader_term> term() const;
+
+    [[nodiscard]] subscription subscribe(leader_latch::listener l);
+    void resign();
+    void close(leader_latch::closing how);
+
+    /// No failure while it is open.
+    [[nodiscard]] failure closed_why() const;
+
+    // ---- on the loop ----
+
+    /// `w` is settled with the next term, the next refusal, or the end.
+    void await(const std::shared_ptr<leadership_wait>& w);
+
+    void transfer(const std::string& id,
+                  std::chrono::nanoseconds limit,
+                  leader_succession::transferred done);
+
+private:
+    // leader_succession::owner
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done) override;
+
+    void on_chosen() override { listeners_.tell_chosen(); }
+
+    void hand_over(const std::string& successor) override;
+
+    void enter();
+    [[nodiscard]] std::function<void()> while_here(void (leader_candidacy::*f)());
+    void on_no_place();
+    void on_coming_lost();
+    void on_contended(contender::outcome o);
+    void lead(hold granted, std::optional<admission::record_seen> record);
+    void begin_term(const std::shared_ptr<leader_term>& present);
+    void drop_coming(const std::string& successor);
+    void refuse(const failure& why);
+    void on_lost();
+    void leave();
+    void on_released();
+    void on_closed();
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const participation> as_;
+
+    mutable boost::mutex guard_;
+    bool closed_ LATCHKEY_GUARDED_BY(guard_) = false;
+    std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
+
+    // On the loop only.
+    leader_listeners listeners_;
+    std::vector<std::weak_ptr<leadership_wait>> waiting_;
+    std::shared_ptr<contender> contender_;           ///< until it is granted
+    std::shared_ptr<leader_succession> succession_;  ///< if it takes part in that
+    std::shared_ptr<leader_term> coming_;  ///< granted, unless somebody better takes it over
+    bool started_ = false;
+    bool directory_known_ = false;
+    bool losing_ = false;  ///< the end of the term is being told
+    bool robbed_ = false;  ///< somebody deleted the znode of the last term
+    std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the term
+    timer pause_;
+    paced_retry rejoin_;
+    timer drain_;
+    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
+};
+
+/// One call that waits for a term.
+class leadership_wait final : public errand {
+public:
+    explicit leadership_wait(std::shared_ptr<leader_candidacy> c)
+        : errand(c->core()), candidacy_(std::move(c)) {}
+
+    /// On the loop.
+    void settle(failure why, std::shared_ptr<leader_term> term);
+
+    /// Once it is finished.
+    [[nodiscard]] leadership granted() const { return leader_term::handle(term_); }
+
+private:
+    void begin() override;
+
+    void session_connected() override {}
+
+    const std::shared_ptr<leader_candidacy> candidacy_;
+    std::shared_ptr<leader_term> term_;
+};
+
+}  // namespace latchkey

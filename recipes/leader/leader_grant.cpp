@@ -1,0 +1,116 @@
+#include "leader/leader_grant.hpp"
+
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+leader_admission::leader_admission(std::shared_ptr<client_core> core,
+                                   std::shared_ptr<const participation> as,
+                                   owner& o)
+    : core_(std::move(core)), as_(std::move(as)), owner_(&o), retry_(core_->loop()) {}
+
+leader_admission::~leader_admission() {
+    if (write_) {
+        write_->cancel();
+    }
+}
+
+/// An answer that is here already came before the list that made us the first.
+void leader_admission::begin(place p) {
+    place_ = std::move(p);
+    if (!looking_) {
+        look();
+    }
+}
+
+void leader_admission::session_connected() {
+    if (place_ && !write_) {
+        look();
+    }
+}
+
+void leader_admission::look() {
+    ++step_;
+    retry_.cancel();
+    looking_ = core_->connected();
+    if (looking_) {
+        core_->submit(request::get(as_->directory),
+                      [weak = weak_from_this(), step = step_](const reply& r) {
+                          const auto self = weak.lock();
+                          if (self && self->step_ == step) {
+                              self->looking_ = false;
+                              self->on_seen(r);
+                          }
+                      });
+    }
+}
+
+void leader_admission::on_seen(const reply& r) {
+    if (!place_) {
+        return;
+    }
+    if (r.code == result_code::no_node) {
+        owner_->on_gone();
+    } else if (r.code == result_code::no_auth) {
+        owner_->on_refused(failure_of(r.code, as_->directory));
+    } else if (!r.ok()) {
+        if (core_->connected()) {
+            retry_.later([this] { look(); });
+        }
+    } else if (!may_become_record(r.data)) {
+        owner_->on_refused(foreign_data(as_->directory));
+    } else {
+        take_over(r.stat, read_leader_record(r.data));
+    }
+}
+
+void leader_admission::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
+    unclean_ = unclean_before(last, as_->leads->id);
+    const bool let_in = last && last->successor == name_of(place_->path);
+    if (let_in || (place_->first_since && stat.mzxid < place_->zxid)) {
+        owner_->on_admitted({.paths = {place_->path},
+                             .zxid = let_in ? stat.mzxid : place_->zxid,
+                             .record = record_seen{stat.version, false, unclean_}});
+    } else {
+        write(stat.version);
+    }
+}
+
+void leader_admission::write(std::int32_t over_version) {
+    const leader_record record{.id = as_->leads->id,
+                               .data = as_->leads->data,
+                               .znode = std::string(name_of(place_->path)),
+                               .token = 0,
+                               .is = leader_record::state::leading,
+                               .unclean = unclean_};
+    write_ = std::make_shared<leader_record_write>(
+        core_, place_->path, write_leader_record(record), over_version);
+    write_->start(std::chrono::nanoseconds::max(), {}, [weak = weak_from_this()](errand::result r) {
+        if (const auto self = weak.lock()) {
+            self->on_written(std::move(r.why));
+        }
+    });
+}
+
+void leader_admission::on_written(failure why) {
+    using enum leader_record_write::outcome;
+    switch (write_->what()) {
+        case written:
+            owner_->on_admitted({.paths = {place_->path},
+                                 .zxid = write_->stat().mzxid,
+                                 .record = record_seen{write_->stat().version, true, unclean_}});
+            break;
+        case gone:
+            owner_->on_gone();
+            break;
+        case refused:
+            owner_->on_refused(std::move(why));
+            break;
+        case unknown:
+            break;  // with the session, or the client: the owner hears of that itself
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,137 @@
+#include <latchkey/leader_latch.hpp>
+
+#include "leader/candidate_config.hpp"
+#include "leader/leader_candidate.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+leader_latch::leader_latch(client& c, std::string path, leader_options options) {
+    const auto& core = client_core::of(c);
+    candidacy_ = std::make_shared<leader_candidacy>(
+        core, candidate_of(*core, std::move(path), latch_names, std::move(options)));
+}
+
+leader_latch::~leader_latch() {
+    if (candidacy_->core()->forked()) {
+        leak(candidacy_);
+    } else {
+        candidacy_->close(closing::silent);
+    }
+}
+
+void leader_latch::start() {
+    candidacy_->core()->check_not_forked();
+    candidacy_->start();
+}
+
+// ---- waiting ----
+
+leadership leader_latch::wait(std::stop_token stop) {
+    return wait_within(std::chrono::nanoseconds::max(), std::move(stop));
+}
+
+leadership leader_latch::wait(std::stop_token stop, std::error_code& ec) {
+    ec.clear();
+    try {
+        return wait(std::move(stop));
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return {};
+}
+
+leadership leader_latch::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
+    candidacy_->core()->check_may_block();
+    start();
+    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    return latchkey::wait_for(w, limit, stop) ? w->granted() : latchkey::leadership();
+}
+
+void leader_latch::async_wait(std::chrono::nanoseconds limit,
+                              std::stop_token stop,
+                              wait_handler handler) {
+    start();
+    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    start_async(w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) {
+        handler(ec, led ? w->granted() : latchkey::leadership());
+    });
+}
+
+// ---- as it is now ----
+
+bool leader_latch::is_leader() const noexcept {
+    if (candidacy_->core()->forked()) {
+        return false;
+    }
+    const auto present = candidacy_->term();
+    return present && present->state().valid();
+}
+
+leadership leader_latch::leadership() const {
+    return candidacy_->core()->forked() ? latchkey::leadership()
+                                        : leader_term::handle(candidacy_->term());
+}
+
+subscription leader_latch::subscribe(listener l) {
+    candidacy_->core()->check_not_forked();
+    return candidacy_->subscribe(std::move(l));
+}
+
+void leader_latch::resign() noexcept {
+    if (!candidacy_->core()->forked()) {
+        candidacy_->resign();
+    }
+}
+
+// ---- handing over ----
+
+namespace {
+
+void check_takes_part(const leader_candidacy& c) {
+    c.closed_why().raise();
+    if (!c.as().leads->preference) {
+        throw error(errc::invalid_argument,
+                    "this leader_latch takes no part in transfers: give it a leader_preference");
+    }
+}
+
+}  // namespace
+
+leader_latch::transfer leader_latch::transfer_within(const std::string& id,
+                                                     std::chrono::nanoseconds limit) {
+    candidacy_->core()->check_may_block();
+    check_takes_part(*candidacy_);
+    const auto outcome = std::make_shared<awaited<transfer>>();
+    candidacy_->transfer(id, limit, [outcome](transfer t) { outcome->set(t); });
+    return outcome->get();
+}
+
+void leader_latch::async_transfer_to(std::string id,
+                                     std::chrono::nanoseconds limit,
+                                     transfer_handler handler) {
+    const auto& core = candidacy_->core();
+    core->check_not_forked();
+    check_takes_part(*candidacy_);
+    candidacy_->transfer(
+        id, limit, [done = core->callbacks().once(std::move(handler))](transfer t) {
+            done({}, t);
+        });
+}
+
+void leader_latch::close(closing how) noexcept {
+    if (!candidacy_->core()->forked()) {
+        candidacy_->close(how);
+    }
+}
+
+const std::string& leader_latch::path() const noexcept {
+    return candidacy_->as().directory;
+}
+
+const std::string& leader_latch::id() const noexcept {
+    return candidacy_->as().leads->id;
+}
+
+}  // namespace latchkey

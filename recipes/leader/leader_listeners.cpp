@@ -1,0 +1,137 @@
+#include "leader/leader_listeners.hpp"
+
+#include "leader/leader_term.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/recursive_mutex.hpp>
+
+namespace latchkey {
+
+/// A listener is called with `calling_` held, so that whoever ends the registration waits for a
+/// call that runs, and the listener itself may end it (the mutex is recursive).
+class leader_listeners::registration {
+public:
+    registration(std::shared_ptr<client_core> core,
+                 std::shared_ptr<std::atomic<bool>> silent,
+                 leader_latch::listener l)
+        : core_(std::move(core)),
+          silent_(std::move(silent)),
+          listener_(core_->callbacks().keep(std::move(l))) {}
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+    void elected(const leadership& term) {
+        call([&] {
+            leads_ = true;
+            if (listener_->elected) {
+                listener_->elected(term);
+            }
+        });
+    }
+
+    void lost(const leadership& term, loss why) {
+        call([&] {
+            if (std::exchange(leads_, false) && listener_->lost) {
+                listener_->lost(term, why);
+            }
+        });
+    }
+
+    void refused(const failure& why) {
+        call([&] {
+            if (listener_->refused) {
+                listener_->refused(error(why.code, why.detail));
+            }
+        });
+    }
+
+    void chosen() {
+        call([&] {
+            if (listener_->chosen) {
+                listener_->chosen();
+            }
+        });
+    }
+
+    void end() {
+        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        over_ = true;
+    }
+
+private:
+    template <class Tell>
+    void call(const Tell& tell) {
+        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        if (!over_ && !silent_->load()) {
+            tell();
+        }
+    }
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<std::atomic<bool>> silent_;
+    const std::shared_ptr<const leader_latch::listener> listener_;
+    boost::recursive_mutex calling_;
+    bool over_ = false;   // under calling_
+    bool leads_ = false;  // as it was told
+};
+
+std::shared_ptr<leader_listeners::registration> leader_listeners::make(
+    leader_latch::listener l) const {
+    return std::make_shared<registration>(core_, silent_, std::move(l));
+}
+
+subscription leader_listeners::handle(std::shared_ptr<registration> r) {
+    auto* const ended = r.get();
+    // A delivery that runs may outlive the handle for a moment. In a forked child somebody may be
+    // in `calling_` for ever.
+    return subscription(std::shared_ptr<void>(ended, [r = std::move(r)](void*) mutable {
+        if (r->core()->forked()) {
+            leak(r);
+        } else {
+            r->end();
+        }
+    }));
+}
+
+void leader_listeners::add(const std::shared_ptr<registration>& r, const leadership& present) {
+    std::erase_if(registered_, [](const auto& weak) { return weak.expired(); });
+    registered_.push_back(r);
+    if (present) {
+        core_->call([r, present] { r->elected(present); });
+    }
+}
+
+template <class Event>
+void leader_listeners::tell_all(const Event& event, hold_state* after_loss_of) {
+    for (const auto& weak : registered_) {
+        if (auto r = weak.lock()) {
+            auto tell = [r = std::move(r), event] { event(*r); };
+            if (after_loss_of != nullptr) {
+                after_loss_of->call_after_loss(std::move(tell));
+            } else {
+                core_->call(std::move(tell));
+            }
+        }
+    }
+}
+
+void leader_listeners::tell_elected(const leadership& term) {
+    tell_all([term](registration& r) { r.elected(term); });
+}
+
+void leader_listeners::tell_lost(const leadership& term, loss why) {
+    tell_all([term, why](registration& r) { r.lost(term, why); }, &leader_term::of(term)->state());
+}
+
+void leader_listeners::tell_refused(const failure& why) {
+    tell_all([why](registration& r) { r.refused(why); });
+}
+
+void leader_listeners::tell_chosen() {
+    tell_all([](registration& r) { r.chosen(); });
+}
+
+}  // namespace latchkey

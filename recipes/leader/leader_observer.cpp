@@ -1,0 +1,84 @@
+#include <latchkey/leader_observer.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "call/blocking_read.hpp"
+#include "leader/leader_view.hpp"
+#include "leader/leader_watch.hpp"
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+leader_observer::leader_observer(client& c, std::string path, listener on_change) {
+    const auto& core = client_core::of(c);
+    check_path(path);
+    core->check_not_forked();
+    watch_ = std::make_shared<leader_watch>(core, std::move(path), std::move(on_change));
+    core->post([w = watch_] { w->start(); });
+}
+
+leader_observer::~leader_observer() {
+    if (watch_->core()->forked()) {
+        leak(watch_);
+    } else {
+        watch_->end();
+    }
+}
+
+std::optional<leader_info> leader_observer::current() const {
+    return watch_->core()->forked() ? std::nullopt : watch_->current();
+}
+
+const std::string& leader_observer::path() const noexcept {
+    return watch_->directory();
+}
+
+// ---- without watching ----
+
+std::optional<leader_info> leader_observer::leader(client& c, const std::string& path) {
+    client_core& core = *client_core::of(c);
+    check_path(path);
+    while (true) {
+        const reply listed = ask(core, request::children(path));
+        const auto heads = heads_of(listed.names);
+        if (listed.code == result_code::no_node || (listed.ok() && heads.empty())) {
+            return std::nullopt;
+        }
+        failure_of(listed.code, path).raise_unless(listed.ok());
+        std::vector<request> questions{request::get(path)};
+        for (const std::string& name : heads) {
+            questions.push_back(request::get(join_path(path, name)));
+        }
+        const auto answers = ask(core, questions);
+        const reply* oldest = nullptr;
+        std::string its_path;
+        for (std::size_t i = 1; i < answers.size(); ++i) {
+            const reply& a = answers[i];
+            failure_of(a.code, questions[i].path)
+                .raise_unless(a.ok() || a.code == result_code::no_node);
+            if (a.ok() && (oldest == nullptr || a.stat.czxid < oldest->stat.czxid)) {
+                oldest = &a;
+                its_path = questions[i].path;
+            }
+        }
+        if (oldest != nullptr) {
+            return leader_from(its_path, *oldest, answers.front());
+        }
+        // It left meanwhile, and somebody else may be the first.
+    }
+}
+
+std::vector<participant> leader_observer::participants(client& c, const std::string& path) {
+    check_path(path);
+    const acquirer reader(client_core::of(c), local_queue::admits::one_at_a_time);
+    participation as{.directory = path, .markers = candidate_names, .data = nullptr, .access = {}};
+    auto all = reader.participants(as);
+    std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
+        return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
+    });
+    return all;
+}
+
+}  // namespace latchkey

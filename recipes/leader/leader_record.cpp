@@ -1,0 +1,102 @@
+#include "leader/leader_record.hpp"
+
+#include "text/untrusted_json.hpp"
+
+namespace latchkey {
+namespace {
+
+using json = nlohmann::json;
+
+constexpr const char* leading = "leading";
+constexpr const char* clean = "clean";
+
+// Nobody's name is longer: a GUID, a marker and ten digits, with room for other libraries'.
+constexpr std::size_t longest_name = 256;
+
+/// A field of text that is there and within its limit.
+std::optional<std::string> text_of(const json& record, const char* key, std::size_t longest) {
+    const auto found = record.find(key);
+    if (found == record.end() || !found->is_string()) {
+        return std::nullopt;
+    }
+    const auto& text = found->get_ref<const std::string&>();
+    return text.size() <= longest ? std::optional(text) : std::nullopt;
+}
+
+/// A zxid; 0 if it is left out, nothing if it is none.
+std::optional<std::int64_t> token_in(const json& record) {
+    const auto found = record.find("token");
+    if (found == record.end()) {
+        return 0;
+    }
+    const bool fits = found->is_number_unsigned() && found->get<std::uint64_t>() <= INT64_MAX;
+    return fits ? std::optional(found->get<std::int64_t>()) : std::nullopt;
+}
+
+}  // namespace
+
+std::string write_leader_record(const leader_record& r) {
+    json record{{"leader", r.id},
+                {"znode", r.znode},
+                {"state", r.is == leader_record::state::clean ? clean : leading},
+                {"data", r.data}};
+    if (r.token != 0) {
+        record["token"] = r.token;
+    }
+    if (!r.unclean.empty()) {
+        record["unclean"] = r.unclean;
+    }
+    if (!r.successor.empty()) {
+        record["successor"] = r.successor;
+    }
+    return record.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<leader_record> read_leader_record(std::string_view data) {
+    const json record = read_untrusted(data, longest_leader_record, 1);
+    if (!record.is_object()) {
+        return std::nullopt;
+    }
+    auto id = text_of(record, "leader", longest_leader_id);
+    auto znode = text_of(record, "znode", longest_name);
+    auto published = text_of(record, "data", longest_leader_data);
+    const auto state = text_of(record, "state", longest_name);
+    const auto token = token_in(record);
+    if (!id || !znode || !published || !token || (state != leading && state != clean) ||
+        znode->find('/') != std::string::npos) {
+        return std::nullopt;
+    }
+    const bool has_unclean = record.contains("unclean");
+    auto unclean = text_of(record, "unclean", longest_leader_id);
+    if (has_unclean && !unclean) {
+        return std::nullopt;
+    }
+    auto successor = text_of(record, "successor", longest_name);
+    const bool is_clean = state == clean;
+    if (record.contains("successor") && (!successor || !is_clean)) {
+        return std::nullopt;
+    }
+    return leader_record{
+        .id = *std::move(id),
+        .data = *std::move(published),
+        .znode = *std::move(znode),
+        .token = *token,
+        .is = is_clean ? leader_record::state::clean : leader_record::state::leading,
+        .unclean = std::move(unclean).value_or(""),
+        .successor = std::move(successor).value_or("")};
+}
+
+std::string unclean_before(const std::optional<leader_record>& last, std::string_view next_id) {
+    if (!last) {
+        return {};
+    }
+    const bool died = last->is == leader_record::state::leading && last->id != next_id;
+    const std::string& unclean = died ? last->id : last->unclean;
+    return unclean == next_id ? std::string() : unclean;
+}
+
+bool may_become_record(std::string_view data) {
+    return data.empty() || read_leader_record(data).has_value();
+}
+
+}  // namespace latchkey

@@ -1,0 +1,169 @@
+#include "leader/leader_term.hpp"
+
+#include "leader/leader_record.hpp"
+#include "text/path.hpp"
+#include "text/utf8.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+void check_leader_data(const std::string& data) {
+    if (data.size() > longest_leader_data) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(data.size()) +
+                        " bytes: a leader publishes at most " +
+                        std::to_string(longest_leader_data));
+    }
+    if (!is_utf8(data)) {
+        throw error(errc::invalid_argument,
+                    "a leader's data must be UTF-8: \"" + escaped(data.substr(0, 64)) + '"');
+    }
+}
+
+leader_term::leader_term(hold granted,
+                         std::string id,
+                         std::string data,
+                         std::optional<admission::record_seen> record)
+    : state_(hold_state::of(granted)),
+      id_(std::move(id)),
+      generation_(state_->core()->generation()),
+      unclean_(record ? record->unclean : std::string()),
+      held_(std::move(granted)),
+      data_(std::move(data)),
+      record_(std::move(record)) {}
+
+/// The token is left out of the write that makes it: leader_admission.
+std::string leader_term::text_of(std::string data, bool clean) const {
+    return write_leader_record(
+        {.id = id_,
+         .data = std::move(data),
+         .znode = std::string(name_of(state_->path())),
+         .token = state_->token().zxid,
+         .is = clean ? leader_record::state::clean : leader_record::state::leading,
+         .unclean = unclean_,
+         .successor = clean ? successor_ : std::string()});
+}
+
+void leader_term::publish() {
+    if (record_ && record_->written) {
+        return;
+    }
+    proclamations_.push_front({data_, [self = shared_from_this()](const failure& why) {
+                                   if (why && !self->closed_) {
+                                       self->state_->core()->log("the leader's record: " +
+                                                                 why.detail);
+                                   }
+                               }});
+    write_next();
+}
+
+void leader_term::proclaim(std::string data, std::function<void(failure)> done) {
+    state_->core()->post(
+        [self = shared_from_this(), data = std::move(data), done = std::move(done)]() mutable {
+            if (self->closed_ || !self->state_->valid()) {
+                done({errc::hold_lost,
+                      std::string("nothing was written: ") + to_string(self->state_->why_lost())});
+                return;
+            }
+            self->proclamations_.push_back({std::move(data), std::move(done)});
+            self->write_next();
+        });
+}
+
+void leader_term::write_next() {
+    // The next session writes nothing for this one's leader, whose znode may still be there.
+    const bool over = closed_ || state_->core()->generation() != generation_;
+    for (const std::size_t sent = write_ ? 1 : 0; over && proclamations_.size() > sent;) {
+        const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
+        const proclamation unwritten = std::move(*next);
+        proclamations_.erase(next);
+        unwritten.done({errc::hold_lost, "nothing was written: the term is over"});
+    }
+    if (write_ || proclamations_.empty()) {
+        return;
+    }
+    write_ = std::make_shared<leader_record_write>(
+        state_->core(),
+        state_->path(),
+        text_of(proclamations_.front().data, false),
+        record_ ? std::optional(record_->version) : std::nullopt);
+    write_->start(std::chrono::nanoseconds::max(),
+                  {},
+                  [self = shared_from_this(), w = write_.get()](errand::result r) {
+                      self->on_written(*w, std::move(r.why));
+                  });
+}
+
+void leader_term::on_written(const leader_record_write& w, failure why) {
+    using enum leader_record_write::outcome;
+    const auto keep = std::exchange(write_, nullptr);
+    proclamation p = std::move(proclamations_.front());
+    proclamations_.pop_front();
+    record_.reset();
+    switch (w.what()) {
+        case written:
+            record_ = admission::record_seen{w.stat().version, true, {}};
+            data_ = std::move(p.data);
+            break;
+        case gone:
+            state_->lose(loss::znode_deleted);
+            why = w.in_doubt()
+                      ? failure{errc::indeterminate, "the leader's znode is gone"}
+                      : failure{errc::hold_lost, "nothing was written: the leader's znode is gone"};
+            break;
+        case refused:
+            break;
+        case unknown:
+            if (w.sent()) {
+                why = {errc::indeterminate, "the term ended before it was known"};
+            } else if (!why) {
+                why = {errc::hold_lost, "nothing was written: the term is over"};
+            }
+            break;
+    }
+    p.done(std::move(why));
+    write_next();
+    if (leaves_) {
+        depart();
+    }
+}
+
+void leader_term::close() {
+    if (std::exchange(closed_, true) || !write_) {
+        return;
+    }
+    if (state_->why_lost() != loss::resigned || !write_->end_with_this_try()) {
+        write_->cancel();
+        return;
+    }
+    // The last transaction has to know what comes of it. Nobody else waits for that: who told this
+    // to end may be waiting for him.
+    std::exchange(proclamations_.front().done, [](const failure&) {})(
+        {errc::indeterminate, "the term ended before it was known"});
+    write_next();
+}
+
+void leader_term::leave() {
+    close();
+    leaves_ = true;
+    if (!write_) {
+        depart();
+    }
+}
+
+void leader_term::depart() {
+    const client_core& core = *state_->core();
+    const bool there = core.connected() && core.generation() == generation_;
+    if (there && record_ && state_->why_lost() == loss::resigned) {
+        const std::string own = state_->path();
+        state_->core()->submit(
+            request::multi(
+                {request::set(std::string(parent_of(own)), text_of(data_, true), record_->version),
+                 request::remove(own)}),
+            [](const reply&) {});
+    }
+    held_.release();
+}
+
+}  // namespace latchkey

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <latchkey/leader_observer.hpp>
+
+#include "client/client_core.hpp"
+#include "leader/leader_view.hpp"
+#include "loop/monitor.hpp"
+#include "loop/paced_retry.hpp"
+#include "znode/znode_watch.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/thread/recursive_mutex.hpp>
+
+namespace latchkey {
+
+/// Follows who leads: the first of the queue, with a watch on its znode, or on the directory while
+/// there is none; and what is published, with a watch on the directory's data. On the loop only,
+/// but for what says otherwise; kept alive by the core until it ends.
+class leader_watch final : public session_user, public std::enable_shared_from_this<leader_watch> {
+public:
+    leader_watch(std::shared_ptr<client_core> core,
+                 std::string directory,
+                 leader_observer::listener listener);
+
+    void start();
+
+    /// Any thread: the listener is not running when it returns, and will not run, unless it calls
+    /// this itself.
+    void end() noexcept;
+
+    /// Any thread.
+    [[nodiscard]] std::optional<leader_info> current() const;
+
+    [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+private:
+    /// One of the two znodes that are watched.
+    class watched final : public znode_watch::observer {
+    public:
+        using seen = void (leader_watch::*)(const reply&);
+
+        watched(leader_watch& w, seen s) : of_(&w), seen_(s) {}
+
+        void begin(const std::string& path);
+        void end();
+
+        [[nodiscard]] bool begun() const noexcept { return watch_ != nullptr; }
+
+        /// Its event told that it is gone, not an answer.
+        [[nodiscard]] bool saw_deletion() const noexcept { return watch_->saw_deletion(); }
+
+        /// The last answer, if there was one since begin().
+        [[nodiscard]] const std::optional<reply>& last() const noexcept { return last_; }
+
+    private:
+        void on_watch_set(const znode_stat& stat, const std::string& data) override;
+        void on_znode_deleted() override;
+        void on_watch_refused(result_code code) override;
+        void note(reply r);
+
+        leader_watch* const of_;
+        const seen seen_;
+        std::shared_ptr<znode_watch> watch_;
+        std::optional<reply> last_;
+    };
+
+    void session_connected() override;
+    void session_ended(loss) override;
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override;
+
+    void look();
+    void look_later();
+    void on_listed(const reply& r);
+    void on_nobody_listed();
+    void settle(const std::vector<std::string>& heads);
+    void follow(const std::string& name);
+    void on_head(const reply& r);
+    void on_directory(const reply& r);
+    void tell_leader();
+    void tell(std::optional<leader_info> now);
+    void call_listener(const std::optional<leader_info>& now);
+    void forget();
+
+    /// Wraps a completion so that it is dropped when there was another look since, or the end.
+    template <class F>
+    session::completion here(F f) {
+        return [weak = weak_from_this(), step = step_, f = std::move(f)](const reply& r) {
+            const auto self = weak.lock();
+            if (self && step == self->step_) {
+                f(r);
+            }
+        };
+    }
+
+    const std::shared_ptr<client_core> core_;
+    const std::string directory_;
+    const std::shared_ptr<const leader_observer::listener> listener_;
+    boost::recursive_mutex calling_;
+    bool over_ = false;  ///< guarded by calling_
+
+    std::uint64_t step_ = 0;  ///< answers to an earlier look are dropped
+    std::string head_path_;
+    watched head_{*this, &leader_watch::on_head};
+    watched published_{*this, &leader_watch::on_directory};
+    std::shared_ptr<session::watcher> vacancy_;  ///< on the directory, while nobody leads
+    bool told_ = false;
+    paced_retry again_;
+
+    mutable boost::mutex guard_;
+    std::optional<leader_info> current_ LATCHKEY_GUARDED_BY(guard_);
+};
+
+}  // namespace latchkey

@@ -1,0 +1,113 @@
+#include <latchkey/leadership.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "leader/leader_term.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
+
+leadership& leadership::operator=(const leadership& other) noexcept {
+    leadership copy(other);
+    term_.swap(copy.term_);
+    return *this;
+}
+
+leadership& leadership::operator=(leadership&& other) noexcept {
+    leadership moved(std::move(other));
+    term_.swap(moved.term_);
+    return *this;
+}
+
+leadership::~leadership() {
+    if (term_ && term_->state().core()->forked()) {
+        leak(term_);
+    }
+}
+
+bool leadership::valid() const noexcept {
+    return term_ && term_->state().valid();
+}
+
+boottime_clock::time_point leadership::valid_until() const noexcept {
+    return term_ ? term_->state().valid_until() : boottime_clock::time_point::min();
+}
+
+std::stop_token leadership::lost() const noexcept {
+    return term_ ? term_->state().lost() : std::stop_token();
+}
+
+loss leadership::why_lost() const noexcept {
+    return term_ ? term_->state().why_lost() : loss::none;
+}
+
+std::stop_token leadership::hand_over_requested() const noexcept {
+    return term_ ? term_->state().revocation_requested() : std::stop_token();
+}
+
+latchkey::fencing_token leadership::fencing_token() const noexcept {
+    return term_ ? term_->state().token() : latchkey::fencing_token{};
+}
+
+std::string leadership::path() const {
+    return term_ ? term_->state().path() : std::string();
+}
+
+std::string leadership::id() const {
+    return term_ ? term_->id() : std::string();
+}
+
+std::vector<std::string> leadership::transact(std::vector<operation> operations) const {
+    if (!term_) {
+        throw error(errc::hold_lost, "there is no term");
+    }
+    return term_->state().transact_and_wait(std::move(operations));
+}
+
+std::vector<std::string> leadership::transact(std::vector<operation> operations,
+                                              std::error_code& ec) const {
+    return without_exception(ec, [&] { return transact(std::move(operations)); });
+}
+
+void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
+    if (!term_ || term_->state().core()->forked()) {
+        throw error(term_ ? errc::forked : errc::hold_lost, "this term cannot be used");
+    }
+    term_->state().transact_and_tell(std::move(operations), std::move(handler));
+}
+
+// ---- what is published ----
+
+void leadership::proclaim(std::string data) const {
+    if (!term_) {
+        throw error(errc::hold_lost, "there is no term");
+    }
+    check_leader_data(data);
+    term_->state().core()->check_may_block();
+    const auto outcome = std::make_shared<awaited<failure>>();
+    term_->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
+    outcome->get().raise();
+}
+
+void leadership::proclaim(std::string data, std::error_code& ec) const {
+    ec.clear();
+    try {
+        proclaim(std::move(data));
+    } catch (const error& e) {
+        ec = e.code();
+    }
+}
+
+void leadership::async_proclaim(std::string data, proclaim_handler handler) const {
+    if (!term_ || term_->state().core()->forked()) {
+        throw error(term_ ? errc::forked : errc::hold_lost, "this term cannot be used");
+    }
+    check_leader_data(data);
+    term_->proclaim(std::move(data),
+                    [done = term_->state().core()->callbacks().once(std::move(handler))](
+                        const failure& f) { done(f.code); });
+}
+
+}  // namespace latchkey

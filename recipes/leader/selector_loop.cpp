@@ -1,0 +1,277 @@
+#include "leader/selector_loop.hpp"
+
+#include "leader/candidate_config.hpp"
+#include "call/exceptions.hpp"
+#include "lock/exclusive_lock.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+namespace {
+
+/// The campaign whose user code runs on this thread.
+thread_local const leader_campaign* running = nullptr;
+
+class running_here {
+public:
+    explicit running_here(const leader_campaign* c) : before_(std::exchange(running, c)) {}
+
+    running_here(const running_here&) = delete;
+    running_here& operator=(const running_here&) = delete;
+
+    ~running_here() { running = before_; }
+
+private:
+    const leader_campaign* const before_;
+};
+
+}  // namespace
+
+std::shared_ptr<leader_campaign> leader_campaign::make(const std::shared_ptr<client_core>& core,
+                                                       std::string path,
+                                                       leader_options who,
+                                                       work fn,
+                                                       leader_selector::behaviour how) {
+    participation as = candidate_of(*core, std::move(path), lock_names, std::move(who));
+    leader_terms terms = *std::exchange(as.leads, nullptr);  // its grant is that of a mutex
+    return std::make_shared<leader_campaign>(
+        core, std::move(as), std::move(terms), std::move(fn), std::move(how));
+}
+
+leader_campaign::leader_campaign(const std::shared_ptr<client_core>& core,
+                                 participation as,
+                                 leader_terms who,
+                                 work fn,
+                                 leader_selector::behaviour how)
+    : acquire_(core, local_queue::admits::one_at_a_time),
+      as_(std::make_shared<const participation>(std::move(as))),
+      who_(std::move(who)),
+      fn_(core->callbacks().keep(std::move(fn))),
+      how_(core->callbacks().keep(std::move(how))),
+      executor_(core->make_executor("latchkey-leader")),
+      pause_(core->loop()) {}
+
+// ---- any thread ----
+
+void leader_campaign::start() {
+    core()->check_not_forked();
+    executor_([] {});  // its thread begins here, where the caller hears that it cannot
+    {
+        const monitor_lock lock(guard_);
+        if (closing_ || state_ == state::closed) {
+            throw error(errc::closed, "this selector was closed");
+        }
+        if (state_ != state::idle) {
+            return;
+        }
+        state_ = state::waiting;
+    }
+    core()->post([self = shared_from_this()] { self->enter(); });
+}
+
+void leader_campaign::interrupt() noexcept {
+    std::stop_source stop = [this] {
+        const monitor_lock lock(guard_);
+        return stop_;
+    }();
+    stop.request_stop();
+}
+
+void leader_campaign::close() noexcept {
+    {
+        const monitor_lock lock(guard_);
+        closing_ = true;
+    }
+    interrupt();
+    core()->post([self = shared_from_this()] { self->on_close(); });
+    if (!core()->may_block() || running == this) {
+        return;
+    }
+    const boost::this_thread::disable_interruption uninterrupted;
+    monitor_lock lock(guard_);
+    while (state_ != state::closed) {
+        lock.wait(closed_);
+    }
+}
+
+void leader_campaign::set(state s) {
+    const monitor_lock lock(guard_);
+    state_ = s;
+}
+
+void leader_campaign::session_suspended() {
+    if (who_.steps_down_when_suspended) {
+        const monitor_lock lock(guard_);
+        if (term_) {
+            term_->state().lose(loss::suspended);
+        }
+    }
+}
+
+/// Whoever is no candidate now becomes one, to be refused: that is reported, and is the end.
+void leader_campaign::client_closed(const failure&) {
+    const auto self = shared_from_this();
+    core()->detach(this);
+    if (pause_.running() || present() == state::idle) {
+        pause_.cancel();
+        enter();
+    }
+}
+
+// ---- candidate and leader ----
+
+void leader_campaign::enter() {
+    if (closing()) {
+        return end();
+    }
+    if (!std::exchange(attached_, true) && !core()->closed_why()) {
+        core()->attach(shared_from_this());
+    }
+    set(state::waiting);
+    begun_ = core()->loop().now();
+    acquisition_ = acquire_.enter(
+        as_, local_queue::for_ever, {}, [self = shared_from_this()](local_queue::acquired a) {
+            self->on_acquired(std::move(a));
+        });
+}
+
+void leader_campaign::on_acquired(local_queue::acquired a) {
+    acquisition_.reset();
+    if (a.why) {
+        fail(core()->callbacks().keep(exception_of(a.why)));
+    } else if (a.granted && !closing()) {
+        lead(std::move(a.granted));
+    } else {
+        end();
+    }
+}
+
+void leader_campaign::lead(hold granted) {
+    const auto e = std::make_shared<execution>();
+    e->term = std::make_shared<leader_term>(std::move(granted), who_.id, who_.data, std::nullopt);
+    begun_ = core()->loop().now();
+    {
+        const monitor_lock lock(guard_);
+        term_ = e->term;
+        stop_ = e->stop;
+        state_ = state::leading;
+    }
+    if (!who_.data.empty()) {
+        e->term->publish();
+    }
+    executor_([self = shared_from_this(), e] { self->execute(e); });
+}
+
+void leader_campaign::execute(const std::shared_ptr<execution>& e) {
+    const running_here marked(this);
+    const auto handle = leader_term::handle(e->term);
+    if (closing() || !handle.valid()) {
+        return finish(e, false, nullptr);
+    }
+    const auto ask = [stop = e->stop]() mutable { stop.request_stop(); };
+    e->on_loss.emplace(handle.lost(), ask);
+    e->on_wish.emplace(handle.hand_over_requested(), ask);
+    (*fn_)(handle,
+           e->stop.get_token(),
+           [self = shared_from_this(), e](const std::exception_ptr& threw) {
+               self->finish(e, true, threw);
+           });
+}
+
+void leader_campaign::finish(const std::shared_ptr<execution>& e,
+                             bool called,
+                             const std::exception_ptr& threw) {
+    e->on_loss.reset();
+    e->on_wish.reset();
+    e->term->state().lose(loss::resigned);
+    core()->post([self = shared_from_this(), e, called, threw = core()->callbacks().keep(threw)] {
+        self->on_returned(*e, called, threw);
+    });
+}
+
+void leader_campaign::on_returned(const execution& e, bool called, const thrown& threw) {
+    e.term->leave();
+    {
+        const monitor_lock lock(guard_);
+        term_.reset();
+        stop_ = std::stop_source(std::nostopstate);
+    }
+    if (*threw) {
+        return fail(threw);
+    }
+    backoff_.reset();
+    if (how_->requeue || !called || closing() || core()->closed_why()) {
+        enter();
+    } else {
+        set(state::idle);
+    }
+}
+
+// ---- what goes wrong ----
+
+void leader_campaign::fail(const thrown& what) {
+    if (closing()) {
+        return end();
+    }
+    if (core()->loop().now() - begun_ > longest_pause) {
+        backoff_.reset();
+    }
+    const failure& why = core()->closed_why();
+    const bool last = why && has_code(*what, why.code);
+    set(state::pausing);
+    executor_([self = shared_from_this(), what, last] {
+        const running_here marked(self.get());
+        if (!self->closing()) {
+            self->report(*what);
+        }
+        self->core()->post([self, last] { last ? self->end() : self->pause(); });
+    });
+}
+
+void leader_campaign::report(const std::exception_ptr& what) noexcept {
+    const auto log = [this](const std::exception_ptr& e, const char* who) {
+        core()->log("leader_selector of \"" + path() + "\": " + who + ": " + words_of(e));
+    };
+    if (!how_->failed) {
+        log(what, "failed");
+        return;
+    }
+    try {
+        how_->failed(what);
+    } catch (...) {
+        log(std::current_exception(), "`failed` threw");
+    }
+}
+
+void leader_campaign::pause() {
+    if (closing() || core()->closed_why()) {
+        return enter();
+    }
+    pause_.start(backoff_.next(core()->loop().random()), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->enter();
+        }
+    });
+}
+
+void leader_campaign::on_close() {
+    if (acquisition_) {
+        acquisition_->cancel();
+    } else if (pause_.running() || present() == state::idle) {
+        end();
+    }
+}
+
+void leader_campaign::end() {
+    const auto self = shared_from_this();
+    pause_.cancel();
+    core()->detach(this);
+    const monitor_lock lock(guard_);
+    state_ = state::closed;
+    closed_.notify_all();
+}
+
+}  // namespace latchkey

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <latchkey/leader_selector.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "loop/backoff.hpp"
+#include "client/client_core.hpp"
+#include "leader/leader_term.hpp"
+#include "loop/monitor.hpp"
+#include "queue/queue_recipe.hpp"
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace latchkey {
+
+/// One candidature after the other, from start() to the end: candidate, term, candidate. All of it
+/// is decided on the loop. The user's code alone, the function and `failed`, runs on an executor of
+/// its own, one call at a time.
+class leader_campaign final : public session_user,
+                              public std::enable_shared_from_this<leader_campaign> {
+public:
+    using state = leader_selector::state;
+
+    /// Says that the function of a term has returned, and what it threw. Called once, on any
+    /// thread.
+    using returned = std::function<void(std::exception_ptr)>;
+
+    /// The function, as an asynchronous operation: it goes on until it has called `returned`.
+    using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
+
+    /// Throws errc::invalid_argument for what cannot be a candidate.
+    [[nodiscard]] static std::shared_ptr<leader_campaign> make(
+        const std::shared_ptr<client_core>& core,
+        std::string path,
+        leader_options who,
+        work fn,
+        leader_selector::behaviour how);
+
+    leader_campaign(const std::shared_ptr<client_core>& core,
+                    participation as,
+                    leader_terms who,
+                    work fn,
+                    leader_selector::behaviour how);
+
+    // ---- any thread ----
+
+    void start();
+    void interrupt() noexcept;
+    void close() noexcept;
+
+    [[nodiscard]] state present() const {
+        const monitor_lock lock(guard_);
+        return state_;
+    }
+
+    [[nodiscard]] latchkey::leadership leadership() const {
+        const monitor_lock lock(guard_);
+        return leader_term::handle(term_);
+    }
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
+        return acquire_.core();
+    }
+
+    [[nodiscard]] const std::string& path() const noexcept { return as_->directory; }
+
+    [[nodiscard]] const std::string& id() const noexcept { return who_.id; }
+
+private:
+    /// A term, from the grant until the function has returned.
+    struct execution {
+        using stop_request = std::stop_callback<std::function<void()>>;
+
+        std::shared_ptr<leader_term> term;
+        std::stop_source stop = {};
+        // While the function runs. They are destroyed where it returned: that waits for what the
+        // user does in them.
+        std::optional<stop_request> on_loss = {};
+        std::optional<stop_request> on_wish = {};
+    };
+
+    /// Of the user's, and never destroyed on the loop.
+    using thrown = std::shared_ptr<std::exception_ptr>;
+
+    // session_user
+    void session_connected() override {}
+
+    void session_suspended() override;
+
+    void session_ended(loss) override {}
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override;
+
+    // On the loop.
+    void enter();
+    void on_acquired(local_queue::acquired a);
+    void lead(hold granted);
+    void on_returned(const execution& e, bool called, const thrown& threw);
+    void fail(const thrown& what);
+    void pause();
+    void on_close();
+    void end();
+
+    // On the executor.
+    void execute(const std::shared_ptr<execution>& e);
+    void finish(const std::shared_ptr<execution>& e, bool called, const std::exception_ptr& threw);
+    void report(const std::exception_ptr& what) noexcept;
+
+    void set(state s);
+
+    [[nodiscard]] bool closing() const {
+        const monitor_lock lock(guard_);
+        return closing_;
+    }
+
+    static constexpr std::chrono::seconds longest_pause{30};
+
+    const acquirer acquire_;
+    const std::shared_ptr<const participation> as_;
+    const leader_terms who_;
+    const std::shared_ptr<const work> fn_;
+    const std::shared_ptr<const leader_selector::behaviour> how_;
+    const environment::executor executor_;
+
+    // On the loop only.
+    bool attached_ = false;
+    std::shared_ptr<acquisition> acquisition_;  ///< while it is a candidate
+    loop::clock::time_point begun_{};           ///< of the candidature, or of the term
+    backoff backoff_{std::chrono::milliseconds(100), longest_pause};
+    timer pause_;
+
+    mutable boost::mutex guard_;
+    boost::condition_variable closed_;
+    state state_ LATCHKEY_GUARDED_BY(guard_) = state::idle;
+    bool closing_ LATCHKEY_GUARDED_BY(guard_) = false;
+    std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
+    std::stop_source stop_ LATCHKEY_GUARDED_BY(guard_){std::nostopstate};  ///< of the term
+};
+
+}  // namespace latchkey

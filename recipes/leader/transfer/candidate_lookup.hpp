@@ -1,0 +1,48 @@
+#pragma once
+
+#include "call/retrying_operation.hpp"
+#include "leader/transfer/mailbox.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// Looks for a candidate that can be reached, by its mailbox or its id. Reached, if the servers
+/// have answered. Ends with the session, with which the one who looks loses its place.
+class leader_lookup final : public errand {
+public:
+    struct wanted {
+        std::vector<mailbox_name> mailboxes = {};  ///< one of these; empty: any
+        std::optional<std::string> id = {};        ///< none: any
+    };
+
+    /// `but`: the name in the queue of the one who looks.
+    leader_lookup(std::shared_ptr<client_core> core, std::string path, std::string but, wanted w)
+        : errand(std::move(core)), path_(std::move(path)), but_(std::move(but)), wanted_(w) {}
+
+    [[nodiscard]] const std::optional<reachable_candidate>& found() const noexcept {
+        return found_;
+    }
+
+private:
+    void session_connected() override;
+
+    void session_ended(loss) override { finish({}); }
+
+    void on_listed();
+    void on_id(const reply& r, std::size_t candidate);
+    [[nodiscard]] bool answered(const reply& r, const std::string& path);
+
+    const std::string path_;
+    const std::string but_;
+    const wanted wanted_;
+    reply queue_;
+    std::vector<reachable_candidate> reachable_;
+    std::size_t unanswered_ = 0;
+    std::optional<reachable_candidate> found_;
+};
+
+}  // namespace latchkey

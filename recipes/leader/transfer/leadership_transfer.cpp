@@ -1,0 +1,174 @@
+#include "leader/transfer/leadership_transfer.hpp"
+
+#include "leader/leader_record.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+// A candidate's part: its mailbox, the offers that it accepts, and what became of its last term.
+
+namespace latchkey {
+
+leader_succession::leader_succession(std::shared_ptr<client_core> core,
+                                     std::shared_ptr<const participation> as,
+                                     owner& o)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      how_(*as_->leads->preference),
+      owner_(&o),
+      cool_(core_->loop()),
+      look_again_(core_->loop()),
+      peers_(how_.hysteresis),
+      consider_again_(core_->loop()),
+      list_again_(core_->loop()) {}
+
+int leader_succession::priority() const noexcept {
+    return cooling_ ? lowest_priority : how_.priority;
+}
+
+void leader_succession::queue(const std::string& path, bool waits) {
+    ++place_;
+    look_again_.cancel();
+    accepting_ = false;
+    unread_.reset();
+    znode_ = path;
+    waited_ = waits;
+    if (znode_ == invited_) {
+        open_mailbox();
+    } else {
+        close_mailbox();
+        look_for_failures();
+    }
+}
+
+void leader_succession::leave() {
+    ++place_;
+    look_again_.cancel();
+    znode_.clear();
+    invited_.clear();
+    close_mailbox();
+}
+
+// ---- after a failure ----
+
+/// Nobody is offered the leadership right after it has failed as a leader.
+void leader_succession::look_for_failures() {
+    core_->submit(
+        request::get(as_->directory),
+        while_same(&leader_succession::place_, [this](const reply& r) { on_last_record(r); }));
+}
+
+void leader_succession::on_last_record(const reply& r) {
+    if (!r.ok() && r.code != result_code::no_node) {
+        look_again_.later([this] { look_for_failures(); });
+        return;
+    }
+    const auto last = read_leader_record(r.data);
+    if (last && last->unclean == as_->leads->id) {
+        cool_down(how_.cool_down);
+    } else if (last && last->is == leader_record::state::leading && last->id == as_->leads->id &&
+               last->znode != name_of(znode_)) {
+        // Unless it is another one of that name, which leads.
+        core_->submit(request::get(join_path(as_->directory, last->znode)),
+                      while_same(&leader_succession::place_, [this](const reply& its) {
+                          if (!its.ok()) {
+                              cool_down(how_.cool_down);
+                          }
+                          open_mailbox();
+                      }));
+        return;
+    }
+    open_mailbox();
+}
+
+/// Until then it is preferred to nobody.
+void leader_succession::cool_down(std::chrono::nanoseconds time) {
+    const auto end = time_after(core_->loop(), time);
+    if (cooling_ && end <= cool_ends_) {
+        return;
+    }
+    cooling_ = true;
+    cool_ends_ = end;
+    cool_.start(end, [this] {
+        cooling_ = false;
+        if (mailbox_) {
+            open_mailbox();
+        }
+    });
+}
+
+// ---- the mailbox ----
+
+void leader_succession::open_mailbox() {
+    close_mailbox();
+    const mailbox_name name{priority(), std::string(guid_in(name_of(znode_)))};
+    const std::string path = join_path(peers_of(as_->directory), name.text());
+    last_read_ = 0;
+    mailbox_ = std::make_shared<presence>(
+        core_,
+        presence::settings{.path = path,
+                           .data = {},
+                           .access = as_->access,
+                           .only_if_free = false,
+                           .received = [weak = weak_from_this(), path](const znode_stat& stat,
+                                                                       const std::string& data) {
+                               const auto self = weak.lock();
+                               if (self && self->mailbox_ && self->mailbox_->path() == path) {
+                                   self->on_letter(stat, data);
+                               }
+                           }});
+    mailbox_->start([core = core_](const failure& why, bool) {
+        if (why && !core->closed_why()) {
+            core->log("takes no part in transfers of the leadership: " + why.detail + ": " +
+                      why.code.message());
+        }
+    });
+}
+
+void leader_succession::close_mailbox() {
+    if (const auto closed = std::exchange(mailbox_, nullptr)) {
+        closed->leave();
+    }
+}
+
+void leader_succession::on_letter(const znode_stat& stat, const std::string& data) {
+    if (stat.mzxid == last_read_) {
+        return;
+    }
+    if (accepting_) {
+        unread_.emplace(stat, data);
+        return;
+    }
+    last_read_ = stat.mzxid;
+    const leader_letter letter = read_leader_letter(data);
+    if (letter.is == leader_letter::kind::offer && !leading_) {
+        accept(letter.who, stat.version);
+    } else if (letter.is == leader_letter::kind::resign && leading_ && !handing_over_) {
+        if (letter.who.empty()) {
+            handing_over_ = true;
+            owner_->hand_over({});
+        } else {
+            transfer(letter.who, patience(), [](leader_latch::transfer) {});
+        }
+    }
+}
+
+void leader_succession::accept(const std::string& leader, std::int32_t version) {
+    accepting_ = true;
+    owner_->move_behind(
+        leader,
+        request::check(mailbox_->path(), version),
+        while_same(&leader_succession::place_, [this](const std::string& to) { on_moved(to); }));
+}
+
+void leader_succession::on_moved(const std::string& to) {
+    accepting_ = false;
+    if (!to.empty()) {
+        invited_ = to;
+        owner_->on_chosen();
+    } else if (const auto next = std::exchange(unread_, std::nullopt)) {
+        on_letter(next->first, next->second);
+    }
+}
+
+}  // namespace latchkey

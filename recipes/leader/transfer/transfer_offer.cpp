@@ -1,0 +1,110 @@
+#include "leader/transfer/transfer_offer.hpp"
+
+#include "leader/leader_candidate.hpp"
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+leader_offer::leader_offer(std::shared_ptr<client_core> core,
+                           std::string own,
+                           std::string candidate,
+                           std::string mailbox)
+    : errand(std::move(core)),
+      own_(std::move(own)),
+      candidate_(std::move(candidate)),
+      mailbox_(std::move(mailbox)) {}
+
+void leader_offer::begin() {
+    write(leader_letter::kind::offer);
+}
+
+/// Writes go on by themselves with a new connection.
+void leader_offer::session_connected() {
+    if (phase_ == phase::offered && !(watch_ && watch_->armed())) {
+        watch();
+    } else if (phase_ == phase::over) {
+        judge();
+    }
+}
+
+void leader_offer::give_up() {
+    if (phase_ != phase::over) {
+        watch_.reset();
+        if (const auto unfinished = std::exchange(write_, nullptr)) {
+            unfinished->cancel();
+        }
+        write(leader_letter::kind::withdrawn);
+    }
+}
+
+void leader_offer::write(leader_letter::kind what) {
+    phase_ = what == leader_letter::kind::offer ? phase::offering : phase::withdrawing;
+    write_ = std::make_shared<leader_record_write>(
+        core(), own_, mailbox_, leader_letter{what, std::string(name_of(own_))});
+    write_->start(std::chrono::nanoseconds::max(),
+                  {},
+                  [weak = weak_from_this(), w = write_.get()](const errand::result& r) {
+                      const auto self = std::static_pointer_cast<leader_offer>(weak.lock());
+                      if (self && self->write_.get() == w && !self->finished()) {
+                          self->on_written(r);
+                      }
+                  });
+}
+
+void leader_offer::on_written(const errand::result& r) {
+    const auto written = std::exchange(write_, nullptr);
+    why_ = r.why;
+    stands_ = written->what() == leader_record_write::outcome::refused &&
+              (phase_ == phase::withdrawing || written->in_doubt());
+    if (phase_ == phase::offering && r.reached) {
+        phase_ = phase::offered;
+        watch();
+    } else {
+        judge();  // whose mailbox is gone may have accepted before
+    }
+}
+
+void leader_offer::watch() {
+    znode_watch::observer& self = *this;
+    watch_ = std::make_shared<znode_watch>(core(), candidate_, self);
+    watch_->arm();
+}
+
+void leader_offer::on_watch_refused(result_code) {
+    begin_again();
+}
+
+/// The offer is over, one way or the other: accepted, if somebody has our number.
+void leader_offer::judge() {
+    phase_ = phase::over;
+    watch_.reset();
+    next_step();
+    core()->submit(request::children(std::string(parent_of(own_))),
+                   here([this](const reply& r) { on_listed(r); }));
+}
+
+void leader_offer::on_listed(const reply& r) {
+    if (!r.ok() && r.code != result_code::no_node) {
+        retry_later();
+        return;
+    }
+    const auto own = name_of(own_);
+    const auto number = place_of(own, latch_names).sequence;
+    const auto accepted =
+        std::find_if(r.names.begin(), r.names.end(), [&](const std::string& name) {
+            const queue_place p = place_of(name, latch_names);
+            return name != own && p.what == queue_place::standing::participant &&
+                   p.sequence == number;
+        });
+    if (accepted == r.names.end()) {
+        finish({why_, false});
+        return;
+    }
+    successor_ = *accepted;
+    finish({{}, true});
+}
+
+}  // namespace latchkey

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "call/retrying_operation.hpp"
+#include "znode/guarded_write.hpp"
+#include "znode/znode_watch.hpp"
+
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// Offers the leadership to one candidate, and finds out whether it has accepted: reached, if it
+/// stands right behind the leader.
+///
+/// The candidate accepts in a transaction that checks the version of its mailbox; so when the time
+/// is over, a write of the mailbox ends the offer for good, and the list that follows tells whether
+/// that came too late. Ends with the session, not accepted: nobody is behind a znode that is gone.
+class leader_offer final : public errand, znode_watch::observer {
+public:
+    /// Paths: the leader's own znode, and the candidate's znode and mailbox.
+    leader_offer(std::shared_ptr<client_core> core,
+                 std::string own,
+                 std::string candidate,
+                 std::string mailbox);
+
+    /// If it was reached: the name of the candidate's znode, behind that of the leader.
+    [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
+
+    /// If it was not reached: the withdrawal was refused, so the candidate may accept yet.
+    [[nodiscard]] bool stands() const noexcept { return stands_; }
+
+private:
+    enum class phase : std::uint8_t { offering, offered, withdrawing, over };
+
+    void begin() override;
+    void give_up() override;
+    void session_connected() override;
+
+    void session_ended(loss) override { finish({}); }
+
+    void on_watch_set(const znode_stat&, const std::string&) override {}
+
+    void on_znode_deleted() override { judge(); }
+
+    void on_watch_refused(result_code code) override;
+
+    void write(leader_letter::kind what);
+    void on_written(const errand::result& r);
+    void watch();
+    void judge();
+    void on_listed(const reply& r);
+
+    const std::string own_;
+    const std::string candidate_;
+    const std::string mailbox_;
+
+    phase phase_ = phase::offering;
+    std::shared_ptr<leader_record_write> write_;  ///< while one is under way
+    std::shared_ptr<znode_watch> watch_;          ///< of the candidate's znode
+    std::string successor_;
+    failure why_;
+    bool stands_ = false;
+};
+
+}  // namespace latchkey

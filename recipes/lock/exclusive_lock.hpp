@@ -1,0 +1,45 @@
+#pragma once
+
+#include "queue/acquire_calls.hpp"
+#include "loop/monitor.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace latchkey {
+
+/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be told to
+/// wait for these, and is waited for.
+inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
+
+/// What the locks that one thread at a time has have in common: one participant an object, and the
+/// hold that lock() keeps. Any thread.
+class exclusive_lock {
+public:
+    exclusive_lock(const std::shared_ptr<client_core>& core, participation p)
+        : acquire(core, local_queue::admits::one_at_a_time),
+          as(std::make_shared<const participation>(std::move(p))) {}
+
+    /// False when the time is over. Throws errc::would_deadlock instead of waiting for ever for its
+    /// own thread.
+    [[nodiscard]] bool lock_within(std::chrono::nanoseconds limit);
+
+    void unlock() noexcept;
+
+    /// The hold of the present lock.
+    [[nodiscard]] hold& held();
+
+    [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
+
+    const acquirer acquire;
+    const std::shared_ptr<const participation> as;
+
+private:
+    boost::mutex guard_;
+    hold held_ LATCHKEY_GUARDED_BY(guard_);
+    std::thread::id locked_by_ LATCHKEY_GUARDED_BY(guard_);
+};
+
+}  // namespace latchkey

@@ -1,0 +1,145 @@
+#include <latchkey/error.hpp>
+#include <latchkey/file_lock_path.hpp>
+
+#include "text/path.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <system_error>
+
+namespace latchkey {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t longest_name = 200;
+
+/// As many as Linux follows.
+constexpr int most_links = 40;
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+    throw error(errc::invalid_argument,
+                "file \"" + escaped(file.native()) + "\": " + why +
+                    "; where it cannot be resolved, agree on a key for it");
+}
+
+std::string hexadecimal(std::uint64_t value) {
+    std::array<char, 17> text{};
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
+    return text.data();
+}
+
+/// FNV-1a. Two long keys that meet in it and in their ends share a lock, which is slow, not wrong.
+std::uint64_t checksum(std::string_view text) noexcept {
+    std::uint64_t sum = 0xCBF2'9CE4'8422'2325U;
+    for (const char c : text) {
+        sum = (sum ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3U;
+    }
+    return sum;
+}
+
+/// The components of `path` that are still to be resolved go in front of the others.
+void prepend(std::deque<fs::path>& to, const fs::path& path) {
+    auto at = to.begin();
+    for (const fs::path& part : path.relative_path()) {
+        at = std::next(to.insert(at, part));
+    }
+}
+
+/// Where the symbolic link at `path` leads; an empty path if it is none, or is not there.
+fs::path target_of(const fs::path& path, const fs::path& file) {
+    std::error_code ec;
+    const fs::file_status status = fs::symlink_status(path, ec);
+    if (status.type() == fs::file_type::not_found) {
+        return {};
+    }
+    fs::path target;
+    if (!ec && status.type() == fs::file_type::symlink) {
+        target = fs::read_symlink(path, ec);
+    }
+    if (ec) {
+        refuse(file, ec.message());
+    }
+    return target;
+}
+
+/// std::filesystem::weakly_canonical() leaves a link alone whose target is not there, so that the
+/// name would be another one when it is.
+fs::path resolved(const fs::path& file) {
+    if (file.empty()) {
+        refuse(file, "has no name");
+    }
+    std::error_code ec;
+    const fs::path start = file.is_absolute() ? fs::path() : fs::current_path(ec);
+    if (ec) {
+        refuse(file, "the current directory is not known, " + ec.message());
+    }
+    std::deque<fs::path> left;
+    prepend(left, file);
+    fs::path done = start.empty() ? fs::path("/") : start;
+    for (int links = 0; !left.empty();) {
+        const fs::path part = left.front();
+        left.pop_front();
+        if (part.empty() || part == ".") {
+            continue;
+        }
+        if (part == "..") {
+            done = done.parent_path();
+            continue;
+        }
+        const fs::path target = target_of(done / part, file);
+        if (target.empty()) {
+            done /= part;
+            continue;
+        }
+        if (++links > most_links) {
+            refuse(file, "goes through too many symbolic links");
+        }
+        prepend(left, target);
+        done = target.is_absolute() ? fs::path("/") : done;
+    }
+    return done;
+}
+
+bool stays(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+std::string written(std::string_view key) {
+    std::string name;
+    for (const char c : key) {
+        if (c == '/') {
+            name += ':';
+        } else if (stays(c) && !(c == '.' && name.empty())) {  // no znode is called "." or ".."
+            name += c;
+        } else {
+            name += '%' + hexadecimal(static_cast<unsigned char>(c)).substr(14);
+        }
+    }
+    return name;
+}
+
+}  // namespace
+
+std::string file_lock_path(const fs::path& file, std::string_view directory) {
+    return key_lock_path(resolved(file).native(), directory);
+}
+
+std::string key_lock_path(std::string_view key, std::string_view directory) {
+    if (key.empty()) {
+        throw error(errc::invalid_argument, "an empty key: give one that names the file");
+    }
+    std::string name = written(key);
+    if (name.size() > longest_name) {
+        // '~' is in no name that is written in full.
+        name = '~' + hexadecimal(checksum(key)) + '~' + name.substr(name.size() - longest_name / 2);
+    }
+    std::string path = join_path(directory, name);
+    check_path(path);
+    return path;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,58 @@
+#include "lock/mode_change.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+conversion::conversion(std::shared_ptr<hold_state> held, handler done)
+    : held_(std::move(held)), done_(std::move(done)), limit_(held_->core()->loop()) {}
+
+void conversion::start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+    held_->core()->post(
+        [self = shared_from_this(), to, limit, stop] { self->begin(to, limit, stop); });
+}
+
+void conversion::cancel() {
+    held_->core()->post([self = shared_from_this()] {
+        if (self->done_ && self->held_->owner()) {
+            self->held_->owner()->cancel_conversion();
+        }
+    });
+}
+
+void conversion::begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+    const auto owner = held_->owner();
+    if (!owner) {
+        finish({errc::hold_lost, "the hold was released"}, false);
+        return;
+    }
+    const auto give_up = [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->cancel();
+        }
+    };
+    const bool wait = limit > std::chrono::nanoseconds::zero();
+    owner->convert(to, wait, [self = shared_from_this()](failure why, bool done) {
+        self->finish(std::move(why), done);
+    });
+    if (!done_ || !wait) {
+        return;
+    }
+    if (const auto end = time_after(held_->core()->loop(), limit);
+        end != loop::clock::time_point::max()) {
+        limit_.start(end, give_up);
+    }
+    if (stop.stop_possible()) {
+        on_stop_.emplace(stop, give_up);
+    }
+}
+
+void conversion::finish(failure why, bool done) {
+    limit_.cancel();
+    on_stop_.reset();
+    if (const auto tell = std::exchange(done_, nullptr)) {
+        tell(std::move(why), done);
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <latchkey/acquire_options.hpp>
+#include <latchkey/hold.hpp>
+
+#include "client/hold_state.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+namespace latchkey {
+
+/// One call that changes the mode of a hold, from its start to its result.
+class conversion : public std::enable_shared_from_this<conversion> {
+public:
+    using handler = hold_owner::converted;
+
+    /// `done` is called once, on the loop.
+    conversion(std::shared_ptr<hold_state> held, handler done);
+
+    /// Any thread. No time at all means not to wait for anybody.
+    void start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
+
+    /// Ends it, if it waits. Any thread.
+    void cancel();
+
+private:
+    void begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
+    void finish(failure why, bool done);
+
+    const std::shared_ptr<hold_state> held_;
+    handler done_;
+    timer limit_;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,148 @@
+#include <latchkey/multi_mutex.hpp>
+
+#include "lock/exclusive_lock.hpp"
+#include "text/path.hpp"
+#include "queue/participant_record.hpp"
+#include "session/request_check.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// What a name adds to its directory's path at most: a slash, the GUID, the marker and the digits.
+constexpr std::size_t longest_name = 64;
+
+void check_apart(const std::vector<std::string>& paths) {
+    const std::set<std::string_view> all(paths.begin(), paths.end());
+    for (const std::string& path : paths) {
+        for (std::string_view up = path; up != "/";) {
+            up = parent_of(up);
+            if (all.contains(up)) {
+                throw error(errc::invalid_argument,
+                            '"' + escaped(path) + "\" lies below \"" + escaped(up) +
+                                "\", which is another one of the locks: the directory of a lock is "
+                                "for its participants alone");
+            }
+        }
+    }
+}
+
+/// They are created together, so they have to fit into one request.
+void check_size(const client_core& core, const participation& as, std::size_t data) {
+    std::vector<request> together;
+    for (const std::string& path : as.directories()) {
+        together.push_back(
+            request::create(core.chroot() + join_path(path, std::string(longest_name, 'n')),
+                            std::string(data, ' '),
+                            create_mode::ephemeral_sequential,
+                            as.access));
+    }
+    const std::size_t count = together.size();
+    if (!acceptable(request::multi(std::move(together)))) {
+        throw error(errc::invalid_argument,
+                    std::to_string(count) + " paths do not fit into one request of " +
+                        std::to_string(largest_request) +
+                        " bytes, and are not taken one by one instead: use fewer");
+    }
+}
+
+participation together(const client_core& core,
+                       std::vector<std::string> paths,
+                       mutex_options options) {
+    if (paths.empty()) {
+        throw error(errc::invalid_argument, "a multi_mutex of no path: give at least one");
+    }
+    for (const std::string& path : paths) {
+        check_path(path);
+    }
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    check_apart(paths);
+    const std::size_t data = options.data ? options.data->size() : longest_record;
+    participation as = participation_of(core, paths.front(), lock_names, std::move(options));
+    as.more_directories.assign(paths.begin() + 1, paths.end());
+    check_size(core, as, data);
+    return as;
+}
+
+}  // namespace
+
+class multi_mutex::impl : public exclusive_lock {
+public:
+    impl(const std::shared_ptr<client_core>& core, participation p)
+        : exclusive_lock(core, std::move(p)), paths(as->directories()) {}
+
+    const std::vector<std::string> paths;
+};
+
+multi_mutex::multi_mutex(client& c, std::vector<std::string> paths, mutex_options options) {
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(core, together(*core, std::move(paths), std::move(options)));
+}
+
+multi_mutex::~multi_mutex() {
+    if (impl_->forked()) {
+        leak(impl_);
+    }
+}
+
+hold multi_mutex::acquire(acquire_options options) {
+    return acquire_within(local_queue::for_ever, std::move(options));
+}
+
+hold multi_mutex::acquire(acquire_options options, std::error_code& ec) {
+    return without_exception(ec, [&] { return acquire(std::move(options)); });
+}
+
+hold multi_mutex::try_acquire() {
+    return acquire_within(std::chrono::nanoseconds::zero(), {});
+}
+
+hold multi_mutex::try_acquire(std::error_code& ec) {
+    return without_exception(ec, [&] { return try_acquire(); });
+}
+
+hold multi_mutex::acquire_within(std::chrono::nanoseconds limit, acquire_options options) {
+    return impl_->acquire.acquire(impl_->as, limit, std::move(options));
+}
+
+void multi_mutex::async_acquire(acquire_options options, acquire_handler handler) {
+    async_acquire(local_queue::for_ever, std::move(options), std::move(handler));
+}
+
+void multi_mutex::async_acquire(std::chrono::nanoseconds limit,
+                                acquire_options options,
+                                acquire_handler handler) {
+    impl_->acquire.async_acquire(impl_->as, limit, std::move(options), std::move(handler));
+}
+
+// ---- Lockable ----
+
+void multi_mutex::lock() {
+    static_cast<void>(lock_within(local_queue::for_ever));
+}
+
+bool multi_mutex::try_lock() {
+    return lock_within(std::chrono::nanoseconds::zero());
+}
+
+bool multi_mutex::lock_within(std::chrono::nanoseconds limit) {
+    return impl_->lock_within(limit);
+}
+
+void multi_mutex::unlock() noexcept {
+    impl_->unlock();
+}
+
+hold& multi_mutex::held() {
+    return impl_->held();
+}
+
+const std::vector<std::string>& multi_mutex::paths() const noexcept {
+    return impl_->paths;
+}
+
+}  // namespace latchkey

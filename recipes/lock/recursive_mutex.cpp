@@ -1,0 +1,124 @@
+#include <latchkey/recursive_mutex.hpp>
+
+#include "lock/exclusive_lock.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+class recursive_mutex::impl {
+public:
+    impl(const std::shared_ptr<client_core>& core, participation p)
+        : acquire(core, local_queue::admits::one_at_a_time),
+          as(std::make_shared<const participation>(std::move(p))) {}
+
+    [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
+
+    const acquirer acquire;
+    const std::shared_ptr<const participation> as;
+
+    mutable boost::mutex guard;
+    hold held LATCHKEY_GUARDED_BY(guard);
+    std::thread::id locked_by LATCHKEY_GUARDED_BY(guard);
+    std::size_t count LATCHKEY_GUARDED_BY(guard) = 0;
+};
+
+recursive_mutex::recursive_mutex(client& c, std::string path, mutex_options options) {
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(
+        core, participation_of(*core, std::move(path), lock_names, std::move(options)));
+}
+
+recursive_mutex::~recursive_mutex() {
+    if (impl_->forked()) {
+        leak(impl_);
+    }
+}
+
+void recursive_mutex::lock() {
+    static_cast<void>(lock_within(local_queue::for_ever));
+}
+
+bool recursive_mutex::try_lock() {
+    return lock_within(std::chrono::nanoseconds::zero());
+}
+
+bool recursive_mutex::lock_within(std::chrono::nanoseconds limit) {
+    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
+    const auto self = std::this_thread::get_id();
+    {
+        const monitor_lock lock(impl_->guard);
+        if (impl_->locked_by == self) {
+            const bool valid = impl_->held.valid();
+            if (!valid && limit == local_queue::for_ever) {
+                throw error(errc::hold_lost,
+                            "this thread has lost \"" + escaped(path()) + "\" (" +
+                                to_string(impl_->held.why_lost()) +
+                                "); unlock it as often as it was locked, and lock it again");
+            }
+            impl_->count += valid ? 1 : 0;
+            return valid;
+        }
+    }
+    hold granted = impl_->acquire.acquire(impl_->as, limit, {});
+    if (!granted) {
+        return false;
+    }
+    const monitor_lock lock(impl_->guard);
+    impl_->held = std::move(granted);
+    impl_->locked_by = self;
+    impl_->count = 1;
+    return true;
+}
+
+void recursive_mutex::unlock() {
+    if (impl_->forked()) {
+        return;
+    }
+    hold released;
+    const monitor_lock lock(impl_->guard);
+    if (impl_->locked_by != std::this_thread::get_id()) {
+        throw error(std::make_error_code(std::errc::operation_not_permitted),
+                    "this thread has not locked \"" + escaped(path()) + '"');
+    }
+    if (--impl_->count == 0) {
+        impl_->locked_by = {};
+        released = std::move(impl_->held);
+    }
+}
+
+std::size_t recursive_mutex::depth() const {
+    if (impl_->forked()) {
+        return 0;
+    }
+    const monitor_lock lock(impl_->guard);
+    return impl_->locked_by == std::this_thread::get_id() ? impl_->count : 0;
+}
+
+hold& recursive_mutex::held() {
+    impl_->acquire.core()->check_not_forked();
+    const monitor_lock lock(impl_->guard);
+    if (impl_->locked_by != std::this_thread::get_id()) {
+        throw error(errc::hold_lost, "this thread has not locked \"" + escaped(path()) + '"');
+    }
+    return impl_->held;
+}
+
+std::vector<participant> recursive_mutex::participants() {
+    return impl_->acquire.participants(*impl_->as);
+}
+
+std::optional<participant> recursive_mutex::holder() {
+    return impl_->acquire.first(*impl_->as);
+}
+
+bool recursive_mutex::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as, whom);
+}
+
+const std::string& recursive_mutex::path() const noexcept {
+    return impl_->as->directory;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,217 @@
+#include "text/path.hpp"
+#include "lock/shared_mutex_impl.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Curator's InterProcessReadWriteLock.
+constexpr queue_markers read_write_names{.exclusive = "__WRIT__", .shared = "__READ__"};
+
+constexpr auto at_once = nanoseconds::zero();
+
+failure lost(loss why) {
+    return {errc::hold_lost, to_string(why)};
+}
+
+/// Tells whether a hold has been lost by now: at once if its znode is watched. After a change of
+/// the znode's data the watch may be on its way again, and is answered ahead of what follows it.
+void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void(failure)>& told) {
+    if (!held->valid()) {
+        told(lost(held->why_lost()));
+    } else if (!held->owner() || held->owner()->watch()) {
+        told({});
+    } else {
+        held->core()->submit(request::get(held->path()), [held, told](const reply& r) {
+            if (!held->valid()) {
+                told(lost(held->why_lost()));
+            } else if (r.code == result_code::no_node) {
+                told(lost(loss::znode_deleted));
+            } else if (r.ok() || r.code == result_code::no_auth) {
+                told(r.ok() ? failure() : failure_of(r.code, held->path()));
+            } else {
+                told({errc::unreachable, "whether the hold is lost was not answered"});
+            }
+        });
+    }
+}
+
+}  // namespace
+
+shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(
+        core, participation_of(*core, std::move(path), read_write_names, std::move(options)));
+}
+
+shared_mutex::~shared_mutex() {
+    if (impl_->forked()) {
+        leak(impl_);
+    }
+}
+
+// ---- acquire ----
+
+hold shared_mutex::acquire(lock_mode m, acquire_options options) {
+    return acquire_within(m, local_queue::for_ever, std::move(options));
+}
+
+hold shared_mutex::acquire(lock_mode m, acquire_options options, std::error_code& ec) {
+    return without_exception(ec, [&] { return acquire(m, std::move(options)); });
+}
+
+hold shared_mutex::try_acquire(lock_mode m) {
+    return acquire_within(m, at_once, {});
+}
+
+hold shared_mutex::try_acquire(lock_mode m, std::error_code& ec) {
+    return without_exception(ec, [&] { return try_acquire(m); });
+}
+
+hold shared_mutex::acquire_within(lock_mode m, nanoseconds limit, acquire_options options) {
+    return impl_->acquire.acquire(impl_->as(m), limit, std::move(options));
+}
+
+void shared_mutex::async_acquire(lock_mode m,
+                                 nanoseconds limit,
+                                 acquire_options options,
+                                 acquire_handler handler) {
+    impl_->acquire.async_acquire(impl_->as(m), limit, std::move(options), std::move(handler));
+}
+
+// ---- convert ----
+
+void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
+                                 lock_mode to,
+                                 nanoseconds limit,
+                                 const acquire_options& options,
+                                 conversion::handler done) const {
+    const auto state = hold_state::of(*h);
+    if (!state) {
+        done({errc::hold_lost, "this hold is empty"}, false);
+        return;
+    }
+    if (state->core() != acquire.core() || !state->path().starts_with(as(to)->directory + '/')) {
+        done({errc::invalid_argument,
+              "a hold of \"" + escaped(state->path()) + "\" is none of \"" +
+                  escaped(as(to)->directory) + '"'},
+             false);
+        return;
+    }
+    if (state->mode() != lock_mode::shared || to == lock_mode::shared) {
+        std::make_shared<conversion>(state, std::move(done))->start(to, limit, options.stop);
+        return;
+    }
+    if (!state->valid()) {
+        done(lost(state->why_lost()), false);
+        return;
+    }
+    acquire.core()->post([state] {
+        if (const auto& owner = state->owner()) {
+            owner->watch();  // what is granted below continues it only if it was there until then
+        }
+    });
+    // Two readers that waited to become writers would wait for each other: the second is told no.
+    const auto end = time_after(acquire.core()->loop(), limit);
+    acquire.enter(as(lock_mode::upgrade),
+                  at_once,
+                  {.stop = options.stop, .reserved = nullptr},
+                  [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
+                      local_queue::acquired a) {
+                      const auto other = std::make_shared<hold>(std::move(a.granted));
+                      const auto changed = [self, h, other, to, end, options, done](failure why) {
+                          const bool granted = !why && *other;
+                          if (granted) {
+                              *h = std::move(*other);
+                          }
+                          if (!granted || to == lock_mode::upgrade) {
+                              done(std::move(why), granted);
+                              return;
+                          }
+                          const auto left = end - self->acquire.core()->loop().now();
+                          self->convert(h, to, left, options, done);
+                      };
+                      if (*other) {
+                          make_sure(state, changed);
+                      } else {
+                          changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
+                      }
+                  });
+}
+
+bool shared_mutex::convert(hold& h, lock_mode to, const acquire_options& options) {
+    return convert_within(h, to, local_queue::for_ever, options);
+}
+
+bool shared_mutex::convert_within(hold& h,
+                                  lock_mode to,
+                                  nanoseconds limit,
+                                  const acquire_options& options) {
+    using outcome = std::pair<failure, bool>;
+    impl_->acquire.core()->check_may_block();
+    std::stop_source stop;
+    const std::stop_callback on_stop(options.stop, [&stop] { stop.request_stop(); });
+    const auto moved = std::make_shared<hold>(std::move(h));
+    const auto result = std::make_shared<awaited<outcome>>();
+    impl_->convert(moved,
+                   to,
+                   limit,
+                   {.stop = stop.get_token(), .reserved = nullptr},
+                   [result](failure why, bool done) {
+                       result->set({std::move(why), done});
+                   });
+    const auto take_back = [&](outcome o) {
+        h = std::move(*moved);
+        o.first.raise();
+        return o.second;
+    };
+    try {
+        return take_back(result->get());
+    } catch (const boost::thread_interrupted&) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        stop.request_stop();
+        result->get();
+        h = std::move(*moved);
+        throw;
+    }
+}
+
+void shared_mutex::async_convert(
+    hold h, lock_mode to, nanoseconds limit, acquire_options options, acquire_handler handler) {
+    const auto& core = impl_->acquire.core();
+    core->check_not_forked();
+    const auto moved = std::make_shared<hold>(std::move(h));
+    impl_->convert(moved,
+                   to,
+                   limit,
+                   {.stop = std::move(options.stop), .reserved = nullptr},
+                   [moved, done = core->callbacks().once(std::move(handler))](
+                       const failure& why, bool) { done(why.code, std::move(*moved)); });
+}
+
+// ---- who is there ----
+
+std::optional<participant> shared_mutex::first() {
+    return impl_->acquire.first(*impl_->as(lock_mode::exclusive));
+}
+
+std::vector<participant> shared_mutex::participants() {
+    return impl_->acquire.participants(*impl_->as(lock_mode::exclusive));
+}
+
+bool shared_mutex::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as(lock_mode::exclusive), whom);
+}
+
+const std::string& shared_mutex::path() const noexcept {
+    return impl_->as(lock_mode::exclusive)->directory;
+}
+
+}  // namespace latchkey

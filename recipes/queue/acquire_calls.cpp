@@ -1,0 +1,170 @@
+#include "queue/acquire_calls.hpp"
+
+#include "call/blocking_read.hpp"
+#include "text/path.hpp"
+#include "semaphore/permits.hpp"
+#include "queue/participant_record.hpp"
+
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+namespace {
+
+/// Anybody may write a megabyte there, and there may be thousands of them.
+constexpr std::size_t longest_participant_data = 16'384;
+
+}  // namespace
+
+participation participation_of(const client_core& core,
+                               std::string path,
+                               const queue_markers& markers,
+                               mutex_options options) {
+    check_path(path);
+    if (options.data && options.data->size() > longest_record) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(options.data->size()) +
+                        " bytes: a participant's znode takes at most " +
+                        std::to_string(longest_record));
+    }
+    participation as{.directory = std::move(path),
+                     .markers = markers,
+                     .mode = lock_mode::exclusive,
+                     .data = nullptr,
+                     .access = options.access.value_or(core.access())};
+    if (options.data) {
+        as.data = [data = *std::move(options.data)](lock_mode) { return data; };
+    } else {
+        as.data = [record = record_writer::shared()](lock_mode m) {
+            return record->write(to_string(m));
+        };
+    }
+    return as;
+}
+
+std::shared_ptr<acquisition> acquirer::enter(
+    const std::shared_ptr<const participation>& as,
+    std::chrono::nanoseconds limit,
+    acquire_options options,
+    std::function<void(local_queue::acquired)> done) const {
+    using enum local_queue::wish;
+    if (limit > std::chrono::nanoseconds::zero()) {
+        return queue_->enter(as, wait, limit, std::move(options), std::move(done));
+    }
+    const auto known = core()->session_timeout();
+    return queue_->enter(as,
+                         only_if_first,
+                         known.count() > 0 ? known : core()->options().session_timeout,
+                         std::move(options),
+                         std::move(done));
+}
+
+hold acquirer::acquire(const std::shared_ptr<const participation>& as,
+                       std::chrono::nanoseconds limit,
+                       acquire_options options) const {
+    core()->check_may_block();
+    const auto result = std::make_shared<awaited<local_queue::acquired>>();
+    const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
+        result->set(std::move(a));
+    });
+    try {
+        local_queue::acquired a = result->get();
+        a.why.raise();
+        return std::move(a.granted);
+    } catch (const boost::thread_interrupted&) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        call->cancel();
+        result->get();
+        throw;
+    }
+}
+
+void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
+                             std::chrono::nanoseconds limit,
+                             acquire_options options,
+                             handler h) const {
+    core()->check_not_forked();
+    enter(as,
+          limit,
+          std::move(options),
+          [done = core()->callbacks().once(std::move(h))](local_queue::acquired a) {
+              done(a.why.code, std::move(a.granted));
+          });
+}
+
+// ---- who is there ----
+
+std::vector<std::string> acquirer::paths(const participation& as) const {
+    reply r = ask(*core(), request::children(as.directory));
+    if (r.code == result_code::no_node) {
+        return {};
+    }
+    failure_of(r.code, as.directory).raise_unless(r.ok());
+    std::vector<std::string> paths;
+    for (const std::string& name : in_order(r.names, as.markers)) {
+        paths.push_back(join_path(as.directory, name));
+    }
+    return paths;
+}
+
+std::vector<participant> acquirer::examine(const participation& as,
+                                           const std::vector<std::string>& paths) const {
+    std::vector<request> questions;
+    for (const std::string& path : paths) {
+        questions.push_back(request::get(path));
+    }
+    std::vector<reply> answers = ask(*core(), questions, longest_participant_data);
+    std::vector<participant> found;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        reply& r = answers[i];
+        if (r.code == result_code::no_node) {
+            continue;  // it left meanwhile
+        }
+        failure_of(r.code, paths[i]).raise_unless(r.ok());
+        auto who = read_record(r.data);
+        std::string name(name_of(paths[i]));
+        found.push_back({.name = name,
+                         .sequence = place_of(name, as.markers).sequence,
+                         .session_id = r.stat.ephemeral_owner,
+                         .czxid = r.stat.czxid,
+                         .data = std::move(r.data),
+                         .identified = std::move(who)});
+    }
+    return found;
+}
+
+std::vector<participant> acquirer::participants(const participation& as) const {
+    return examine(as, paths(as));
+}
+
+std::optional<participant> acquirer::first(const participation& as) const {
+    auto left = paths(as);
+    while (!left.empty()) {
+        if (auto found = examine(as, {left.front()}); !found.empty()) {
+            return std::move(found.front());
+        }
+        left.erase(left.begin());
+    }
+    return std::nullopt;
+}
+
+bool acquirer::revoke(const participation& as, const participant& whom) const {
+    // Of Curator's leases every name counts.
+    const bool has_permits =
+        whom.permits > 0 && as.permits && (as.permits->leases || permits_of(whom.name));
+    const bool is_queued =
+        place_of(whom.name, as.markers).what == queue_place::standing::participant;
+    const std::string path =
+        join_path(has_permits ? as.permits->directory : as.directory, whom.name);
+    if (!(has_permits || is_queued) || name_of(path) != whom.name || !path_problem(path).empty()) {
+        throw error(
+            errc::invalid_argument,
+            '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(as.directory) + '"');
+    }
+    const reply r = ask(*core(), request::set(path, std::string(revocation_request)));
+    failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
+    return r.ok();
+}
+
+}  // namespace latchkey

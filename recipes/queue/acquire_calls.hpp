@@ -1,0 +1,85 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+#include <latchkey/mutex_options.hpp>
+#include <latchkey/participant.hpp>
+
+#include "queue/local_queue.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace latchkey {
+
+/// Checks what the user gave for a lock, and says how it takes part. Throws
+/// errc::invalid_argument.
+[[nodiscard]] participation participation_of(const client_core& core,
+                                             std::string path,
+                                             const queue_markers& markers,
+                                             mutex_options options);
+
+/// What the lock recipes have in common: the forms of acquire, and who is in the queue. Any thread.
+class acquirer {
+public:
+    using handler = std::function<void(std::error_code, hold)>;
+
+    acquirer(std::shared_ptr<client_core> core, local_queue::admits a)
+        : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
+
+    /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
+    [[nodiscard]] hold acquire(const std::shared_ptr<const participation>& as,
+                               std::chrono::nanoseconds limit,
+                               acquire_options options) const;
+
+    /// `handler` runs on the callback thread.
+    void async_acquire(const std::shared_ptr<const participation>& as,
+                       std::chrono::nanoseconds limit,
+                       acquire_options options,
+                       handler h) const;
+
+    /// No time at all means to take the lock only if nobody is ahead; the answer to that is waited
+    /// for as long as a session.
+    std::shared_ptr<acquisition> enter(const std::shared_ptr<const participation>& as,
+                                       std::chrono::nanoseconds limit,
+                                       acquire_options options,
+                                       std::function<void(local_queue::acquired)> done) const;
+
+    [[nodiscard]] std::vector<participant> participants(const participation& as) const;
+    [[nodiscard]] std::optional<participant> first(const participation& as) const;
+
+    /// Asks it to give up its place; false if it has left.
+    [[nodiscard]] bool revoke(const participation& as, const participant& whom) const;
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
+        return queue_->core();
+    }
+
+    /// Reads the znodes at `paths`; those that have gone are left out.
+    [[nodiscard]] std::vector<participant> examine(const participation& as,
+                                                   const std::vector<std::string>& paths) const;
+
+private:
+    [[nodiscard]] std::vector<std::string> paths(const participation& as) const;
+
+    const std::shared_ptr<local_queue> queue_;
+};
+
+/// The same call with its error in `ec`.
+template <class Call>
+[[nodiscard]] auto without_exception(std::error_code& ec, Call call) -> decltype(call()) {
+    ec.clear();
+    try {
+        return call();
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return {};
+}
+
+}  // namespace latchkey

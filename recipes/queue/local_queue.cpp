@@ -1,0 +1,160 @@
+#include "queue/local_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+// ---- one call ----
+
+acquisition::acquisition(std::shared_ptr<local_queue> queue,
+                         std::shared_ptr<const participation> as,
+                         local_queue::wish w,
+                         acquire_options options,
+                         std::function<void(local_queue::acquired)> done)
+    : queue_(std::move(queue)),
+      as_(std::move(as)),
+      wish_(w),
+      stop_(std::move(options.stop)),
+      reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
+                                 : nullptr),
+      done_(std::move(done)),
+      limit_(queue_->core()->loop()) {}
+
+void acquisition::cancel() {
+    queue_->core()->post([self = shared_from_this()] { self->queue_->withdraw(self); });
+}
+
+void acquisition::start(std::chrono::nanoseconds limit) {
+    if (limit != local_queue::for_ever) {
+        limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->out_of_time();
+            }
+        });
+    }
+    if (stop_.stop_possible()) {
+        on_stop_.emplace(stop_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->cancel();
+            }
+        });
+    }
+}
+
+void acquisition::out_of_time() {
+    // Who only wants to know whether somebody is ahead got no answer at all.
+    unreachable_ = wish_ == local_queue::wish::only_if_first;
+    queue_->withdraw(shared_from_this());
+}
+
+void acquisition::complete(local_queue::acquired result) {
+    limit_.cancel();
+    on_stop_.reset();
+    if (unreachable_ && !result.why && !result.granted) {
+        const std::string trouble = queue_->core()->trouble();
+        result.why = {errc::unreachable,
+                      trouble.empty() ? "no server answered within the session timeout" : trouble};
+    }
+    if (const auto done = std::exchange(done_, nullptr)) {
+        done(std::move(result));
+    }
+}
+
+// ---- the queue ----
+
+std::shared_ptr<acquisition> local_queue::enter(std::shared_ptr<const participation> as,
+                                                wish w,
+                                                std::chrono::nanoseconds limit,
+                                                acquire_options options,
+                                                std::function<void(acquired)> done) {
+    auto a = std::make_shared<acquisition>(
+        shared_from_this(), std::move(as), w, std::move(options), std::move(done));
+    core_->post([self = shared_from_this(), a, limit] {
+        a->start(limit);
+        self->arrive(a);
+    });
+    return a;
+}
+
+void local_queue::arrive(const std::shared_ptr<acquisition>& a) {
+    if (core_->closed_why()) {
+        a->complete({core_->closed_why(), {}});
+    } else if (!busy_) {
+        contend(a);
+    } else if (a->wish_ == wish::only_if_first) {
+        a->complete({});
+    } else {
+        if (waiting_.empty()) {
+            core_->attach(shared_from_this());
+        }
+        waiting_.push_back(a);
+    }
+}
+
+void local_queue::contend(const std::shared_ptr<acquisition>& a) {
+    busy_ = admits_ == admits::one_at_a_time;
+    contender::settings s{.as = a->as_,
+                          .directory_known = directory_known_,
+                          .only_if_first = a->wish_ == wish::only_if_first,
+                          .reserved = nullptr,
+                          .released = [self = shared_from_this()] { self->advance(); }};
+    if (a->reserved_ && a->wish_ == wish::wait) {
+        s.reserved = [core = core_, tell = a->reserved_](place p) {
+            core->call([tell, p = std::move(p)] { (*tell)(p); });
+        };
+    }
+    a->contender_ = std::make_shared<contender>(
+        core_, std::move(s), [self = shared_from_this(), a](contender::outcome o) {
+            self->on_contended(*a, std::move(o));
+        });
+    const auto keep = a->contender_;
+    keep->start();
+}
+
+void local_queue::on_contended(acquisition& a, contender::outcome o) {
+    const bool granted = static_cast<bool>(o.granted);
+    directory_known_ = directory_known_ || granted;
+    a.contender_.reset();
+    a.complete({std::move(o.why), std::move(o.granted)});
+    if (!granted) {
+        advance();
+    }
+}
+
+/// Lets the next one contend: nobody does any more.
+void local_queue::advance() {
+    busy_ = false;
+    if (waiting_.empty()) {
+        return;
+    }
+    const auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (waiting_.empty()) {
+        core_->detach(this);
+    }
+    contend(next);
+}
+
+void local_queue::withdraw(const std::shared_ptr<acquisition>& a) {
+    if (a->contender_) {
+        a->contender_->cancel();
+        return;
+    }
+    const auto found = std::find(waiting_.begin(), waiting_.end(), a);
+    if (found != waiting_.end()) {
+        waiting_.erase(found);
+        if (waiting_.empty()) {
+            core_->detach(this);
+        }
+        a->complete({});
+    }
+}
+
+void local_queue::client_closed(const failure& why) {
+    core_->detach(this);
+    for (const auto& a : std::exchange(waiting_, {})) {
+        a->complete({why, {}});
+    }
+}
+
+}  // namespace latchkey

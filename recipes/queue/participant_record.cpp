@@ -1,0 +1,116 @@
+#include "queue/participant_record.hpp"
+
+#include <latchkey/duration.hpp>
+
+#include "loop/fork_guard.hpp"
+#include "text/untrusted_json.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+
+#include <pwd.h>
+#include <unistd.h>
+
+namespace latchkey {
+namespace {
+
+using json = nlohmann::json;
+
+// ",\"mode\":\"exclusive\"", ",\"since\":" and a time.
+constexpr std::size_t room_for_the_rest = 56;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : std::string();
+}
+
+std::string user_name() {
+    std::array<char, 1024> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
+        found != nullptr) {
+        return found->pw_name;
+    }
+    return std::to_string(::geteuid());
+}
+
+std::string text_of(const json& record, const char* key) {
+    const auto found = record.find(key);
+    return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t number_of(const json& record, const char* key) {
+    const auto found = record.find(key);
+    if (found == record.end() || !found->is_number_integer() ||
+        (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX)) {
+        return 0;
+    }
+    return found->get<std::int64_t>();
+}
+
+/// The clock counts finer than the record does: not every number is one of its times.
+std::chrono::system_clock::time_point time_of(std::int64_t milliseconds) {
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            to_nanoseconds(std::chrono::milliseconds(milliseconds))));
+}
+
+}  // namespace
+
+record_writer::record_writer() {
+    const std::string host = host_name();
+    const std::string user = user_name();
+    const std::string program = program_invocation_short_name;
+    // Escaping makes up to six bytes of one, so how much fits is seen afterwards.
+    for (std::size_t longest = longest_record; head_.empty(); longest /= 2) {
+        const json record{{"host", host.substr(0, longest)},
+                          {"pid", ::getpid()},
+                          {"user", user.substr(0, longest)},
+                          {"program", program.substr(0, longest)}};
+        std::string text = record.dump(-1, ' ', true, json::error_handler_t::replace);
+        if (text.size() + room_for_the_rest <= longest_record) {
+            text.pop_back();
+            head_ = std::move(text);
+        }
+    }
+}
+
+std::shared_ptr<const record_writer> record_writer::shared() {
+    thread_local std::shared_ptr<const record_writer> known;
+    thread_local std::uint64_t generation = 0;
+    if (!known || generation != fork_generation()) {
+        known = std::make_shared<record_writer>();
+        generation = fork_generation();
+    }
+    return known;
+}
+
+std::string record_writer::write(std::string_view mode) const {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    std::string text = head_ + ",\"mode\":\"";
+    text += mode;
+    return text + "\",\"since\":" + std::to_string(since) + '}';
+}
+
+std::string default_id() {
+    return host_name() + ':' + std::to_string(::getpid());
+}
+
+std::optional<identity> read_record(std::string_view data) {
+    const json record = read_untrusted(data, longest_record, 1);
+    if (!record.is_object() || !record.contains("host") || !record.contains("pid")) {
+        return std::nullopt;
+    }
+    return identity{.host = text_of(record, "host"),
+                    .user = text_of(record, "user"),
+                    .program = text_of(record, "program"),
+                    .pid = number_of(record, "pid"),
+                    .since = time_of(number_of(record, "since")),
+                    .mode = text_of(record, "mode")};
+}
+
+}  // namespace latchkey

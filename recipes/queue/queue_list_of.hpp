@@ -1,0 +1,23 @@
+#pragma once
+
+#include "client/directory_lists.hpp"
+#include "queue/queue_order.hpp"
+
+#include <any>
+#include <memory>
+
+namespace latchkey {
+
+/// The queue that a list shows: sorted by the first who asks, for all who share the list. Those who
+/// take part in one queue know the same names.
+[[nodiscard]] inline const queue_list& queue_of(const listing& l, const queue_markers& markers) {
+    using sorted = std::shared_ptr<const queue_list>;
+    const auto* known = std::any_cast<sorted>(&l.view);
+    if (known == nullptr || (*known)->markers() != markers) {
+        l.view = sorted(std::make_shared<queue_list>(l.names, markers));
+        known = std::any_cast<sorted>(&l.view);
+    }
+    return **known;
+}
+
+}  // namespace latchkey

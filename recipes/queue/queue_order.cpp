@@ -1,0 +1,216 @@
+#include "queue/queue_order.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+constexpr std::size_t digits = 10;
+
+bool all_digits(std::string_view text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+queue_place place_of(std::string_view name, const queue_markers& markers) noexcept {
+    using enum queue_place::standing;
+    constexpr auto none = std::string_view::npos;
+    std::size_t exclusive = name.rfind(markers.exclusive);
+    std::size_t after = exclusive + markers.exclusive.size();
+    if (exclusive == none && !markers.others.empty()) {
+        exclusive = name.rfind(markers.others);
+        after = exclusive + markers.others.size();
+    }
+    const std::size_t shared = markers.shared.empty() ? none : name.rfind(markers.shared);
+    if (exclusive == none && shared == none) {
+        return {};
+    }
+    const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
+    std::string_view number =
+        is_shared ? name.substr(shared + markers.shared.size()) : name.substr(after);
+    if (number.starts_with('-') && all_digits(number.substr(1))) {
+        return {exhausted, 0, is_shared};
+    }
+    if (!all_digits(number)) {
+        return {};
+    }
+    std::uint64_t sequence = 0;
+    const auto [end, failed] =
+        std::from_chars(number.data(), number.data() + number.size(), sequence);
+    if (number.size() != digits || failed != std::errc{}) {
+        return {malformed, 0, is_shared};
+    }
+    if (sequence > last_sequence) {
+        return {exhausted, 0, is_shared};
+    }
+    return {participant, static_cast<std::uint32_t>(sequence), is_shared};
+}
+
+queue_list::queue_list(const std::vector<std::string>& names, const queue_markers& markers)
+    : markers_(markers) {
+    by_name_.reserve(names.size());
+    for (const std::string& name : names) {
+        const entry e{name, place_of(name, markers_)};
+        if (e.place.what == queue_place::standing::foreign) {
+            continue;
+        }
+        by_name_.push_back(e);
+        if (e.place.what != queue_place::standing::participant) {
+            disorder_.push_back(e);
+        } else {
+            (e.place.shared ? shared_ : exclusive_).push_back(e);
+        }
+    }
+    const auto by_number = [](const entry& a, const entry& b) {
+        return std::tie(a.place.sequence, a.name) < std::tie(b.place.sequence, b.name);
+    };
+    std::sort(by_name_.begin(), by_name_.end(), [](const entry& a, const entry& b) {
+        return a.name < b.name;
+    });
+    std::sort(exclusive_.begin(), exclusive_.end(), by_number);
+    std::sort(shared_.begin(), shared_.end(), by_number);
+}
+
+queue_list::range queue_list::beginning_with(std::string_view prefix) const noexcept {
+    const auto first = std::partition_point(
+        by_name_.begin(), by_name_.end(), [prefix](const entry& e) { return e.name < prefix; });
+    return {first, std::partition_point(first, by_name_.end(), [prefix](const entry& e) {
+                return e.name.starts_with(prefix);
+            })};
+}
+
+template <class Counts>
+queue_list::neighbor queue_list::nearest_below(std::uint64_t number,
+                                               const entries& kind,
+                                               Counts counts) {
+    const auto end = std::partition_point(
+        kind.begin(), kind.end(), [number](const entry& e) { return e.place.sequence < number; });
+    neighbor found{.below = std::size_t(end - kind.begin())};
+    for (auto e = end; e != kind.begin();) {
+        --e;
+        if (found.nearest != nullptr && e->place.sequence != found.nearest->place.sequence) {
+            break;
+        }
+        if (counts(*e)) {
+            found.twins += found.nearest != nullptr ? 1 : 0;
+            found.nearest = &*e;
+        }
+    }
+    return found;
+}
+
+queue_verdict queue_list::decide(std::string_view own,
+                                 queue_rule rule,
+                                 std::string_view ignored) const {
+    using enum queue_verdict::answer;
+    using standing = queue_place::standing;
+    const queue_place self =
+        own.empty() ? queue_place{standing::participant, UINT32_MAX} : place_of(own, markers_);
+    if (self.what != standing::participant) {
+        return {exhausted, std::string(own)};
+    }
+    const auto counts = [own, ignored](const entry& e) {
+        return e.name != own && (ignored.empty() || !e.name.starts_with(ignored));
+    };
+    const auto disorder = std::find_if(disorder_.begin(), disorder_.end(), counts);
+    if (disorder != disorder_.end()) {
+        return {disorder->place.what == standing::malformed ? malformed : exhausted,
+                std::string(disorder->name)};
+    }
+    const range found = beginning_with(own);
+    if (!own.empty() && (found.first == found.last || found.first->name != own)) {
+        return {gone, {}};
+    }
+    // Two participants of a kind with one number: the sequence has ended and started to repeat
+    // itself, unless it is another directory than the own znode was in. Twins further ahead
+    // concern those who wait for one of them.
+    neighbor twin =
+        nearest_below(std::uint64_t{self.sequence} + 1, self.shared ? shared_ : exclusive_, counts);
+    if (twin.nearest != nullptr && twin.nearest->place.sequence != self.sequence) {
+        twin = {};
+    }
+    if (twin.nearest != nullptr && rule != queue_rule::behind_twin) {
+        return {exhausted, std::string(twin.nearest->name)};
+    }
+    const bool waits_for_readers = rule != queue_rule::exclusive_only;
+    const neighbor writer = nearest_below(self.sequence, exclusive_, counts);
+    const neighbor reader =
+        waits_for_readers ? nearest_below(self.sequence, shared_, counts) : neighbor{};
+    const bool reader_is_nearer =
+        writer.nearest == nullptr ||
+        (reader.nearest != nullptr &&  // of a downgrade the reader stays
+         reader.nearest->place.sequence >= writer.nearest->place.sequence);
+    const neighbor& next = twin.nearest != nullptr ? twin : reader_is_nearer ? reader : writer;
+    if (next.nearest == nullptr) {
+        return {acquired, {}};
+    }
+    const range strays = ignored.empty() ? range{} : beginning_with(ignored);
+    const auto strays_below = std::count_if(strays.first, strays.last, [&](const entry& e) {
+        return e.place.what == standing::participant && e.place.sequence < self.sequence &&
+               (waits_for_readers || !e.place.shared);
+    });
+    queue_verdict verdict{wait, std::string(next.nearest->name)};
+    verdict.ahead = writer.below + reader.below - std::size_t(strays_below) +
+                    (twin.nearest != nullptr ? 1 + twin.twins : 0);
+    if (next.twins > (markers_.transferable ? 1 : 0)) {
+        verdict.what = exhausted;
+    }
+    const bool may_be_replaced =
+        markers_.transferable ||
+        (rule == queue_rule::everybody && !next.nearest->place.shared && !markers_.shared.empty());
+    verdict.grants_when_gone = verdict.ahead == 1 && !may_be_replaced;
+    return verdict;
+}
+
+bool queue_list::is_last(std::string_view own) const noexcept {
+    const std::uint32_t self = place_of(own, markers_).sequence;
+    const auto joined_after = [&](const entries& kind) {
+        const auto later = std::partition_point(
+            kind.begin(), kind.end(), [self](const entry& e) { return e.place.sequence < self; });
+        return std::any_of(later, kind.end(), [own](const entry& e) { return e.name != own; });
+    };
+    return disorder_.empty() && !joined_after(exclusive_) && !joined_after(shared_);
+}
+
+std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const {
+    const range found = beginning_with(prefix);
+    // A number that cannot be trusted is a late one.
+    const auto number = [](const entry& e) {
+        return e.place.what == queue_place::standing::participant ? e.place.sequence : UINT32_MAX;
+    };
+    entries chosen;
+    std::copy_if(found.first, found.last, std::back_inserter(chosen), [prefix](const entry& e) {
+        return !prefix.empty() || e.place.what == queue_place::standing::participant;
+    });
+    std::stable_sort(chosen.begin(), chosen.end(), [number](const entry& a, const entry& b) {
+        return number(a) < number(b);
+    });
+    std::vector<std::string> names;
+    names.reserve(chosen.size());
+    for (const entry& e : chosen) {
+        names.emplace_back(e.name);
+    }
+    return names;
+}
+
+queue_verdict decide(const std::vector<std::string>& names,
+                     std::string_view own,
+                     const queue_markers& markers,
+                     queue_rule rule,
+                     std::string_view ignored) {
+    return queue_list(names, markers).decide(own, rule, ignored);
+}
+
+std::vector<std::string> in_order(const std::vector<std::string>& names,
+                                  const queue_markers& markers) {
+    return queue_list(names, markers).with_prefix({});
+}
+
+}  // namespace latchkey

@@ -1,0 +1,165 @@
+#include <latchkey/curator_semaphore.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "call/blocking_read.hpp"
+#include "text/path.hpp"
+#include "queue/participant_record.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// Of the queue: Curator guards the leases with an InterProcessMutex.
+constexpr queue_markers guard_names{.exclusive = "lock-"};
+
+/// As many znodes as a transaction has room for, with records in them.
+constexpr std::uint32_t most_at_once = 100;
+
+participation terms_of(const client_core& core,
+                       const std::string& path,
+                       std::uint32_t limit,
+                       mutex_options options) {
+    check_path(path);
+    if (limit == 0) {
+        throw error(errc::invalid_argument, "a limit of 0 permits: nothing would ever be granted");
+    }
+    const bool recorded = !options.data;
+    participation as = participation_of(core, path + "/locks", guard_names, std::move(options));
+    if (recorded) {
+        as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
+    }
+    as.permits = std::make_shared<permit_terms>(
+        permit_terms{.semaphore = path,
+                     .directory = path + "/leases",
+                     .count = 1,
+                     .limit = limit,
+                     .limit_was_right = std::make_shared<std::atomic<bool>>(true),
+                     .leases = true});
+    return as;
+}
+
+}  // namespace
+
+class curator_semaphore::impl {
+public:
+    impl(const std::shared_ptr<client_core>& core, participation p)
+        : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
+
+    [[nodiscard]] std::shared_ptr<const participation> as(std::uint32_t permits) const {
+        if (permits == 0 || permits > most_at_once) {
+            throw error(errc::invalid_argument,
+                        "an acquire of " + std::to_string(permits) + " permits: use 1 to " +
+                            std::to_string(most_at_once));
+        }
+        if (permits > *as_.permits->limit) {
+            throw error(errc::invalid_argument,
+                        std::to_string(permits) + " permits of \"" +
+                            escaped(as_.permits->semaphore) + "\", whose limit is " +
+                            std::to_string(*as_.permits->limit) + ": they would never be free");
+        }
+        return with_permits(as_, permits);
+    }
+
+    [[nodiscard]] const participation& as() const noexcept { return as_; }
+
+    /// The children of a directory; none if it is not there.
+    [[nodiscard]] std::vector<std::string> names_in(const reply& r,
+                                                    const std::string& directory) const {
+        failure_of(r.code, directory).raise_unless(r.ok() || r.code == result_code::no_node);
+        return r.names;
+    }
+
+    const acquirer acquire;
+
+private:
+    const participation as_;
+};
+
+curator_semaphore::curator_semaphore(client& c,
+                                     std::string path,
+                                     std::uint32_t limit,
+                                     mutex_options options) {
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(core, terms_of(*core, path, limit, std::move(options)));
+}
+
+curator_semaphore::~curator_semaphore() {
+    if (impl_->acquire.core()->forked()) {
+        leak(impl_);
+    }
+}
+
+hold curator_semaphore::acquire(std::uint32_t permits, acquire_options options) {
+    return acquire_within(permits, local_queue::for_ever, std::move(options));
+}
+
+hold curator_semaphore::acquire(std::uint32_t permits,
+                                acquire_options options,
+                                std::error_code& ec) {
+    return without_exception(ec, [&] { return acquire(permits, std::move(options)); });
+}
+
+hold curator_semaphore::try_acquire(std::uint32_t permits) {
+    return acquire_within(permits, std::chrono::nanoseconds::zero(), {});
+}
+
+hold curator_semaphore::acquire_within(std::uint32_t permits,
+                                       std::chrono::nanoseconds limit,
+                                       acquire_options options) {
+    return impl_->acquire.acquire(impl_->as(permits), limit, std::move(options));
+}
+
+void curator_semaphore::async_acquire(std::uint32_t permits,
+                                      std::chrono::nanoseconds limit,
+                                      acquire_options options,
+                                      acquire_handler handler) {
+    impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
+}
+
+// ---- who is there ----
+
+std::uint32_t curator_semaphore::available() {
+    const permit_terms& terms = *impl_->as().permits;
+    const reply r = ask(*impl_->acquire.core(), request::children(terms.directory));
+    const std::size_t taken = impl_->names_in(r, terms.directory).size();
+    return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
+}
+
+std::vector<participant> curator_semaphore::participants() {
+    const participation& as = impl_->as();
+    const std::string& leases = as.permits->directory;
+    const std::vector<reply> lists =
+        ask(*impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
+    const auto paths_in = [](const std::string& directory, const std::vector<std::string>& names) {
+        std::vector<std::string> paths;
+        for (const std::string& name : names) {
+            paths.push_back(join_path(directory, name));
+        }
+        return paths;
+    };
+    std::vector<participant> found =
+        impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
+    for (participant& p : found) {
+        p.sequence = 0;
+        p.permits = 1;
+    }
+    const std::vector<std::string> queue =
+        in_order(impl_->names_in(lists[1], as.directory), guard_names);
+    std::vector<participant> waiting = impl_->acquire.examine(as, paths_in(as.directory, queue));
+    std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
+    return found;
+}
+
+bool curator_semaphore::revoke(const participant& whom) {
+    return impl_->acquire.revoke(impl_->as(), whom);
+}
+
+const std::string& curator_semaphore::path() const noexcept {
+    return impl_->as().permits->semaphore;
+}
+
+}  // namespace latchkey

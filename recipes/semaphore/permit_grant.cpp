@@ -1,0 +1,244 @@
+#include "semaphore/permit_grant.hpp"
+
+#include "text/path.hpp"
+#include "semaphore/permits.hpp"
+
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+std::vector<std::string> paths_of(const permit_terms& terms, const std::string& prefix) {
+    const auto path = [&](const std::string& ending) {
+        return join_path(terms.directory, prefix + ending);
+    };
+    if (!terms.leases) {
+        return {path(std::string(permit_marker) + std::to_string(terms.count))};
+    }
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < terms.count; ++i) {
+        all.push_back(path(lease_ending(i)));
+    }
+    return all;
+}
+
+}  // namespace
+
+permit_admission::permit_admission(std::shared_ptr<client_core> core,
+                                   std::shared_ptr<const participation> as,
+                                   const std::string& prefix,
+                                   owner& o)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      permits_(paths_of(*as_->permits, prefix)),
+      owner_(&o),
+      retry_(core_->loop()) {}
+
+permit_admission::~permit_admission() {
+    if (exchange_) {
+        exchange_->forget();
+    }
+}
+
+void permit_admission::look_ahead() {
+    look(false);
+}
+
+void permit_admission::begin(place p) {
+    place_ = std::move(p.path);
+    wait_ = p.wait;
+    if (!p.first_since) {
+        look(false);
+    } else if (looked()) {
+        on_looked();
+    }
+}
+
+void permit_admission::session_connected() {
+    if (exchange_) {
+        exchange_->session_connected();
+    } else if (!place_.empty()) {
+        look(watcher_ != nullptr);
+    }
+}
+
+void permit_admission::look(bool watch) {
+    const std::uint64_t step = ++step_;
+    limit_.reset();
+    taken_.reset();
+    watcher_.reset();
+    retry_.cancel();
+    if (!core_->connected()) {
+        return;
+    }
+    if (watch) {
+        watcher_ = std::make_shared<session::watcher>([weak = weak_from_this(), step](watch_event) {
+            if (const auto self = weak.lock(); self && self->step_ == step) {
+                self->look(true);
+            }
+        });
+    }
+    const auto into = [&](std::optional<reply> permit_admission::*answer) {
+        return [weak = weak_from_this(), step, answer](reply r) {
+            const auto self = weak.lock();
+            if (self && self->step_ == step) {
+                self.get()->*answer = std::move(r);
+                if (self->looked()) {
+                    self->on_looked();
+                }
+            }
+        };
+    };
+    const auto send = [&](request r, std::optional<reply> permit_admission::*answer) {
+        if (watcher_) {
+            core_->submit(std::move(r), watcher_, into(answer));
+        } else {
+            core_->submit(std::move(r), into(answer));
+        }
+    };
+    if (!as_->permits->leases) {
+        send(request::get(as_->permits->semaphore), &permit_admission::limit_);
+    }
+    send(request::children(as_->permits->directory), &permit_admission::taken_);
+}
+
+bool permit_admission::looked() const noexcept {
+    return taken_ && (limit_ || as_->permits->leases);
+}
+
+std::optional<std::uint32_t> permit_admission::limit() const {
+    return as_->permits->leases ? as_->permits->limit : read_limit(limit_->data);
+}
+
+std::uint64_t permit_admission::taken() const noexcept {
+    return as_->permits->leases ? taken_->names.size() : permits_taken(taken_->names);
+}
+
+/// What was seen and will not change by waiting.
+failure permit_admission::refusal() const {
+    const permit_terms& terms = *as_->permits;
+    const std::string name = '"' + escaped(terms.semaphore) + '"';
+    const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
+    if (is(result_code::no_auth) || taken_->code == result_code::no_auth) {
+        return failure_of(result_code::no_auth, terms.semaphore);
+    }
+    if (is(result_code::no_node) && !terms.limit) {
+        return {errc::no_such_znode, "there is no semaphore " + name + "; give a limit to make it"};
+    }
+    const auto known = limit();
+    if (is(result_code::ok) && !known) {
+        return {errc::malformed_participant, name + " is not a semaphore: its data is no limit"};
+    }
+    if (known && terms.limit.value_or(*known) != *known && !terms.limit_was_right->load()) {
+        return {errc::invalid_argument,
+                name + " has a limit of " + std::to_string(*known) + ", not " +
+                    std::to_string(*terms.limit) + "; leave the limit out, or resize it"};
+    }
+    if (known && terms.count > *known) {
+        return {errc::invalid_argument,
+                std::to_string(terms.count) + " permits of " + name + ", whose limit is " +
+                    std::to_string(*known) + ": they would never be free"};
+    }
+    return {};
+}
+
+void permit_admission::on_looked() {
+    const auto keep = shared_from_this();
+    if (failure why = refusal()) {
+        owner_->on_refused(std::move(why));
+        return;
+    }
+    if (limit()) {
+        as_->permits->limit_was_right->store(true);
+    }
+    if (!place_.empty()) {
+        decide();
+    }
+}
+
+void permit_admission::decide() {
+    if (limit_ && limit_->code == result_code::no_node) {
+        owner_->on_gone();  // the semaphore was removed, and our place with it
+        return;
+    }
+    if (!limit() || (!taken_->ok() && taken_->code != result_code::no_node)) {
+        if (core_->connected()) {
+            retry_.later([this] { look(false); });
+        }
+        return;
+    }
+    if (taken() + as_->permits->count <= *limit()) {
+        take();
+    } else if (!wait_) {
+        owner_->on_full();
+    } else if (!watcher_) {
+        owner_->on_waiting();
+        look(true);
+    }
+}
+
+void permit_admission::take() {
+    const permit_terms& terms = *as_->permits;
+    watcher_.reset();
+    ++step_;
+    directory_refused_ = result_code::ok;
+    if (!taken_->ok()) {
+        // Nobody has had a permit for long, and the servers have removed the empty container.
+        core_->submit(request::create(terms.directory, {}, create_mode::container, as_->access),
+                      [weak = weak_from_this(), step = step_](const reply& r) {
+                          const auto self = weak.lock();
+                          if (self && self->step_ == step && refused_for_good(r.code)) {
+                              self->directory_refused_ = r.code;
+                          }
+                      });
+    }
+    std::vector<request> to;
+    for (const std::string& path : permits_) {
+        to.push_back(
+            request::create(path, as_->data(as_->mode), create_mode::ephemeral, as_->access));
+    }
+    std::vector<request> guards;
+    if (!terms.leases) {
+        guards.push_back(request::check(terms.semaphore, limit_->stat.version));
+    }
+    exchange_ = std::make_shared<znode_exchange>(
+        core_,
+        std::move(to),
+        guards,
+        place_,
+        [weak = weak_from_this()](znode_exchange::result r, failure why) {
+            if (const auto self = weak.lock()) {
+                self->on_taken(r, std::move(why));
+            }
+        });
+    exchange_->send();
+}
+
+void permit_admission::on_taken(znode_exchange::result r, failure why) {
+    using enum znode_exchange::result;
+    const auto keep = shared_from_this();
+    const bool in_doubt = std::exchange(exchange_, nullptr)->in_doubt();
+    switch (r) {
+        case done:
+            owner_->on_admitted({.paths = permits_, .found = in_doubt});
+            break;
+        case guard_failed:  // resized meanwhile, or the directory is not there
+            if (directory_refused_ != result_code::ok) {
+                owner_->on_refused(failure_of(directory_refused_, as_->permits->directory));
+            } else {
+                retry_.soon([this] { look(false); });
+            }
+            break;
+        case gone:
+            owner_->on_gone();
+            break;
+        case refused:
+            if (in_doubt) {
+                core_->deletes().add(permits_, nullptr);  // what was left of them
+            }
+            owner_->on_refused(std::move(why));
+            break;
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,191 @@
+#include <latchkey/semaphore.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "call/blocking_read.hpp"
+#include "text/path.hpp"
+#include "semaphore/permits.hpp"
+#include "queue/participant_record.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// Of the queue; a permit's own znode ends in the number of permits instead.
+constexpr queue_markers queue_names{.exclusive = permit_marker};
+
+void check_count(std::uint32_t permits, const char* what) {
+    if (permits == 0 || permits > most_permits) {
+        throw error(errc::invalid_argument,
+                    std::string(what) + " of " + std::to_string(permits) + " permits: use 1 to " +
+                        std::to_string(most_permits));
+    }
+}
+
+participation terms_of(const client_core& core,
+                       const std::string& path,
+                       std::optional<std::uint32_t> limit,
+                       mutex_options options) {
+    check_path(path);
+    const bool recorded = !options.data;
+    participation as = participation_of(core, path + "/queue", queue_names, std::move(options));
+    if (recorded) {
+        as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
+    }
+    as.permits = std::make_shared<permit_terms>(
+        permit_terms{.semaphore = path,
+                     .directory = path + "/permits",
+                     .count = 1,
+                     .limit = limit,
+                     .limit_was_right = std::make_shared<std::atomic<bool>>(false)});
+    return as;
+}
+
+}  // namespace
+
+class semaphore::impl {
+public:
+    impl(const std::shared_ptr<client_core>& core, participation p)
+        : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
+
+    [[nodiscard]] std::shared_ptr<const participation> as(std::uint32_t permits) const {
+        check_count(permits, "an acquire");
+        return with_permits(as_, permits);
+    }
+
+    [[nodiscard]] const permit_terms& terms() const noexcept { return *as_.permits; }
+
+    /// The answers to a get of the semaphore and to what else is asked.
+    [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
+        also.insert(also.begin(), request::get(terms().semaphore));
+        std::vector<reply> answers = ask(*acquire.core(), also);
+        failure_of(answers.front().code, terms().semaphore).raise_unless(answers.front().ok());
+        for (std::size_t i = 1; i < answers.size(); ++i) {
+            const reply& r = answers[i];
+            failure_of(r.code, also[i].path).raise_unless(r.ok() || r.code == result_code::no_node);
+        }
+        return answers;
+    }
+
+    [[nodiscard]] std::uint32_t limit_in(const reply& r) const {
+        const auto limit = read_limit(r.data);
+        if (!limit) {
+            throw error(
+                errc::malformed_participant,
+                '"' + escaped(terms().semaphore) + "\" is not a semaphore: its data is no limit");
+        }
+        return *limit;
+    }
+
+    const acquirer acquire;
+
+private:
+    const participation as_;
+};
+
+semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options) {
+    check_count(limit, "a limit");
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(core, terms_of(*core, path, limit, std::move(options)));
+}
+
+semaphore::semaphore(client& c, std::string path, mutex_options options) {
+    const auto core = client_core::of(c);
+    impl_ = std::make_shared<impl>(core, terms_of(*core, path, std::nullopt, std::move(options)));
+}
+
+semaphore::~semaphore() {
+    if (impl_->acquire.core()->forked()) {
+        leak(impl_);
+    }
+}
+
+hold semaphore::acquire(std::uint32_t permits, acquire_options options) {
+    return acquire_within(permits, local_queue::for_ever, std::move(options));
+}
+
+hold semaphore::acquire(std::uint32_t permits, acquire_options options, std::error_code& ec) {
+    return without_exception(ec, [&] { return acquire(permits, std::move(options)); });
+}
+
+hold semaphore::try_acquire(std::uint32_t permits) {
+    return acquire_within(permits, std::chrono::nanoseconds::zero(), {});
+}
+
+hold semaphore::acquire_within(std::uint32_t permits,
+                               std::chrono::nanoseconds limit,
+                               acquire_options options) {
+    return impl_->acquire.acquire(impl_->as(permits), limit, std::move(options));
+}
+
+void semaphore::async_acquire(std::uint32_t permits,
+                              std::chrono::nanoseconds limit,
+                              acquire_options options,
+                              acquire_handler handler) {
+    impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
+}
+
+// ---- the limit ----
+
+void semaphore::resize(std::uint32_t limit) {
+    check_count(limit, "a limit");
+    const reply now = impl_->look({}).front();
+    static_cast<void>(impl_->limit_in(now));
+    const reply r =
+        ask(*impl_->acquire.core(), request::set(path(), std::to_string(limit), now.stat.version));
+    // Sent again after a lost answer, it may meet itself.
+    if (r.code != result_code::bad_version || this->limit() != limit) {
+        failure_of(r.code, path()).raise_unless(r.ok());
+    }
+}
+
+std::uint32_t semaphore::limit() {
+    return impl_->limit_in(impl_->look({}).front());
+}
+
+std::uint32_t semaphore::available() {
+    const auto answers = impl_->look({request::children(impl_->terms().directory)});
+    const std::uint64_t taken = permits_taken(answers.at(1).names);
+    const std::uint32_t limit = impl_->limit_in(answers.front());
+    return taken < limit ? static_cast<std::uint32_t>(limit - taken) : 0;
+}
+
+std::vector<participant> semaphore::participants() {
+    const auto as = impl_->as(1);
+    const auto answers =
+        impl_->look({request::children(as->permits->directory), request::children(as->directory)});
+    std::vector<std::string> paths;
+    for (const std::string& name : answers[1].names) {
+        if (permits_of(name)) {
+            paths.push_back(join_path(as->permits->directory, name));
+        }
+    }
+    const std::size_t holding = paths.size();
+    for (const std::string& name : in_order(answers[2].names, queue_names)) {
+        paths.push_back(join_path(as->directory, name));
+    }
+    std::vector<participant> found = impl_->acquire.examine(*as, paths);
+    for (participant& p : found) {
+        const bool holds = std::find(paths.begin(),
+                                     paths.begin() + std::ptrdiff_t(holding),
+                                     join_path(as->permits->directory, p.name)) !=
+                           paths.begin() + std::ptrdiff_t(holding);
+        if (holds) {
+            p.sequence = 0;
+            p.permits = permits_of(p.name).value_or(0);
+        }
+    }
+    return found;
+}
+
+bool semaphore::revoke(const participant& whom) {
+    return impl_->acquire.revoke(*impl_->as(1), whom);
+}
+
+const std::string& semaphore::path() const noexcept {
+    return impl_->terms().semaphore;
+}
+
+}  // namespace latchkey

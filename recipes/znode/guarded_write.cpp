@@ -1,0 +1,120 @@
+#include "znode/guarded_write.hpp"
+
+#include "leader/leader_record.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+failure foreign_data(std::string_view path) {
+    return {errc::invalid_argument,
+            "\"" + escaped(path) +
+                "\" has data that is no leader's record, and is left alone: empty it, or elect on "
+                "another path"};
+}
+
+leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
+                                         std::string own,
+                                         std::string text,
+                                         std::optional<std::int32_t> version)
+    : errand(std::move(core)),
+      own_(std::move(own)),
+      path_(parent_of(own_)),
+      is_record_(true),
+      text_(std::move(text)),
+      version_(version) {}
+
+leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
+                                         std::string own,
+                                         std::string mailbox,
+                                         const leader_letter& letter)
+    : errand(std::move(core)),
+      own_(std::move(own)),
+      path_(std::move(mailbox)),
+      is_record_(false),
+      text_(write_leader_letter(letter)) {}
+
+void leader_record_write::session_connected() {
+    if (core()->generation() != generation_) {
+        // It was wanted by a leader of the session before, whose znode may still be there.
+        end(outcome::unknown);
+        return;
+    }
+    next_step();
+    in_doubt_ = std::exchange(in_flight_, false) || in_doubt_;
+    if (version_ && !sent_) {
+        write();
+    } else {
+        look();
+    }
+}
+
+void leader_record_write::session_ended(loss) {
+    end(outcome::unknown);
+}
+
+void leader_record_write::look() {
+    if (last_try_) {
+        end(outcome::unknown);
+        return;
+    }
+    core()->submit(request::get(path_), here([this](const reply& r) { on_seen(r); }));
+}
+
+void leader_record_write::on_seen(const reply& r) {
+    if (r.code == result_code::no_node) {
+        end(outcome::gone);
+    } else if (!r.ok()) {
+        refuse(r.code);
+    } else if (sent_ && r.data == text_ && r.stat.version == *version_ + 1) {
+        stat_ = r.stat;
+        end(outcome::written);
+    } else if (is_record_ && !may_become_record(r.data)) {
+        end(outcome::refused, foreign_data(path_));
+    } else {
+        version_ = r.stat.version;
+        write();
+    }
+}
+
+void leader_record_write::write() {
+    sent_ = true;
+    in_flight_ = true;
+    core()->submit(request::multi({request::check(own_), request::set(path_, text_, *version_)}),
+                   here([this](const reply& r) { on_written(r); }));
+}
+
+void leader_record_write::on_written(const reply& r) {
+    in_flight_ = false;
+    in_doubt_ = in_doubt_ || outcome_unknown(r.code);
+    const auto refused = [&r](std::size_t i, result_code code) {
+        return i < r.results.size() && r.results[i].code == code;
+    };
+    if (r.ok()) {
+        stat_ = r.results.at(1).stat;
+        end(outcome::written);
+    } else if (refused(0, result_code::no_node) || refused(1, result_code::no_node)) {
+        end(outcome::gone);
+    } else if (refused(1, result_code::bad_version)) {
+        again_soon([this] { look(); });  // somebody else has written; or we have, unheard
+    } else {
+        refuse(r.code);
+    }
+}
+
+/// Not done for another reason, or not known to be.
+void leader_record_write::refuse(result_code code) {
+    if (outcome_unknown(code) || code == result_code::throttled) {
+        retry_later();
+    } else {
+        end(outcome::refused, failure_of(code, path_));
+    }
+}
+
+void leader_record_write::end(outcome what, failure why) {
+    what_ = what;
+    finish({std::move(why), what == outcome::written});
+}
+
+}  // namespace latchkey

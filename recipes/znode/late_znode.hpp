@@ -1,0 +1,56 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "loop/paced_retry.hpp"
+#include "client/session_listener.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// An ephemeral znode of a known name that is not wanted any more, and may be there, or come yet:
+/// the answer to its create was lost (see lost_create, of those whose name is not known). The name
+/// may be somebody else's by the time a delete is repeated, so it is deleted only when it was found
+/// to be of this session. On the loop only; lives with the session, or until it is gone and creates
+/// that old are impossible.
+class late_znode final : public session_user, public std::enable_shared_from_this<late_znode> {
+public:
+    /// It is not there now. It is looked for on each later connection, after a write, which such a
+    /// create is ahead of. Kept alive by the core.
+    static void await(std::shared_ptr<client_core> core, std::string path);
+
+    /// It is there: the first delete is sent at once. `may_come`: another one may come later.
+    static void remove(std::shared_ptr<client_core> core, std::string path, bool may_come);
+
+private:
+    late_znode(std::shared_ptr<client_core> core, std::string path, bool may_come);
+
+    static std::shared_ptr<late_znode> make(std::shared_ptr<client_core> core,
+                                            std::string path,
+                                            bool may_come);
+
+    void session_connected() override;
+
+    void session_ended(loss) override { end(); }
+
+    void validity_passed() override {}
+
+    void znode_missing(const std::string&) override {}
+
+    void client_closed(const failure&) override { end(); }
+
+    void send();
+    void gone();
+    void again();
+    void end();
+
+    const std::shared_ptr<client_core> core_;
+    const std::string path_;
+    const bool may_come_;
+    const loop::clock::time_point since_;
+    paced_retry retry_;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,75 @@
+#include "znode/lost_create.hpp"
+
+#include "text/path.hpp"
+#include "queue/queue_list_of.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// In session timeouts. A server that holds a request for longer than a few of its own limits is
+/// not part of the ensemble any more.
+constexpr int patience = 10;
+
+}  // namespace
+
+bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
+    return core.loop().now() > sent + patience * core.session_timeout();
+}
+
+std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
+                                                std::shared_ptr<const participation> as,
+                                                std::string prefix) {
+    std::shared_ptr<lost_create> made(
+        new lost_create(std::move(core), std::move(as), std::move(prefix)));
+    made->core_->attach(made);
+    return made;
+}
+
+lost_create::lost_create(std::shared_ptr<client_core> core,
+                         std::shared_ptr<const participation> as,
+                         std::string prefix)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      prefix_(std::move(prefix)),
+      since_(core_->loop().now()) {}
+
+void lost_create::session_connected() {
+    if (!kept_) {
+        return;  // the attempt still looks itself
+    }
+    for (const std::string& directory : as_->directories()) {
+        core_->lists().ask(
+            {.directory = directory,
+             .answered = [self = shared_from_this(), directory](const directory_lists::answer& a) {
+                 self->on_listed(directory, *a);
+             }});
+    }
+}
+
+void lost_create::on_listed(const std::string& directory, const listing& l) {
+    if (l.code != result_code::ok && l.code != result_code::no_node) {
+        return;  // the next connection looks again
+    }
+    for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
+        std::string path = join_path(directory, name);
+        if (!is_kept(path)) {
+            core_->deletes().add(std::move(path), nullptr);
+        }
+    }
+    if (too_old_to_come(*core_, since_)) {
+        core_->detach(this);
+    }
+}
+
+/// Also as the reader that the writer has become: a directory gives each number once.
+bool lost_create::is_kept(const std::string& path) const {
+    const auto number = [this](const std::string& p) { return place_of(p, as_->markers).sequence; };
+    return std::any_of(kept_->begin(), kept_->end(), [&](const std::string& kept) {
+        return parent_of(kept) == parent_of(path) && number(kept) == number(path);
+    });
+}
+
+}  // namespace latchkey

@@ -1,0 +1,269 @@
+#include "znode/persistent_node.hpp"
+
+#include "znode/late_znode.hpp"
+#include "text/path.hpp"
+#include "session/request_check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+
+presence::presence(std::shared_ptr<client_core> core, settings s)
+    : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
+
+void presence::check_data(const std::string& data) const {
+    const auto empty = request::create(
+        core_->chroot() + settings_.path, {}, create_mode::ephemeral, settings_.access);
+    const std::size_t most = largest_request - std::min(weight(empty), largest_request);
+    if (data.size() > most) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(data.size()) + " bytes: \"" +
+                        escaped(settings_.path) + "\" takes at most " + std::to_string(most));
+    }
+}
+
+void presence::start(told first) {
+    first_ = std::move(first);
+    if (core_->closed_why()) {
+        tell(core_->closed_why(), false);
+        end();
+        return;
+    }
+    core_->attach(shared_from_this());
+    if (core_->connected()) {
+        create();
+    }
+}
+
+void presence::session_connected() {
+    retry_.cancel();
+    if (leaving_) {
+        watch();
+    } else if (here_) {
+        watch();  // it may have been deleted meanwhile, and written data may not have arrived
+    } else {
+        create();
+    }
+}
+
+void presence::session_ended(loss) {
+    ++step_;
+    here_ = false;
+    sent_ = false;
+    in_doubt_ = false;
+    watch_.reset();
+    if (leaving_) {
+        end();
+    }
+}
+
+void presence::client_closed(const failure& why) {
+    here_ = false;
+    tell(why, false);
+    end();  // the session ends, and takes what is of it along
+}
+
+// ---- entering ----
+
+void presence::create() {
+    ++step_;
+    const std::string directory(parent_of(settings_.path));
+    if (!directory_known_) {
+        core_->create_directories(directory, settings_.access, [](const reply&) {});
+    }
+    const bool before = std::exchange(sent_, true);
+    core_->submit(
+        request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
+        [weak = weak_from_this(), step = step_, before](const reply& r) {
+            const auto self = weak.lock();
+            if (!self) {
+                return;
+            }
+            self->in_doubt_ = self->in_doubt_ || may_be_applied(r.code);
+            if (self->step_ == step && !self->ended_) {
+                self->on_created(r.code, before);
+            }
+        });
+    watch();  // at the same time: it tells whose the znode is
+}
+
+/// `before`: an earlier one may have been done.
+void presence::on_created(result_code code, bool before) {
+    if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
+        directory_known_ = directory_known_ || !outcome_unknown(code);
+        return;
+    }
+    sent_ = before || in_doubt_;
+    if (code == result_code::no_node || code == result_code::throttled) {
+        directory_known_ = false;
+        retry();
+    } else if (first_) {
+        tell(failure_of(code, settings_.path), false);
+        leave();
+    } else {
+        // Who is told that it has entered goes on. The watch goes on too: an earlier create may
+        // have been done, which is not said to who may not create any more.
+        report("enter again", code);
+        try_later();
+    }
+}
+
+/// Once each time.
+void presence::report(const char* what, result_code code) {
+    if (!std::exchange(reported_, true)) {
+        const failure why = failure_of(code, settings_.path);
+        core_->log(std::string("cannot ") + what + ": " + why.detail + ": " + why.code.message() +
+                   "; trying again");
+    }
+}
+
+void presence::watch() {
+    znode_watch::observer& self = *this;
+    watch_ = std::make_shared<znode_watch>(core_, settings_.path, self);
+    watch_->arm();
+}
+
+void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
+    const bool ours = stat.ephemeral_owner == core_->session_id();
+    retry_.cancel();
+    if (leaving_) {
+        end(ours);
+    } else if (ours) {
+        const auto self = shared_from_this();
+        if (data != settings_.data && !settings_.received) {
+            write_data();  // older; or somebody else's
+        } else {
+            reported_ = false;
+        }
+        entered();
+        if (settings_.received) {
+            settings_.received(stat, data);
+        }
+    } else {
+        // Its own, if it was there, went unseen.
+        here_ = false;
+        if (settings_.only_if_free && first_) {
+            tell({}, false);
+            end();
+        }
+    }
+}
+
+void presence::entered() {
+    session_ = core_->session_id();
+    here_ = true;
+    tell({}, true);
+}
+
+void presence::on_znode_deleted() {
+    here_ = false;
+    if (leaving_) {
+        end();
+    } else if (watch_->saw_deletion()) {
+        create();
+    } else if (!retry_.running()) {
+        retry_.soon([this] {
+            if (core_->connected()) {
+                create();
+            }
+        });
+    }
+}
+
+void presence::on_watch_refused(result_code code) {
+    if (!outcome_unknown(code) || core_->connected()) {
+        retry();  // otherwise with the next connection
+    }
+}
+
+void presence::retry() {
+    ++step_;
+    watch_.reset();
+    try_later();
+}
+
+void presence::try_later() {
+    retry_.later([this] {
+        if (core_->connected()) {
+            const auto self = shared_from_this();
+            session_connected();
+        }
+    });
+}
+
+// ---- here ----
+
+void presence::set_data(std::string data) {
+    settings_.data = std::move(data);
+    if (here_ && core_->connected()) {
+        write_data();
+    }
+    // Otherwise the next look shows that it differs.
+}
+
+void presence::write_data() {
+    core_->submit(request::set(settings_.path, settings_.data),
+                  [weak = weak_from_this(), step = step_](const reply& r) {
+                      const auto self = weak.lock();
+                      if (self && self->step_ == step && self->here_) {
+                          self->on_written(r.code);
+                      }
+                  });
+}
+
+/// What was not done is found out by a look, later or on the next connection.
+void presence::on_written(result_code code) {
+    if (code == result_code::ok || code == result_code::no_node || !core_->connected()) {
+        return;
+    }
+    if (!outcome_unknown(code) && code != result_code::throttled) {
+        report("write data", code);
+    }
+    if (!retry_.running()) {
+        try_later();
+    }
+}
+
+void presence::leave() {
+    if (ended_) {
+        return;
+    }
+    if (here()) {
+        end(true);
+    } else if (sent_) {
+        leaving_ = true;
+        retry_.cancel();
+        if (core_->connected()) {
+            ++step_;
+            watch();
+        }
+    } else {
+        end();
+    }
+}
+
+void presence::tell(failure why, bool entered) {
+    if (const auto first = std::exchange(first_, nullptr)) {
+        first(std::move(why), entered);
+    }
+}
+
+/// `there`: its znode is, and has to go.
+void presence::end(bool there) {
+    const auto self = shared_from_this();
+    ended_ = true;
+    here_ = false;
+    ++step_;
+    watch_.reset();
+    retry_.cancel();
+    core_->detach(this);
+    const bool may_come = std::exchange(in_doubt_, false);
+    if (there) {
+        late_znode::remove(core_, settings_.path, may_come);
+    } else if (may_come) {
+        late_znode::await(core_, settings_.path);
+    }
+}
+
+}  // namespace latchkey

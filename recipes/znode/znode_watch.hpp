@@ -1,0 +1,59 @@
+#pragma once
+
+#include "client/client_core.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// Watches one znode for its deletion: a `get` with a data watch, set again whenever the data
+/// changes. Never `exists`: its watch on a znode that has gone would stay for ever. Ends, without
+/// another call, when it is destroyed. On the loop only.
+class znode_watch : public std::enable_shared_from_this<znode_watch> {
+public:
+    /// Who watches; outlives the watch.
+    class observer {
+    public:
+        observer() = default;
+        observer(const observer&) = delete;
+        observer& operator=(const observer&) = delete;
+
+        /// Each time it is set: at first, and when the data has changed.
+        virtual void on_watch_set(const znode_stat& stat, const std::string& data) = 0;
+        /// The watch fired, or the znode was not there to be watched.
+        virtual void on_znode_deleted() = 0;
+        /// It could not be set for another reason.
+        virtual void on_watch_refused(result_code code) = 0;
+
+    protected:
+        ~observer() = default;
+    };
+
+    znode_watch(std::shared_ptr<client_core> core, std::string path, observer& o)
+        : core_(std::move(core)), path_(std::move(path)), observer_(&o) {}
+
+    void arm();
+
+    /// Set on the present connection; a watch ends with its connection.
+    [[nodiscard]] bool armed() const noexcept {
+        return armed_on_ != 0 && armed_on_ == core_->connection();
+    }
+
+    /// Whether its event, not a failed get, told of the deletion.
+    [[nodiscard]] bool saw_deletion() const noexcept { return saw_deletion_; }
+
+private:
+    void on_event(watch_event e);
+
+    const std::shared_ptr<client_core> core_;
+    const std::string path_;
+    observer* const observer_;
+    std::shared_ptr<session::watcher> watcher_;
+    std::uint64_t armed_on_ = 0;
+    bool saw_deletion_ = false;
+};
+
+}  // namespace latchkey

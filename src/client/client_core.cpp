@@ -1,0 +1,277 @@
+#include "client/client_core.hpp"
+
+#include "session/chroot.hpp"
+#include "text/path.hpp"
+#include "loop/callback_guard.hpp"
+
+#include <utility>
+
+#include <boost/thread/thread_only.hpp>
+
+namespace latchkey {
+
+client_core::client_core(environment env, connect_target target, client_options options)
+    : env_(std::move(env)),
+      target_(std::move(target)),
+      callbacks_(std::make_shared<user_callbacks>(env_, std::exchange(options.log, nullptr))),
+      options_(std::move(options)),
+      listeners_([this](std::function<void()> f) { call(std::move(f)); }),
+      status_(std::make_shared<client_status>()),
+      heartbeat_(*env_.loop,
+                 {.beat =
+                      [this](const std::string& path, std::function<void()> answered) {
+                          request write = request::multi({request::check(path)});
+                          write.urgent = true;
+                          submit(std::move(write),
+                                 [this, path, answered = std::move(answered)](const reply& r) {
+                                     answered();
+                                     if (r.code == result_code::no_node) {
+                                         on_znode_missing(path);
+                                     }
+                                 });
+                      },
+                  .read =
+                      [this](std::function<void()> answered) {
+                          submit(request::exists("/"),
+                                 [answered = std::move(answered)](const reply&) { answered(); });
+                      },
+                  .give_up_connection = [this] { session_->reconnect(); },
+                  .deadline_passed = [this] { on_deadline_passed(); }}),
+      deletes_(
+          *env_.loop,
+          [this](request r, session::completion done) {
+              r.urgent = true;
+              submit(std::move(r), std::move(done));
+          },
+          [this](const std::string& path, result_code code) {
+              const failure f = failure_of(code, path);
+              log("cannot delete " + f.detail + ": " + f.code.message() +
+                  "; trying again until the session ends");
+          },
+          [this] { drained_if_closing(); }),
+      lists_([this](request r, session::completion done) {
+          // Those who are answered may be the last who need the core.
+          submit(std::move(r), [weak = weak_from_this(), done = std::move(done)](reply answer) {
+              const auto keep = weak.lock();
+              done(std::move(answer));
+          });
+      }),
+      slow_callbacks_(*env_.loop),
+      reopen_(*env_.loop),
+      close_limit_(*env_.loop) {}
+
+const std::shared_ptr<client_core>& client_core::of(const client& c) {
+    if (!c.core_) {
+        throw error(errc::closed, "this client was moved from: use the one it was moved to");
+    }
+    return c.core_;
+}
+
+std::shared_ptr<client_core> client_core::start(environment env,
+                                                connect_target target,
+                                                client_options options) {
+    check_options(options);
+    if (options.access.empty()) {
+        options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
+    }
+    std::shared_ptr<client_core> core(
+        new client_core(std::move(env), std::move(target), std::move(options)));
+    core->post([core] { core->open_session(); });
+    if (core->env_.started) {
+        core->env_.started([weak = core->weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->close_without_servers();
+            }
+        });
+    }
+    return core;
+}
+
+bool client_core::believable() const noexcept {
+    return connected_ && validity_ &&
+           env_.loop->now() + validity_->timeout() / 8 < validity_->deadline();
+}
+
+void client_core::submit(request r, session::completion done) {
+    submit(std::move(r), nullptr, std::move(done));
+}
+
+void client_core::submit(request r,
+                         const std::shared_ptr<session::watcher>& w,
+                         session::completion done) {
+    if (!session_) {
+        post([done = std::move(done)] {
+            reply lost;
+            lost.code = result_code::connection_loss;
+            done(std::move(lost));
+        });
+        return;
+    }
+    const bool paced = window_.is_entered();
+    if (paced) {
+        window_.sent();
+    }
+    prepend_chroot(target_.chroot, r);
+    auto completed = [this, paced, sent = sending(r.what), done = std::move(done)](reply answer) {
+        on_answer(sent, answer.code);
+        // What goes on in the window may end with the last who need the core.
+        const auto keep = paced ? weak_from_this().lock() : nullptr;
+        if (paced) {
+            window_.answered();
+        }
+        if (behind_ && !outcome_unknown(answer.code)) {
+            answer = {};
+            answer.code = result_code::connection_loss;
+        }
+        strip_chroot(target_.chroot, answer);
+        done(std::move(answer));
+    };
+    if (w) {
+        session_->submit(std::move(r), w, std::move(completed));
+    } else {
+        session_->submit(std::move(r), std::move(completed));
+    }
+}
+
+void client_core::create_directories(const std::string& path,
+                                     const acl& access,
+                                     const session::completion& answered) {
+    for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
+        if (session_ && !level.empty()) {
+            session_->submit(request::create(level, {}, create_mode::container, access),
+                             [this, sent = sending(request::kind::create), answered](reply answer) {
+                                 on_answer(sent, answer.code);
+                                 answered(std::move(answer));
+                             });
+        }
+    }
+}
+
+void client_core::attach(std::shared_ptr<session_user> user) {
+    user->place_ = users_.size();
+    users_.push_back(std::move(user));
+}
+
+void client_core::detach(session_user* user) {
+    heartbeat_.withdraw(user);
+    const std::size_t place = std::exchange(user->place_, session_user::detached);
+    if (place == session_user::detached) {
+        return;
+    }
+    const auto keep = std::exchange(users_[place], std::move(users_.back()));
+    users_.pop_back();
+    if (place < users_.size()) {
+        users_[place]->place_ = place;
+    }
+}
+
+// ---- closing ----
+
+void client_core::begin_close(failure why, bool drain) {
+    if (std::exchange(closing_, true)) {
+        return;
+    }
+    closed_why_ = std::move(why);
+    reopen_.cancel();
+    for (const auto& user : users()) {
+        user->client_closed(closed_why_);
+    }
+    if (!drain || session_id() == 0 || deletes_.empty()) {
+        finish_close();
+        return;
+    }
+    // While it drains nobody else may need the core, and it must not end on their thread.
+    close_limit_.start(options_.close_timeout,
+                       [self = shared_from_this()] { self->finish_close(); });
+}
+
+void client_core::drained_if_closing() {
+    if (closing_ && close_limit_.running() && deletes_.empty()) {
+        finish_close();
+    }
+}
+
+void client_core::finish_close() {
+    const auto keep = shared_from_this();
+    close_limit_.cancel();
+    connected_ = false;
+    heartbeat_.session_ends();
+    slow_callbacks_.cancel();
+    deletes_.suspended();
+    retire_session([self = shared_from_this()] {
+        if (self->validity_) {
+            self->validity_->end();
+        }
+        self->session_id_.store(0, std::memory_order_release);
+        self->deletes_.session_ended();
+        self->status_->set_closed(self->closed_why_);
+        self->listeners_.tell(connection_state::closed);
+        self->callbacks_->end([status = self->status_] { status->ended.set(true); });
+    });
+}
+
+void client_core::close() noexcept {
+    post([self = shared_from_this()] {
+        self->begin_close({errc::closed, "the client was closed"}, true);
+    });
+    if (may_block()) {
+        const boost::this_thread::disable_interruption uninterrupted;
+        // Twice the limit and a second each for the servers and for callbacks that are slow.
+        status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
+    }
+}
+
+void client_core::close_without_servers() {
+    post([self = shared_from_this()] {
+        if (self->close_limit_.running()) {
+            self->finish_close();
+        } else {
+            self->begin_close({errc::closed, "the servers are no more"}, false);
+        }
+    });
+}
+
+// ---- for threads outside ----
+
+void client_core::set_state(connection_state s) {
+    if (status_->set_state(s)) {
+        listeners_.tell(s);
+    }
+}
+
+void client_core::set_trouble(std::string text) {
+    if (!text.empty()) {
+        log(text);
+    }
+    status_->set_trouble(std::move(text));
+}
+
+std::chrono::milliseconds client_core::session_timeout() const noexcept {
+    return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
+}
+
+bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop) {
+    check_may_block();
+    return status_->wait_connected(limit, stop);
+}
+
+bool client_core::may_block() const noexcept {
+    return !in_user_code() && !env_.loop->on_loop() && !env_.loop->stepped();
+}
+
+void client_core::check_not_forked() const {
+    if (forked()) {
+        throw error(errc::forked, "connect a client of its own in the child");
+    }
+}
+
+void client_core::check_may_block() const {
+    check_not_forked();
+    if (!may_block()) {
+        throw error(errc::would_deadlock,
+                    "blocking calls are not allowed in callbacks, nor on a stepped in-process "
+                    "ensemble: use the asynchronous form");
+    }
+}
+
+}  // namespace latchkey

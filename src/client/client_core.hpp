@@ -1,0 +1,243 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+
+#include "loop/blocking_result.hpp"
+#include "loop/backoff.hpp"
+#include "client/client_status.hpp"
+#include "session/connect_string.hpp"
+#include "client/directory_lists.hpp"
+#include "client/runtime.hpp"
+#include "loop/fork_guard.hpp"
+#include "client/guaranteed_deletes.hpp"
+#include "client/heartbeat.hpp"
+#include "loop/send_window.hpp"
+#include "client/session_listener.hpp"
+#include "client/state_listeners.hpp"
+#include "client/user_callbacks.hpp"
+#include "client/validity.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// What a client is inside: one session at a time on the loop, and what must outlive it: listeners,
+/// timers, validity, guaranteed deletes. Shared by the client, its recipes and holds; inert once
+/// closed.
+class client_core : public std::enable_shared_from_this<client_core> {
+public:
+    /// Throws errc::invalid_argument for options that cannot work.
+    [[nodiscard]] static std::shared_ptr<client_core> start(environment env,
+                                                            connect_target target,
+                                                            client_options options);
+
+    /// Throws errc::closed for a client that was moved from.
+    [[nodiscard]] static const std::shared_ptr<client_core>& of(const client& c);
+
+    [[nodiscard]] static client handle(std::shared_ptr<client_core> core) {
+        return client(std::move(core));
+    }
+
+    // ---- any thread ----
+
+    [[nodiscard]] connection_state state() const noexcept { return status_->state(); }
+
+    [[nodiscard]] std::int64_t session_id() const noexcept {
+        return session_id_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept;
+
+    [[nodiscard]] std::string trouble() const { return status_->trouble(); }
+
+    bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
+    void close() noexcept;
+
+    /// Closes as soon as what was handed to the loop before has run, and drains nothing: nobody is
+    /// left to delete from.
+    void close_without_servers();
+
+    [[nodiscard]] state_listeners& listeners() noexcept { return listeners_; }
+
+    [[nodiscard]] const client_options& options() const noexcept { return options_; }
+
+    [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
+
+    /// What every path is below, on the servers; empty if there is none.
+    [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
+
+    /// True in a child of the process that made this object: nothing of it may be touched.
+    [[nodiscard]] bool forked() const noexcept { return born_ != fork_generation(); }
+
+    /// Throws errc::forked.
+    void check_not_forked() const;
+
+    /// Throws errc::forked, or errc::would_deadlock where may_block() is false.
+    void check_may_block() const;
+
+    /// False on the loop, in callbacks, and when nobody else runs the loop.
+    [[nodiscard]] bool may_block() const noexcept;
+
+    /// For the znodes that are created: the client's option, or its default.
+    [[nodiscard]] const acl& access() const noexcept { return options_.access; }
+
+    /// Runs `t` on the loop.
+    void post(loop::task t) { env_.loop->post(std::move(t)); }
+
+    /// For all that is the user's code.
+    [[nodiscard]] user_callbacks& callbacks() noexcept { return *callbacks_; }
+
+    [[nodiscard]] const user_callbacks& callbacks() const noexcept { return *callbacks_; }
+
+    void call(std::function<void()> user_code) { callbacks_->call(std::move(user_code)); }
+
+    void log(std::string line) { callbacks_->log(std::move(line)); }
+
+    /// A place for code of the user beside the callback thread: one call at a time, which may
+    /// block.
+    [[nodiscard]] environment::executor make_executor(const char* thread) const {
+        return env_.callbacks(thread);
+    }
+
+    // ---- on the loop ----
+
+    [[nodiscard]] bool connected() const noexcept { return connected_; }
+
+    /// Numbers the sessions; 0 before the first. What was obtained in another generation is gone.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+
+    /// Numbers the connections of all sessions. A watch that is armed on another one proves
+    /// nothing.
+    [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
+
+    /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
+    /// heartbeat to prolong it.
+    [[nodiscard]] bool believable() const noexcept;
+
+    [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {
+        return validity_;
+    }
+
+    [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return heartbeat_; }
+
+    [[nodiscard]] guaranteed_deletes& deletes() noexcept { return deletes_; }
+
+    /// Why nothing can be done any more; no failure while the client is open.
+    [[nodiscard]] const failure& closed_why() const noexcept { return closed_why_; }
+
+    /// Sends on the present session; paths are the client's, below its chroot. Without a session:
+    /// `connection_loss`.
+    void submit(request r, session::completion done);
+    void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
+
+    /// Runs `t`, which sends what thousands may send together: at once, as a rule, or when there is
+    /// room in the window.
+    template <class Task>
+    void send_paced(Task t) {
+        window_.enter(std::move(t));
+    }
+
+    /// Lists that are shared by those who ask for them.
+    [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
+
+    /// Creates every level of `path`, the chroot's included, as containers; `answered` hears of
+    /// each. NODEEXISTS is usual.
+    void create_directories(const std::string& path,
+                            const acl& access,
+                            const session::completion& answered);
+
+    /// `user` hears of the session from now on; it is kept alive until it is detached.
+    void attach(std::shared_ptr<session_user> user);
+    void detach(session_user* user);
+
+private:
+    client_core(environment env, connect_target target, client_options options);
+
+    void open_session();
+    void on_event(std::uint64_t opened, const session_event& e);
+    void on_connected(const session_event& e);
+    void send_barrier();
+    void on_suspended();
+    void end_session(loss why);
+    void retire_session(std::function<void()> after = {});
+    void on_auth_failed(const std::string& detail);
+    void on_znode_missing(const std::string& path);
+    void give_up(failure why);
+    void on_deadline_passed();
+    void look_for_slow_callbacks();
+
+    /// A request on its way, as validity needs to know of it.
+    struct sent_request {
+        std::uint64_t generation;
+        validity::submission known;
+        bool write;
+    };
+
+    [[nodiscard]] sent_request sending(request::kind what) const;
+    void on_answer(const sent_request& sent, result_code code);
+    void set_state(connection_state s);
+    void set_trouble(std::string text);
+
+    [[nodiscard]] std::vector<std::shared_ptr<session_user>> users() const { return users_; }
+
+    void begin_close(failure why, bool drain);
+    void finish_close();
+    void drained_if_closing();
+
+    const environment env_;
+    const connect_target target_;
+    const std::shared_ptr<user_callbacks> callbacks_;
+    const client_options options_;  ///< without `log`, which the callbacks have
+    const std::uint64_t born_ = fork_generation();
+
+    // Any thread.
+    state_listeners listeners_;
+    std::atomic<std::int64_t> session_id_{0};
+    std::atomic<std::int64_t> timeout_ms_{0};
+    const std::shared_ptr<client_status> status_;  ///< shared: who waits may outlive the core
+
+    // On the loop only.
+    std::unique_ptr<session> session_;
+    std::shared_ptr<validity> validity_;
+    latchkey::heartbeat heartbeat_;
+    guaranteed_deletes deletes_;
+    directory_lists lists_;
+    send_window window_;
+    timer slow_callbacks_;
+    std::vector<std::shared_ptr<session_user>> users_;
+    timer reopen_;
+    timer close_limit_;
+    backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};
+    bool connected_ = false;
+    bool behind_ = false;  ///< what this connection shows may be older than what was seen
+    bool closing_ = false;
+    std::uint64_t opened_ = 0;
+    std::uint64_t generation_ = 0;
+    std::uint64_t connection_ = 0;
+    failure closed_why_;
+};
+
+/// What the options say of the servers.
+[[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
+    return {o.tick, o.max_clock_drift};
+}
+
+/// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
+/// names the value.
+void check_options(const client_options& o);
+
+/// Gives up a reference without destroying what it refers to: the only safe thing to do with an
+/// object of the parent process in a forked child, whose loop has no thread.
+template <class T>
+void leak(std::shared_ptr<T>& p) {
+    new std::shared_ptr<T>(std::move(p));  // NOLINT: on purpose
+}
+
+}  // namespace latchkey

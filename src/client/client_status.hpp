@@ -1,0 +1,51 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+
+#include "loop/blocking_result.hpp"
+#include "client/failure.hpp"
+#include "loop/monitor.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+namespace latchkey {
+
+/// What is known of a client's session, for threads outside the loop: told on the loop, read and
+/// waited for by any.
+class client_status {
+public:
+    [[nodiscard]] connection_state state() const noexcept {
+        return state_.load(std::memory_order_acquire);
+    }
+
+    /// True if that is news. Not for `closed`.
+    bool set_state(connection_state s);
+
+    /// For good.
+    void set_closed(failure why);
+
+    /// What the last failed attempt to connect met; empty after success.
+    void set_trouble(std::string text);
+    [[nodiscard]] std::string trouble() const;
+
+    /// Waits until connected; false when the time is over or `stop` is requested. Throws why the
+    /// client was closed.
+    bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
+
+    /// Set when everything of the client has ended, its last callback included.
+    awaited<bool> ended;
+
+private:
+    void notify();
+
+    std::atomic<connection_state> state_{connection_state::connecting};
+    mutable boost::mutex mutex_;
+    boost::condition_variable changed_;
+    std::string trouble_ LATCHKEY_GUARDED_BY(mutex_);
+    failure closed_why_ LATCHKEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace latchkey

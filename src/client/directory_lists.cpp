@@ -1,0 +1,76 @@
+#include "client/directory_lists.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+void directory_lists::ask(question q) {
+    const auto found = directories_.try_emplace(q.directory).first;
+    directory& d = found->second;
+    d.waiting.push_back(std::move(q));
+    if (d.under_way) {
+        return;
+    }
+    if (in_flight_ < most_in_flight) {
+        send(found->first, d);
+    } else if (d.waiting.size() == 1) {
+        delayed_.push_back(found->first);
+    }
+}
+
+void directory_lists::suspended() {
+    delayed_.clear();
+    for (auto& [path, d] : std::exchange(directories_, {})) {
+        if (!d.waiting.empty()) {
+            send(path, std::make_shared<batch>(std::move(d.waiting)));
+        }
+    }
+}
+
+void directory_lists::send(const std::string& path, directory& d) {
+    d.under_way = std::make_shared<batch>(std::exchange(d.waiting, {}));
+    send(path, std::shared_ptr(d.under_way));
+}
+
+void directory_lists::send(const std::string& path, const std::shared_ptr<batch>& askers) {
+    ++in_flight_;
+    const auto made = std::make_shared<listing>();
+    send_(request::children(path), [this, path, askers, made](reply r) {
+        made->code = r.code;
+        made->names = std::move(r.names);
+        answered(path, askers, made);
+    });
+    for (const question& q : *askers) {
+        if (q.sent) {
+            q.sent();
+        }
+    }
+}
+
+void directory_lists::answered(const std::string& path,
+                               const std::shared_ptr<batch>& askers,
+                               const answer& a) {
+    --in_flight_;
+    // Who asks again shares the next list with those who wait for it.
+    for (const question& q : *askers) {
+        q.answered(a);
+    }
+    const auto found = directories_.find(path);
+    if (found != directories_.end() && found->second.under_way == askers) {
+        found->second.under_way = nullptr;
+        if (found->second.waiting.empty()) {
+            directories_.erase(found);
+        } else {
+            delayed_.push_back(path);
+        }
+    }
+    while (in_flight_ < most_in_flight && !delayed_.empty()) {
+        const auto next = directories_.find(delayed_.front());
+        delayed_.pop_front();
+        if (next != directories_.end() && !next->second.under_way) {
+            send(next->first, next->second);
+        }
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "session/session.hpp"
+
+#include <any>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// A list of a directory, shared by all who asked for it.
+struct listing {
+    result_code code = result_code::ok;
+    std::vector<std::string> names;  ///< in no order
+    /// What the first reader made of the names, for the others.
+    mutable std::any view = {};
+};
+
+/// Asks for the children of directories: one list of a directory at a time. Whoever asks while it
+/// is under way shares the next one.
+///
+/// So an answer is never older than its question: it contains what the asker sent before it, on the
+/// same connection. Thousands that join a queue together, or that look for lost creates after a
+/// reconnect, cost two or three lists. The price is that a list may come one round trip later. On
+/// the loop only.
+class directory_lists {
+public:
+    using sender = std::function<void(request, session::completion)>;
+    using answer = std::shared_ptr<const listing>;
+
+    /// Lists of this many directories are in flight at most, so that long ones do not fill the
+    /// memory of a server.
+    static constexpr std::size_t most_in_flight = 64;
+
+    struct question {
+        std::string directory;
+        std::function<void(const answer&)> answered;  ///< once
+        /// The list was sent: answers to what is sent now come after it.
+        std::function<void()> sent = nullptr;
+    };
+
+    explicit directory_lists(sender send) : send_(std::move(send)) {}
+
+    void ask(question q);
+
+    /// The connection is gone. Everything that waits is handed to the session, which answers it in
+    /// the order of what was sent before.
+    void suspended();
+
+private:
+    using batch = std::vector<question>;
+
+    struct directory {
+        std::shared_ptr<batch> under_way;
+        batch waiting;
+    };
+
+    void send(const std::string& path, directory& d);
+    void send(const std::string& path, const std::shared_ptr<batch>& askers);
+    void answered(const std::string& path, const std::shared_ptr<batch>& askers, const answer& a);
+
+    const sender send_;
+    std::map<std::string, directory> directories_;
+    std::deque<std::string> delayed_;  ///< directories that wait because of most_in_flight
+    std::size_t in_flight_ = 0;
+};
+
+}  // namespace latchkey

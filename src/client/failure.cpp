@@ -1,0 +1,67 @@
+#include "client/failure.hpp"
+
+#include "text/path.hpp"
+
+namespace latchkey {
+namespace {
+
+errc word_for(result_code code) noexcept {
+    switch (code) {
+        case result_code::no_node:
+            return errc::no_such_znode;
+        case result_code::no_auth:
+        case result_code::invalid_acl:
+            return errc::not_authorized;
+        case result_code::bad_version:
+            return errc::version_mismatch;
+        case result_code::no_children_for_ephemerals:
+            return errc::ephemeral_parent;
+        case result_code::node_exists:
+            return errc::znode_exists;
+        case result_code::not_empty:
+            return errc::not_empty;
+        case result_code::auth_failed:
+            return errc::authentication_failed;
+        case result_code::quota_exceeded:
+            return errc::quota_exceeded;
+        case result_code::unimplemented:
+            return errc::unsupported;
+        case result_code::bad_arguments:
+            return errc::invalid_argument;
+        case result_code::invalid_state:
+            return errc::session_lost;
+        default:
+            return outcome_unknown(code) ? errc::indeterminate : errc::protocol;
+    }
+}
+
+const char* remedy_for(result_code code) noexcept {
+    switch (code) {
+        case result_code::no_auth:
+            return ": the client's identity needs READ, CREATE and DELETE on the directory, and "
+                   "READ on the znodes in it";
+        case result_code::invalid_acl:
+            return ": the access control list is not usable; a creator-only list needs credentials";
+        case result_code::no_children_for_ephemerals:
+            return ": a znode on this path is ephemeral and cannot have children; choose another "
+                   "path";
+        case result_code::quota_exceeded:
+            return ": raise the quota of the path, or choose another path";
+        case result_code::bad_arguments:
+            return ": the servers or the client refuse the path or the size of the request";
+        default:
+            return "";
+    }
+}
+
+}  // namespace
+
+failure failure_of(result_code code, std::string_view path) {
+    std::string detail = "\"" + escaped(path) + "\"" + remedy_for(code);
+    if (word_for(code) == errc::protocol) {
+        detail += " (ZooKeeper result code " + std::to_string(static_cast<int>(code)) + ")";
+    }
+    return {make_error_code(word_for(code)), std::move(detail)};
+}
+
+}  // namespace latchkey

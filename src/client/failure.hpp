@@ -1,0 +1,39 @@
+#pragma once
+
+#include <latchkey/error.hpp>
+
+#include "session/request.hpp"
+
+#include <string>
+#include <system_error>
+
+namespace latchkey {
+
+/// What an operation of this library ends with when it does not succeed: the code, and words that
+/// name the value at fault.
+struct failure {
+    std::error_code code;
+    std::string detail;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(code); }
+
+    /// Throws error if there is one.
+    void raise() const {
+        if (code) {
+            throw error(code, detail);
+        }
+    }
+
+    void raise_unless(bool fine) const {
+        if (!fine) {
+            throw error(code, detail);
+        }
+    }
+};
+
+/// The library's word for a server's answer to a request on `path`, with the remedy where there is
+/// one. `outcome_unknown` codes are errc::indeterminate here: whoever knows that nothing was sent
+/// says so instead.
+[[nodiscard]] failure failure_of(result_code code, std::string_view path);
+
+}  // namespace latchkey

@@ -1,0 +1,131 @@
+#include "client/guaranteed_deletes.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace latchkey {
+
+guaranteed_deletes::pending& guaranteed_deletes::find_or_add(const std::string& path) {
+    return pending_.try_emplace(path, loop_).first->second;
+}
+
+void guaranteed_deletes::add(std::string path, gone_handler gone) {
+    pending& p = find_or_add(path);
+    if (gone) {
+        p.gone.push_back(std::move(gone));
+    }
+    if (connected_ && !p.in_flight) {
+        send(path, p);
+    }
+}
+
+void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_handler& gone) {
+    if (paths.size() == 1) {
+        add(paths.front(), gone);
+        return;
+    }
+    gone_handler one_gone;
+    if (gone) {
+        one_gone = [left = std::make_shared<std::size_t>(paths.size()), gone] {
+            if (--*left == 0) {
+                gone();
+            }
+        };
+    }
+    std::vector<request> removals;
+    for (const std::string& path : paths) {
+        pending& one = find_or_add(path);
+        if (one_gone) {
+            one.gone.push_back(one_gone);
+        }
+        one.in_flight = one.in_flight || connected_;
+        removals.push_back(request::remove(path));
+    }
+    if (connected_ && !removals.empty()) {
+        send_(request::multi(std::move(removals)),
+              [this, paths](const reply& r) { answered_together(paths, r.code); });
+    } else if (paths.empty() && gone) {
+        gone();
+    }
+}
+
+void guaranteed_deletes::connected() {
+    connected_ = true;
+    for (auto& [path, p] : pending_) {
+        p.pause.reset();
+        if (!p.in_flight) {
+            send(path, p);
+        }
+    }
+}
+
+void guaranteed_deletes::suspended() {
+    connected_ = false;
+    for (auto& [path, p] : pending_) {
+        p.retry.cancel();
+    }
+}
+
+void guaranteed_deletes::session_ended() {
+    suspended();
+    for (auto& [path, p] : std::exchange(pending_, {})) {
+        for (const gone_handler& gone : p.gone) {
+            gone();
+        }
+    }
+}
+
+void guaranteed_deletes::send(const std::string& path, pending& p) {
+    p.in_flight = true;
+    p.retry.cancel();
+    send_(request::remove(path), [this, path](const reply& r) { answered(path, r.code); });
+}
+
+void guaranteed_deletes::answered(const std::string& path, result_code code) {
+    const auto found = pending_.find(path);
+    if (found == pending_.end()) {
+        return;
+    }
+    if (code == result_code::ok || code == result_code::no_node) {
+        const auto finished = pending_.extract(found);
+        for (const gone_handler& gone : finished.mapped().gone) {
+            gone();
+        }
+        if (pending_.empty()) {
+            emptied_();
+        }
+        return;
+    }
+    pending& p = found->second;
+    p.in_flight = false;
+    if (!outcome_unknown(code) && !p.reported) {
+        p.reported = true;
+        report_(path, code);
+    }
+    if (connected_) {
+        p.retry.start(p.pause.next(loop_.random()), [this, path, &p] {
+            if (!p.in_flight) {
+                send(path, p);
+            }
+        });
+    }
+}
+
+void guaranteed_deletes::answered_together(const std::vector<std::string>& paths,
+                                           result_code code) {
+    const bool refused = code != result_code::ok && !outcome_unknown(code);
+    for (const std::string& path : paths) {
+        const auto found = pending_.find(path);
+        if (!refused || found == pending_.end()) {
+            answered(path, code);
+        } else if (connected_) {
+            // One of them had gone already, and so none was deleted: each for itself.
+            send(path, found->second);
+        } else {
+            found->second.in_flight = false;
+        }
+    }
+}
+
+}  // namespace latchkey

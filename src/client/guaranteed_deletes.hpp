@@ -1,0 +1,68 @@
+#pragma once
+
+#include "loop/backoff.hpp"
+#include "loop/loop.hpp"
+#include "session/session.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// Deletes of znodes of the present session that must happen: each is repeated until the znode is
+/// proven gone, or the session is over and took it along. On the loop only.
+class guaranteed_deletes {
+public:
+    using gone_handler = std::function<void()>;
+    using sender = std::function<void(request, session::completion)>;
+    using reporter = std::function<void(const std::string& path, result_code)>;
+
+    /// `send` is used only while connected; `report` hears of refusals, which are tried again all
+    /// the same; `emptied` is called whenever the last delete is answered (session_ended() tells
+    /// its caller by returning).
+    guaranteed_deletes(loop& l, sender send, reporter report, std::function<void()> emptied)
+        : loop_(l),
+          send_(std::move(send)),
+          report_(std::move(report)),
+          emptied_(std::move(emptied)) {}
+
+    void add(std::string path, gone_handler gone);
+
+    /// Several, in one transaction if that can be had; `gone` is called when all of them are.
+    void add(const std::vector<std::string>& paths, const gone_handler& gone);
+
+    void connected();
+    void suspended();
+
+    /// The session is over: everything is gone.
+    void session_ended();
+
+    [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
+
+private:
+    struct pending {
+        explicit pending(loop& l) : retry(l) {}
+
+        bool in_flight = false;
+        bool reported = false;
+        std::vector<gone_handler> gone;
+        timer retry;  ///< of each its own: one that is refused for good keeps no other one waiting
+        backoff pause{std::chrono::milliseconds(50), std::chrono::seconds(5)};
+    };
+
+    pending& find_or_add(const std::string& path);
+    void send(const std::string& path, pending& p);
+    void answered(const std::string& path, result_code code);
+    void answered_together(const std::vector<std::string>& paths, result_code code);
+
+    loop& loop_;
+    sender send_;
+    reporter report_;
+    std::function<void()> emptied_;
+    bool connected_ = false;
+    std::map<std::string, pending> pending_;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+#include <latchkey/lock_mode.hpp>
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "loop/monitor.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// Who has the znodes of a hold. Called on the loop.
+class hold_owner {
+public:
+    /// Whether the hold is in the mode asked for now, or what kept it from that.
+    using converted = std::function<void(failure why, bool done)>;
+
+    hold_owner() = default;
+    hold_owner(const hold_owner&) = delete;
+    hold_owner& operator=(const hold_owner&) = delete;
+    virtual ~hold_owner() = default;
+
+    /// Once: deletes the znodes, and calls back when they are gone.
+    virtual void release(std::function<void()> gone) = 0;
+
+    /// Hears of it when a znode is gone, before anything that is asked for later is answered. False
+    /// if it has not until now.
+    virtual bool watch() = 0;
+
+    /// Changes the mode of the participant, which stays where it is in the queue; if others are to
+    /// be waited for, only if `wait`. One at a time.
+    virtual void convert(lock_mode to, bool wait, converted done) = 0;
+
+    /// Ends a conversion that waits; the mode stays what it was.
+    virtual void cancel_conversion() = 0;
+};
+
+/// What a hold refers to: one grant of a znode, or of several together, from its publication to
+/// its release.
+class hold_state : public std::enable_shared_from_this<hold_state> {
+public:
+    struct grant {
+        std::vector<std::string> paths;  ///< of one znode, or more
+        latchkey::fencing_token token;
+        lock_mode mode;
+        std::shared_ptr<hold_owner> owner;
+    };
+
+    using transact_outcome = std::pair<failure, std::vector<std::string>>;
+
+    /// On the loop, in the session that the grant was proven in.
+    hold_state(std::shared_ptr<client_core> core, grant g);
+
+    [[nodiscard]] static hold make_hold(std::shared_ptr<hold_state> state) {
+        return hold(std::move(state));
+    }
+
+    [[nodiscard]] static const std::shared_ptr<hold_state>& of(const hold& h) noexcept {
+        return h.state_;
+    }
+
+    // ---- on the loop ----
+
+    /// The same hold, in another mode, perhaps with another znode.
+    void turn_into(lock_mode mode, std::string path);
+
+    /// Nothing after the release.
+    [[nodiscard]] const std::shared_ptr<hold_owner>& owner() const noexcept { return owner_; }
+
+    // ---- any thread ----
+
+    [[nodiscard]] bool valid() noexcept;
+    [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
+
+    [[nodiscard]] std::stop_token lost() const noexcept { return stop_.get_token(); }
+
+    [[nodiscard]] loss why_lost() const noexcept;
+
+    [[nodiscard]] std::stop_token revocation_requested() const noexcept {
+        return revocation_.get_token();
+    }
+
+    [[nodiscard]] latchkey::fencing_token token() const noexcept { return token_; }
+
+    [[nodiscard]] std::string path() const { return paths().front(); }
+
+    [[nodiscard]] std::vector<std::string> paths() const;
+
+    [[nodiscard]] lock_mode mode() const noexcept { return mode_.load(std::memory_order_acquire); }
+
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
+    /// The first call decides; `lost()` is requested on the stop thread. No effect after release().
+    void lose(loss why) noexcept;
+
+    /// Runs `code` on the callback thread when `lost()` has been requested and its stop callbacks
+    /// have returned. After lose().
+    void call_after_loss(std::function<void()> code);
+
+    /// Another participant asks for the hold: `revocation_requested()` is requested on the stop
+    /// thread, once.
+    void ask_back() noexcept;
+
+    /// The first call decides; `gone` is called on the loop when the znodes are.
+    void release(std::function<void()> gone);
+
+    void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
+
+    /// Throws what it fails with.
+    std::vector<std::string> transact_and_wait(std::vector<operation> operations);
+
+    /// `handler` runs on the callback thread.
+    void transact_and_tell(std::vector<operation> operations, hold::transact_handler handler);
+
+private:
+    void send_transaction(std::vector<request> operations,
+                          std::function<void(transact_outcome)> done);
+    [[nodiscard]] failure failure_of_transaction(const reply& r,
+                                                 const std::vector<std::string>& paths,
+                                                 std::size_t guards);
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const validity> validity_;
+    const std::uint64_t generation_;
+    const latchkey::fencing_token token_;
+    std::shared_ptr<hold_owner> owner_;
+    std::atomic<lock_mode> mode_;
+    mutable boost::mutex guard_;
+    std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
+    std::stop_source stop_;
+    std::stop_source revocation_;
+    std::atomic<loss> why_{loss::none};
+    std::atomic<bool> released_{false};
+};
+
+}  // namespace latchkey

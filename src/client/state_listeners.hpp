@@ -1,0 +1,36 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+
+#include "loop/monitor.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace latchkey {
+
+/// Adds `next` to states that a listener has not been told yet. A suspension that is over before it
+/// was told is left out, and so is a connection that was lost again; `lost` and `closed` never are.
+/// The list stays short for ever.
+void coalesce(std::vector<connection_state>& untold, connection_state next);
+
+/// Who wants to hear of a client's state. Any thread.
+class state_listeners {
+public:
+    using executor = std::function<void(std::function<void()>)>;
+
+    explicit state_listeners(executor callbacks) : callbacks_(std::move(callbacks)) {}
+
+    [[nodiscard]] std::shared_ptr<void> add(client::state_listener listener);
+    void tell(connection_state s);
+
+private:
+    class registration;
+
+    const executor callbacks_;
+    boost::mutex mutex_;
+    std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace latchkey

@@ -1,0 +1,91 @@
+#include "client/user_callbacks.hpp"
+
+#include "loop/callback_guard.hpp"
+
+#include <algorithm>
+
+namespace latchkey {
+
+user_callbacks::user_callbacks(const environment& env, log_function log)
+    : loop_(env.loop),
+      logs_(static_cast<bool>(log)),
+      log_(std::move(log)),
+      callbacks_{.runs = "a listener, a handler or `log`", .run = env.callbacks("latchkey-user")},
+      stops_{.runs = "a stop callback", .run = env.callbacks("latchkey-stop")} {}
+
+void user_callbacks::call(std::function<void()> code) {
+    hand_over(callbacks_, std::move(code));
+}
+
+void user_callbacks::request_stop(std::stop_source stop, std::function<void()> then) {
+    hand_over(stops_, [this, stop = std::move(stop), then = std::move(then)]() mutable noexcept {
+        stop.request_stop();
+        if (then) {
+            call(std::move(then));
+        }
+    });
+}
+
+void user_callbacks::log(std::string line) {
+    if (logs_) {
+        call([this, line = std::move(line)] {
+            if (log_) {
+                log_(line);
+            }
+        });
+    }
+}
+
+void user_callbacks::end(std::function<void()> done) {
+    request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)] {
+        log_ = nullptr;
+        done();
+    });
+}
+
+void user_callbacks::hand_over(thread& to, std::function<void()> code) {
+    to.run([self = shared_from_this(), &to, code = std::move(code)]() mutable {
+        self->run(to, std::move(code));
+    });
+}
+
+void user_callbacks::run(thread& here, std::function<void()> code) noexcept {
+    here.since = loop_->now().time_since_epoch().count();
+    static const log_function none;
+    run_user_code(std::move(code), &here == &callbacks_ ? log_ : none);
+    report_if_slow(here);
+    here.since = 0;
+}
+
+// ---- callbacks that take too long ----
+
+void user_callbacks::report_slow() {
+    report_if_slow(callbacks_);
+    report_if_slow(stops_);
+}
+
+void user_callbacks::report_if_slow(thread& t) {
+    using std::chrono::milliseconds;
+    const std::chrono::nanoseconds limit(limit_.load());
+    const auto running = running_for(t);
+    if (limit.count() == 0 || running <= limit || t.reported.exchange(true)) {
+        return;
+    }
+    const auto ms = [](std::chrono::nanoseconds d) {
+        return std::to_string(std::chrono::ceil<milliseconds>(d).count()) + " ms";
+    };
+    log(std::string("slow callback: ") + t.runs + " has been running for " + ms(running) +
+        ", and what follows on its thread waits; callbacks should return within " + ms(limit));
+}
+
+std::chrono::nanoseconds user_callbacks::running_for() const noexcept {
+    return std::max(running_for(callbacks_), running_for(stops_));
+}
+
+std::chrono::nanoseconds user_callbacks::running_for(const thread& t) const noexcept {
+    const clock::rep since = t.since;
+    return since == 0 ? std::chrono::nanoseconds::zero()
+                      : loop_->now() - clock::time_point(clock::duration(since));
+}
+
+}  // namespace latchkey

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "client/runtime.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace latchkey {
+
+/// Runs the code of one client's user, never on the loop, on two threads. The stop thread requests
+/// stops and runs nothing but stop callbacks, so that no other callback delays the news of a loss.
+/// The callback thread runs everything else: listeners, handlers, `log`. Any thread.
+class user_callbacks : public std::enable_shared_from_this<user_callbacks> {
+public:
+    using log_function = std::function<void(std::string_view)>;
+
+    /// Throws what `env.callbacks` throws when a thread cannot be started.
+    user_callbacks(const environment& env, log_function log);
+
+    /// Runs `code` on the callback thread, after what was handed over before.
+    void call(std::function<void()> code);
+
+    /// Requests a stop on the stop thread. Once its callbacks have returned, `then`, if there is
+    /// one, runs on the callback thread.
+    void request_stop(std::stop_source stop, std::function<void()> then = nullptr);
+
+    void log(std::string line);
+
+    /// Nothing is logged any more. `done` runs when all that was handed over to either thread has
+    /// run.
+    void end(std::function<void()> done);
+
+    /// For an object of the user's whose last reference may be dropped on the loop: its destructor,
+    /// which may be the user's code too, runs on the callback thread then.
+    template <class T>
+    [[nodiscard]] std::shared_ptr<T> keep(T object) {
+        return std::shared_ptr<T>(new T(std::move(object)), [self = shared_from_this()](T* p) {
+            self->destroy(std::unique_ptr<T>(p));
+        });
+    }
+
+    /// A function for the loop to call once with the arguments of `handler`, which runs on the
+    /// callback thread. Called or not, `handler` is destroyed as by keep().
+    template <class... Args>
+    [[nodiscard]] auto once(std::function<void(Args...)> handler) {
+        return [self = shared_from_this(), kept = keep(std::move(handler))](Args... args) {
+            const auto all = std::make_shared<std::tuple<Args...>>(std::move(args)...);
+            self->call([handler = std::move(*kept), all] { std::apply(handler, std::move(*all)); });
+        };
+    }
+
+    // ---- callbacks that take too long ----
+
+    /// How long a callback may run before that is logged.
+    void set_limit(std::chrono::nanoseconds limit) noexcept { limit_ = limit.count(); }
+
+    /// Logs a callback that is over the limit while it runs; once a thread.
+    void report_slow();
+
+    /// For how long the callback that runs now has been running, of the two the longer one.
+    [[nodiscard]] std::chrono::nanoseconds running_for() const noexcept;
+
+private:
+    using clock = loop::clock;
+
+    struct thread {
+        const char* runs;
+        environment::executor run;
+        std::atomic<clock::rep> since{0};  ///< when what runs now began; 0 if nothing does
+        std::atomic<bool> reported{false};
+    };
+
+    void hand_over(thread& to, std::function<void()> code);
+    void run(thread& here, std::function<void()> code) noexcept;
+    void report_if_slow(thread& t);
+    [[nodiscard]] std::chrono::nanoseconds running_for(const thread& t) const noexcept;
+
+    template <class T>
+    void destroy(std::unique_ptr<T> object) {
+        // Stepped, there is only one thread.
+        if (loop_->on_loop() && !loop_->stepped() && !is_empty(*object)) {
+            call([object = std::shared_ptr<T>(std::move(object))] {});
+        }
+    }
+
+    template <class T>
+    [[nodiscard]] static bool is_empty(const T&) noexcept {
+        return false;
+    }
+
+    [[nodiscard]] static bool is_empty(const std::exception_ptr& e) noexcept { return !e; }
+
+    template <class F>
+    [[nodiscard]] static bool is_empty(const std::function<F>& f) noexcept {
+        return !f;
+    }
+
+    const std::shared_ptr<latchkey::loop> loop_;
+    const bool logs_;
+    log_function log_;  // on the callback thread only
+    std::atomic<std::chrono::nanoseconds::rep> limit_{0};
+    thread callbacks_;
+    thread stops_;
+};
+
+}  // namespace latchkey

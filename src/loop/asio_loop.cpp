@@ -1,0 +1,298 @@
+#include "loop/asio_loop.hpp"
+
+#include "loop/asio_descriptor.hpp"
+#include "loop/background_thread.hpp"
+#include "loop/fork_guard.hpp"
+#include "loop/never_destroyed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <map>
+#include <new>
+#include <random>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/mutex.hpp>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace latchkey {
+namespace {
+
+thread_local const void* running_engine = nullptr;
+
+std::mt19937_64 seeded_generator() {
+    std::random_device device;
+    std::array<std::random_device::result_type, 8> words{};
+    std::generate(words.begin(), words.end(), [&device] { return device(); });
+    std::seed_seq seed(words.begin(), words.end());
+    return std::mt19937_64(seed);
+}
+
+int boottime_timerfd() {
+    const int fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0) {
+        throw std::system_error(errno, std::generic_category(), "timerfd_create");
+    }
+    return fd;
+}
+
+}  // namespace
+
+/// The memory of one operation of Asio, used again and again: what is posted this way cannot fail
+/// for want of memory. For one operation at a time.
+class reserved_operation {
+public:
+    template <class T>
+    struct allocator {
+        using value_type = T;
+
+        explicit allocator(reserved_operation& r) noexcept : from(&r) {}
+
+        template <class U>
+        allocator(const allocator<U>& other) noexcept : from(other.from) {}  // NOLINT: implicit
+
+        [[nodiscard]] T* allocate(std::size_t n) {
+            static_assert(sizeof(T) <= size && alignof(T) <= alignof(std::max_align_t));
+            return n == 1 ? static_cast<T*>(static_cast<void*>(from->memory_))
+                          : throw std::bad_alloc();
+        }
+
+        void deallocate(T*, std::size_t) noexcept {}
+
+        template <class U>
+        bool operator==(const allocator<U>& other) const noexcept {
+            return from == other.from;
+        }
+
+        reserved_operation* from;
+    };
+
+private:
+    static constexpr std::size_t size = 128;
+
+    alignas(std::max_align_t) std::byte memory_[size];
+};
+
+/// What the thread runs. It outlives the loop object when that is destroyed by one of its own
+/// tasks.
+class asio_loop::engine {
+public:
+    engine() : alarm_(io_, boottime_timerfd()), random_(seeded_generator()) { await_alarm(); }
+
+    void start(const std::shared_ptr<engine>& self) {
+        thread_ = start_background_thread("latchkey", [self] {
+            running_engine = self.get();
+            self->io_.run();
+        });
+    }
+
+    /// Ends the thread. Nothing of it runs after this, except, on the thread itself, what called.
+    void stop() {
+        io_.stop();
+        if (on_thread()) {
+            thread_.detach();
+        } else {
+            const boost::this_thread::disable_interruption uninterrupted;
+            thread_.join();
+        }
+        drop_everything();
+    }
+
+    void abandon_to_parent() { thread_.detach(); }
+
+    void post(task t) {
+        bool asleep = false;
+        {
+            const boost::lock_guard<boost::mutex> lock(mutex_);
+            posted_.push_back(std::move(t));
+            asleep = !std::exchange(scheduled_, true);
+        }
+        if (asleep) {
+            wake();
+        }
+    }
+
+    timer_id start_timer(clock::time_point at, task t) {
+        const timer_id id = ++last_timer_;
+        due_.emplace(id, at);
+        timers_.emplace(std::pair(at, id), std::move(t));
+        set_alarm();
+        return id;
+    }
+
+    void cancel_timer(timer_id id) noexcept {
+        const auto found = due_.find(id);
+        if (found != due_.end()) {
+            // The alarm stays: a wake-up for nothing costs less than setting it again.
+            timers_.erase({found->second, id});
+            due_.erase(found);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t random() { return random_(); }
+
+    [[nodiscard]] bool on_thread() const noexcept { return running_engine == this; }
+
+    [[nodiscard]] boost::asio::io_context& io() noexcept { return io_; }
+
+private:
+    struct wake_up {
+        using allocator_type = reserved_operation::allocator<void>;
+
+        [[nodiscard]] allocator_type get_allocator() const noexcept {
+            return allocator_type(to.wake_up_);
+        }
+
+        void operator()() const { to.run_posted(); }
+
+        engine& to;
+    };
+
+    void run_posted() {
+        {
+            const boost::lock_guard<boost::mutex> lock(mutex_);
+            running_.swap(posted_);
+        }
+        for (std::size_t i = 0; i < running_.size(); ++i) {
+            const task t = std::move(running_[i]);
+            t();
+        }
+        running_.clear();
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        // More was posted meanwhile: sockets and timers get their turn first.
+        scheduled_ = !posted_.empty();
+        if (scheduled_) {
+            wake();
+        }
+    }
+
+    /// Lets run_posted() run. Never twice before it has begun; does not fail, as the tasks would
+    /// wait for ever.
+    void wake() noexcept { boost::asio::post(io_, wake_up{*this}); }
+
+    void await_alarm() {
+        alarm_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                          [this](const boost::system::error_code& ec) {
+                              if (!ec) {
+                                  run_timers();
+                                  await_alarm();
+                              }
+                          });
+    }
+
+    void run_timers() {
+        std::uint64_t expirations = 0;
+        static_cast<void>(::read(alarm_.native_handle(), &expirations, sizeof expirations));
+        alarm_at_ = clock::time_point::max();
+        const auto now = clock::now();
+        while (!timers_.empty() && timers_.begin()->first.first <= now) {
+            const auto node = timers_.extract(timers_.begin());
+            due_.erase(node.key().second);
+            node.mapped()();
+        }
+        set_alarm();
+    }
+
+    void set_alarm() {
+        if (timers_.empty() || timers_.begin()->first.first >= alarm_at_) {
+            return;
+        }
+        alarm_at_ = timers_.begin()->first.first;
+        // Zero would switch the alarm off.
+        const auto at = std::max(alarm_at_.time_since_epoch(), clock::duration(1));
+        const auto whole = std::chrono::floor<std::chrono::seconds>(at);
+        itimerspec spec{};
+        spec.it_value.tv_sec = whole.count();
+        spec.it_value.tv_nsec = (at - whole).count();
+        ::timerfd_settime(alarm_.native_handle(), TFD_TIMER_ABSTIME, &spec, nullptr);
+    }
+
+    /// Closures may own what uses the loop, which is still there now and later not.
+    void drop_everything() {
+        for (;;) {
+            auto running = std::exchange(running_, {});
+            auto timers = std::exchange(timers_, {});
+            due_.clear();
+            std::vector<task> posted;
+            {
+                const boost::lock_guard<boost::mutex> lock(mutex_);
+                posted.swap(posted_);
+                scheduled_ = true;
+            }
+            if (running.empty() && timers.empty() && posted.empty()) {
+                return;
+            }
+        }
+    }
+
+    reserved_operation wake_up_;  ///< in use from wake() until run_posted() begins
+    boost::asio::io_context io_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+        io_.get_executor()};
+    boost::asio::posix::stream_descriptor alarm_;
+    clock::time_point alarm_at_ = clock::time_point::max();
+    std::map<std::pair<clock::time_point, timer_id>, task> timers_;
+    std::unordered_map<timer_id, clock::time_point> due_;
+    timer_id last_timer_ = 0;
+    std::mt19937_64 random_;
+    std::vector<task> running_;
+
+    boost::mutex mutex_;
+    std::vector<task> posted_;
+    bool scheduled_ = false;
+
+    boost::thread thread_;
+};
+
+asio_loop::asio_loop() : engine_(std::make_shared<engine>()), born_(fork_generation()) {
+    engine_->start(engine_);
+}
+
+asio_loop::~asio_loop() {
+    if (born_ == fork_generation()) {
+        engine_->stop();
+        return;
+    }
+    // Closing the descriptors, above all the epoll set, would reach into the parent process.
+    engine_->abandon_to_parent();
+    leave_undestroyed(std::move(engine_));
+}
+
+void asio_loop::post(task t) {
+    if (born_ == fork_generation()) {
+        engine_->post(std::move(t));
+    }
+}
+
+loop::timer_id asio_loop::start_timer(clock::time_point at, task t) {
+    return engine_->start_timer(at, std::move(t));
+}
+
+void asio_loop::cancel_timer(timer_id id) noexcept {
+    engine_->cancel_timer(id);
+}
+
+std::uint64_t asio_loop::random() {
+    return engine_->random();
+}
+
+bool asio_loop::on_loop() const noexcept {
+    return engine_->on_thread();
+}
+
+std::unique_ptr<descriptor_watch> asio_loop::watch(int descriptor) {
+    return asio_descriptor(engine_->io(), descriptor);
+}
+
+}  // namespace latchkey

@@ -1,0 +1,50 @@
+#include "loop/background_thread.hpp"
+
+#include <latchkey/error.hpp>
+
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <pthread.h>
+
+namespace latchkey {
+namespace {
+
+/// A new thread inherits the mask; blocking inside it would leave a gap at its start.
+class all_signals_blocked {
+public:
+    all_signals_blocked() noexcept {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+
+    all_signals_blocked(const all_signals_blocked&) = delete;
+    all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+    ~all_signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+boost::thread start_background_thread(const char* name, std::function<void()> body) {
+    const all_signals_blocked guard;
+    try {
+        return boost::thread([name, body = std::move(body)] {
+            ::pthread_setname_np(::pthread_self(), name);
+            body();
+        });
+    } catch (const boost::thread_resource_error& e) {
+        const std::error_code why(e.native_error(), std::generic_category());
+        throw error(why,
+                    std::string("cannot start the thread \"") + name +
+                        "\": raise the limits on processes and memory");
+    }
+}
+
+}  // namespace latchkey

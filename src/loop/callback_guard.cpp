@@ -1,0 +1,55 @@
+#include "loop/callback_guard.hpp"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+thread_local bool inside = false;
+
+struct marker {
+    marker() = default;
+    marker(const marker&) = delete;
+    marker& operator=(const marker&) = delete;
+
+    ~marker() { inside = before; }
+
+    const bool before = std::exchange(inside, true);
+};
+
+/// What the exception that is being handled says of itself.
+std::string thrown() {
+    try {
+        throw;
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "something that is no std::exception";
+    }
+}
+
+}  // namespace
+
+void run_user_code(std::function<void()> code,
+                   const std::function<void(std::string_view)>& log) noexcept {
+    const marker here;
+    try {
+        code();
+    } catch (...) {
+        try {
+            if (log) {
+                log("a callback threw: " + thrown());
+            }
+        } catch (...) {  // nobody is left who could be told
+        }
+    }
+    code = nullptr;
+}
+
+bool in_user_code() noexcept {
+    return inside;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,25 @@
+#include "loop/fork_guard.hpp"
+
+#include <atomic>
+
+#include <pthread.h>
+
+namespace latchkey {
+namespace {
+
+std::atomic<std::uint64_t> generation{0};
+
+extern "C" void count_fork() {
+    generation.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::uint64_t fork_generation() noexcept {
+    // The handler can only be missing if memory is; then a fork goes unnoticed, as without it.
+    static const int registered = ::pthread_atfork(nullptr, nullptr, &count_fork);
+    static_cast<void>(registered);
+    return generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace latchkey

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "loop/backoff.hpp"
+#include "loop/loop.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace latchkey {
+
+/// When a step is taken again that servers refused, or that came to nothing: never as fast as they
+/// answer. On the loop only.
+///
+/// Pauses double from 10 ms to a second, each drawn from the upper half of its range. They begin
+/// anew when a step was not repeated for as long as the longest pause. So once a step has been
+/// repeated for a second, it is repeated at most three times in any second, and twice in the long
+/// run.
+class paced_retry {
+public:
+    explicit paced_retry(loop& l, backoff::duration longest = std::chrono::seconds(1)) noexcept
+        : timer_(l), pauses_(std::chrono::milliseconds(10), longest) {}
+
+    /// Takes `step` after a pause, instead of one that is waited for.
+    void later(loop::task step) { take(note_repetition(), std::move(step)); }
+
+    /// For a step that failed because something has changed meanwhile, and may well succeed now:
+    /// the first few times inside this call, which may destroy this object; then after a pause.
+    void soon(loop::task step) {
+        const auto pause = note_repetition();
+        if (repeated_ > at_once) {
+            take(pause, std::move(step));
+        } else {
+            cancel();
+            pauses_.reset();
+            last_ = timer_.runs_on().now();
+            step();
+        }
+    }
+
+    void cancel() noexcept { timer_.cancel(); }
+
+    [[nodiscard]] bool running() const noexcept { return timer_.running(); }
+
+private:
+    /// More than two clients in each other's way need, as a rule.
+    static constexpr int at_once = 4;
+
+    backoff::duration note_repetition() {
+        if (repeated_ > 0 && timer_.runs_on().now() - last_ > pauses_.cap()) {
+            repeated_ = 0;
+            pauses_.reset();
+        }
+        ++repeated_;
+        return pauses_.next(timer_.runs_on().random());
+    }
+
+    void take(backoff::duration pause, loop::task step) {
+        last_ = timer_.runs_on().now() + pause;
+        timer_.start(last_, std::move(step));
+    }
+
+    timer timer_;
+    backoff pauses_;
+    int repeated_ = 0;  ///< since the last rest
+    loop::clock::time_point last_{};
+};
+
+}  // namespace latchkey

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "session/request.hpp"
+
+#include <string>
+
+namespace latchkey {
+
+/// The C client's own chroot is broken (double frees, no missing chroot), so paths are translated
+/// here: on the way out "/a" becomes "<chroot>/a", in every operation of a multi, and on the way
+/// back again.
+inline void prepend_chroot(const std::string& chroot, request& r) {
+    if (chroot.empty()) {
+        return;
+    }
+    if (r.what == request::kind::multi) {
+        for (request& operation : r.operations) {
+            prepend_chroot(chroot, operation);
+        }
+    } else {
+        r.path = r.path == "/" ? chroot : chroot + r.path;
+    }
+}
+
+inline void strip_chroot(const std::string& chroot, reply& r) {
+    if (r.path.size() > chroot.size()) {
+        r.path.erase(0, chroot.size());
+    }
+    for (reply& result : r.results) {
+        strip_chroot(chroot, result);
+    }
+}
+
+}  // namespace latchkey

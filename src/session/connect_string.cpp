@@ -1,0 +1,130 @@
+#include "session/connect_string.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace latchkey {
+namespace {
+
+constexpr std::size_t longest_host = 253;
+
+[[noreturn]] void refuse(std::string_view part, const std::string& problem) {
+    throw error(errc::invalid_argument,
+                "servers \"" + escaped(part.substr(0, longest_host)) + "\": " + problem);
+}
+
+std::uint16_t parse_port(std::string_view server, std::string_view text) {
+    unsigned port = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (failed != std::errc{} || end != text.data() + text.size() || port == 0 || port > 65535) {
+        refuse(server,
+               "\"" + escaped(text.substr(0, longest_host)) +
+                   "\" is not a port: use a number from 1 to 65535");
+    }
+    return static_cast<std::uint16_t>(port);
+}
+
+void check_host(std::string_view server, std::string_view host, bool bracketed) {
+    if (host.empty()) {
+        refuse(server, "the host is missing: write host:port");
+    }
+    const bool plausible = std::all_of(host.begin(), host.end(), [bracketed](char c) {
+        const bool name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+        return name || (bracketed && (c == ':' || c == '%'));
+    });
+    // Brackets are for what has colons of its own.
+    const bool misplaced = bracketed && host.find(':') == std::string_view::npos;
+    if (!plausible || misplaced || host.size() > longest_host) {
+        refuse(server,
+               "\"" + escaped(host.substr(0, longest_host)) + "\" is not a host name or address");
+    }
+}
+
+session_options::endpoint parse_server(std::string_view server) {
+    session_options::endpoint result;
+    std::string_view port;
+    if (server.starts_with('[')) {
+        const std::size_t close = server.find(']');
+        if (close == std::string_view::npos) {
+            refuse(server, "']' is missing after the IPv6 address");
+        }
+        result.host = server.substr(1, close - 1);
+        port = server.substr(close + 1);
+        check_host(server, result.host, true);
+        if (!port.empty() && port.front() != ':') {
+            refuse(server, "expected ':' and a port after ']'");
+        }
+    } else {
+        if (std::count(server.begin(), server.end(), ':') > 1) {
+            refuse(server, "write an IPv6 address in brackets: [address]:port");
+        }
+        const std::size_t colon = server.find(':');
+        result.host = server.substr(0, colon);
+        port = colon == std::string_view::npos ? std::string_view{} : server.substr(colon);
+        check_host(server, result.host, false);
+    }
+    if (!port.empty()) {
+        result.port = parse_port(server, port.substr(1));
+    }
+    return result;
+}
+
+void check_chroot(std::string_view text, std::string_view chroot) {
+    std::string problem = path_problem(chroot);
+    if (problem.empty() && chroot.find(',') != std::string_view::npos) {
+        // ZooKeeper would take the rest of the servers for a path, and lock somewhere else.
+        problem = "has a ',' in it: name it once, after the last server";
+    }
+    if (!problem.empty()) {
+        refuse(text, "the chroot \"" + escaped(chroot.substr(0, longest_host)) + "\" " + problem);
+    }
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
+    while (text.ends_with(' ')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+}  // namespace
+
+connect_target parse_connect_string(std::string_view text) {
+    connect_target target;
+    text = trimmed(text);
+    const std::size_t slash = text.find('/');
+    std::string_view servers = text.substr(0, slash);
+    if (slash != std::string_view::npos && text.substr(slash) != "/") {
+        target.chroot = text.substr(slash);
+        check_chroot(text, target.chroot);
+    }
+    if (trimmed(servers).empty()) {
+        refuse(text, "no server is named: write host:port,host:port");
+    }
+    while (true) {
+        const std::size_t comma = servers.find(',');
+        const std::string_view server = trimmed(servers.substr(0, comma));
+        if (server.empty()) {
+            refuse(text, "an entry is empty: remove the extra ','");
+        }
+        auto parsed = parse_server(server);
+        if (std::find(target.servers.begin(), target.servers.end(), parsed) ==
+            target.servers.end()) {
+            target.servers.push_back(std::move(parsed));
+        }
+        if (comma == std::string_view::npos) {
+            return target;
+        }
+        servers.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "session/session.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey {
+
+/// Where to connect, and the path below which everything of the client lies.
+struct connect_target {
+    std::vector<session_options::endpoint> servers;
+    std::string chroot;  ///< empty, or "/a/b"
+
+    bool operator==(const connect_target&) const = default;
+};
+
+/// Reads "host:port,[v6]:port,...[/chroot]"; a port that is left out is 2181.
+/// Throws errc::invalid_argument; the message names the part at fault and the remedy.
+[[nodiscard]] connect_target parse_connect_string(std::string_view text);
+
+}  // namespace latchkey

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "loop/loop.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace latchkey {
+
+/// A random (version 4) UUID as Java writes it; Curator recognises its own names by that form.
+[[nodiscard]] inline std::string guid(loop& l) {
+    const std::uint64_t high = (l.random() & ~0xF000ULL) | 0x4000ULL;
+    const std::uint64_t low = (l.random() & ~(3ULL << 62U)) | (1ULL << 63U);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(),
+                  text.size(),
+                  "%08x-%04x-%04x-%04x-%012llx",
+                  static_cast<unsigned>(high >> 32U),
+                  static_cast<unsigned>(high >> 16U & 0xFFFFU),
+                  static_cast<unsigned>(high & 0xFFFFU),
+                  static_cast<unsigned>(low >> 48U),
+                  static_cast<unsigned long long>(low & 0xFFFF'FFFF'FFFFULL));
+    return text.data();
+}
+
+}  // namespace latchkey

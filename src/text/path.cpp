@@ -1,0 +1,150 @@
+#include "text/path.hpp"
+
+#include <latchkey/error.hpp>
+
+#include "text/utf8.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace latchkey {
+namespace {
+
+constexpr std::size_t longest_path = 1024;
+
+std::string hex(const char* format, unsigned value) {
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+bool is_control(char32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0);
+}
+
+bool is_noncharacter(char32_t c) {
+    return (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFEU) == 0xFFFE;
+}
+
+/// Characters that change how the rest of a line reads, or cannot be seen. Not the joiners U+200C
+/// and U+200D, which living scripts are spelled with.
+bool is_deceptive(char32_t c) {
+    return c == 0x061C || c == 0x200B || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+           (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
+}
+
+std::string component_problem(std::string_view name) {
+    if (name.empty()) {
+        return "has an empty component: remove the doubled or trailing '/'";
+    }
+    if (name == "." || name == "..") {
+        return "has the component '" + std::string(name) + "': write the path out";
+    }
+    return {};
+}
+
+std::string character_problem(std::string_view path) {
+    while (!path.empty()) {
+        const code_point c = decode_utf8(path);
+        if (!c.valid) {
+            return "is not UTF-8 (byte " + hex("0x%02X", static_cast<unsigned>(c.value)) + ")";
+        }
+        if (is_control(c.value)) {
+            return "has the control character " + hex("U+%04X", c.value) +
+                   ": use printable characters";
+        }
+        // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath),
+        // and, because it looks at UTF-16, all that is a pair of surrogates there.
+        if (is_noncharacter(c.value) || (c.value >= 0xE000 && c.value <= 0xF8FF) ||
+            c.value >= 0xFFF0) {
+            return "has " + hex("U+%04X", c.value) + ", which ZooKeeper does not allow";
+        }
+        if (is_deceptive(c.value)) {
+            return "has the invisible or direction-changing character " + hex("U+%04X", c.value);
+        }
+        path.remove_prefix(c.length);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string path_problem(std::string_view path) {
+    if (path.empty() || path.front() != '/') {
+        return "is not absolute: begin it with '/'";
+    }
+    if (path.size() > longest_path) {
+        return "is " + std::to_string(path.size()) + " bytes long: at most " +
+               std::to_string(longest_path) + " are allowed";
+    }
+    if (path == "/") {
+        return "is the root: name a directory below it";
+    }
+    for (std::string_view rest = path; !rest.empty();) {
+        rest.remove_prefix(1);
+        const std::string_view name = rest.substr(0, rest.find('/'));
+        if (std::string problem = component_problem(name); !problem.empty()) {
+            return problem;
+        }
+        rest.remove_prefix(name.size());
+    }
+    if (path == "/zookeeper" || path.starts_with("/zookeeper/")) {
+        return "lies in /zookeeper, which belongs to ZooKeeper itself: choose another";
+    }
+    return character_problem(path);
+}
+
+void check_path(std::string_view path) {
+    if (const std::string problem = path_problem(path); !problem.empty()) {
+        throw error(errc::invalid_argument,
+                    "path \"" + escaped(path.substr(0, longest_path)) + "\" " + problem);
+    }
+}
+
+std::string join_path(std::string_view directory, std::string_view name) {
+    std::string path(directory);
+    if (!path.ends_with('/')) {
+        path += '/';
+    }
+    return path += name;
+}
+
+std::string_view parent_of(std::string_view path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) noexcept {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::vector<std::string> prefixes_of(std::string_view path) {
+    std::vector<std::string> prefixes;
+    for (std::size_t end = path.find('/', 1); end != std::string_view::npos;
+         end = path.find('/', end + 1)) {
+        prefixes.emplace_back(path.substr(0, end));
+    }
+    prefixes.emplace_back(path);
+    return prefixes;
+}
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const code_point c = decode_utf8(text);
+        if (!c.valid || (is_control(c.value) && c.length == 1)) {
+            out += hex("\\x%02X", static_cast<unsigned>(c.value));
+        } else if (is_control(c.value) || is_deceptive(c.value) || is_noncharacter(c.value)) {
+            out += hex("\\u{%X}", c.value);
+        } else if (c.value == '\\') {
+            out += "\\\\";
+        } else {
+            out += text.substr(0, c.length);
+        }
+        text.remove_prefix(c.length);
+    }
+    return out;
+}
+
+}  // namespace latchkey

@@ -1,0 +1,69 @@
+#include "loop/asio_loop.hpp"
+#include "loop/callback_thread.hpp"
+#include "client/runtime.hpp"
+#include "loop/fork_guard.hpp"
+#include "zookeeper/zookeeper_session.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/mutex.hpp>
+#include <pthread.h>
+
+namespace latchkey {
+namespace {
+
+/// Never destroyed: clients may be made and go while statics are destroyed.
+struct shared_loop {
+    boost::mutex mutex;
+    std::weak_ptr<asio_loop> loop;
+    std::uint64_t born = 0;
+};
+
+shared_loop& shared() {
+    static auto* const instance = new shared_loop;
+    return *instance;
+}
+
+// A fork while another thread is in here must not leave the child with a mutex that nobody unlocks.
+// The two are one critical section, which the analysis of clang cannot see.
+extern "C" void lock_for_fork() BOOST_THREAD_NO_THREAD_SAFETY_ANALYSIS {
+    shared().mutex.lock();
+}
+
+extern "C" void unlock_after_fork() BOOST_THREAD_NO_THREAD_SAFETY_ANALYSIS {
+    shared().mutex.unlock();
+}
+
+std::shared_ptr<asio_loop> process_loop() {
+    static const int registered =
+        ::pthread_atfork(&lock_for_fork, &unlock_after_fork, &unlock_after_fork);
+    static_cast<void>(registered);
+    auto& state = shared();
+    const boost::lock_guard<boost::mutex> lock(state.mutex);
+    auto loop = state.loop.lock();
+    if (loop == nullptr || state.born != fork_generation()) {
+        loop = std::make_shared<asio_loop>();
+        state.loop = loop;
+        state.born = fork_generation();
+    }
+    return loop;
+}
+
+environment::executor new_executor(const char* name) {
+    auto thread = std::make_shared<callback_thread>(name);
+    return
+        [thread = std::move(thread)](std::function<void()> task) { thread->run(std::move(task)); };
+}
+
+}  // namespace
+
+environment process_environment() {
+    auto loop = process_loop();
+    return {.loop = loop,
+            .sessions = std::make_shared<zookeeper_sessions>(loop),
+            .callbacks = &new_executor};
+}
+
+}  // namespace latchkey

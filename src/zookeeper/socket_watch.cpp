@@ -1,0 +1,92 @@
+#include "zookeeper/socket_watch.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace latchkey {
+
+namespace {
+
+/// More than any directory lists. Other protocols begin with text, which is more as a length.
+constexpr std::uint32_t longest_frame = 256U << 20U;
+
+void set_tcp_option(int socket, int option, int value) noexcept {
+    // Where it is not known it is not needed: then everything is sent at once.
+    ::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value);
+}
+
+}  // namespace
+
+socket_watch::socket_watch(io_loop& l, handler ready) : loop_(&l), ready_(std::move(ready)) {}
+
+socket_watch::~socket_watch() {
+    drop();
+}
+
+void socket_watch::watch(int socket) {
+    ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    const int duplicate = ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0) {
+        throw std::system_error(errno, std::generic_category(), "fcntl");
+    }
+    watched_ = loop_->watch(duplicate);
+    set_tcp_option(duplicate, TCP_CORK, 1);
+}
+
+socket_watch::arrived socket_watch::look() const noexcept {
+    std::uint32_t length = 0;
+    const auto got =
+        ::recv(watched_->descriptor(), &length, sizeof length, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) {
+        return arrived::nothing;
+    }
+    if (got != sizeof length) {
+        return arrived::part;
+    }
+    return ntohl(length) <= longest_frame ? arrived::length : arrived::garbage;
+}
+
+void socket_watch::await(bool write) {
+    // Pushes what the cork has held back, and leaves it in place.
+    set_tcp_option(watched_->descriptor(), TCP_NODELAY, 1);
+    arm(direction::read);
+    if (write) {
+        arm(direction::write);
+    }
+}
+
+void socket_watch::arm(direction d) {
+    watched_->await(d, [this, d] {
+        // What it does may destroy this object.
+        const auto ready = ready_;
+        ready(d == direction::read, d == direction::write);
+    });
+}
+
+void socket_watch::shut() noexcept {
+    if (watched_ != nullptr) {
+        ::shutdown(watched_->descriptor(), SHUT_RDWR);
+    }
+}
+
+void socket_watch::drop() noexcept {
+    shut();
+    watched_.reset();
+}
+
+std::unique_ptr<descriptor_watch> socket_watch::take() {
+    if (watched_ != nullptr) {
+        watched_->await(direction::read, nullptr);
+        watched_->await(direction::write, nullptr);
+        set_tcp_option(watched_->descriptor(), TCP_CORK, 0);
+    }
+    return std::move(watched_);
+}
+
+}  // namespace latchkey

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "zookeeper/requests_in_flight.hpp"
+#include "session/session.hpp"
+#include "zookeeper/socket_watch.hpp"
+#include "session/watch_registry.hpp"
+#include "zookeeper/zookeeper_handle.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace latchkey {
+
+/// One TCP connection to one server, from the attempt to its end: a handle of the C client, its
+/// socket, and the requests and watches that live and end with it.
+///
+/// On the loop only. The listener, completions and watchers are called inside work() and end();
+/// send() and forget() are allowed there, and the connection must not be destroyed there.
+class zookeeper_connection final : zookeeper_handle::observer {
+public:
+    class listener {
+    public:
+        listener() = default;
+        listener(const listener&) = delete;
+        listener& operator=(const listener&) = delete;
+        virtual ~listener() = default;
+
+        /// The server has accepted the session. Comes before any answer.
+        virtual void connected() noexcept = 0;
+        /// A connection that was connected is over. Comes once, before the answers lost with it.
+        virtual void disconnected(zookeeper_handle::state why) noexcept = 0;
+    };
+
+    /// `ready` is called on the loop when there is something to do for work(). Throws
+    /// std::system_error when the C client cannot be started.
+    zookeeper_connection(io_loop& l,
+                         const zookeeper_handle::opening& how,
+                         listener& told,
+                         socket_watch::handler ready);
+
+    /// As end(), but of requests that are open only the closures are destroyed.
+    ~zookeeper_connection() override;
+
+    /// Reads what has come, writes what can be written, pings. False when the connection, or the
+    /// attempt, is over: then only destruction is left. Throws std::system_error when there are no
+    /// more descriptors.
+    [[nodiscard]] bool work(bool readable, bool writable);
+
+    /// Hands a request to the C client; the next work() sends it. `r` must be acceptable(). When
+    /// the answer is not `ok` nothing was sent, and `done` is left to the caller.
+    [[nodiscard]] result_code send(const request& r,
+                                   bool watched,
+                                   std::weak_ptr<session::watcher> w,
+                                   session::completion& done);
+
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
+
+    /// Ends the connection; the session lives on at the servers. Requests that are open complete
+    /// with an unknown outcome. Nothing is left but destruction.
+    void end() noexcept { handle_.reset(); }
+
+    /// Whether it ever was connected.
+    [[nodiscard]] bool was_connected() const noexcept { return connected_; }
+
+    /// Once connected.
+    [[nodiscard]] session_key session() const noexcept { return handle_->session(); }
+
+    /// Once connected, as negotiated.
+    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return handle_->timeout(); }
+
+    /// Why work() said that it is over: an errno value.
+    [[nodiscard]] int last_failure() const noexcept { return handle_->last_failure(); }
+
+    /// The end is found as if the server had caused it, after what has arrived was read.
+    void shut() noexcept { socket_.shut(); }
+
+    /// From now on nothing is called any more; what is open is dropped.
+    void forget();
+
+    /// What is open completes with `closing` from now on, if it is not answered.
+    void close() noexcept { closing_ = true; }
+
+    /// After work(): part of a request is still on this side.
+    [[nodiscard]] bool unsent() const noexcept { return unsent_; }
+
+    /// After work(): when to call it again at the latest.
+    [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return patience_; }
+
+    /// Hands out the socket, with the connection still up.
+    [[nodiscard]] std::unique_ptr<descriptor_watch> take_socket() { return socket_.take(); }
+
+private:
+    [[nodiscard]] bool read_frame(bool write);
+
+    // zookeeper_handle::observer
+    void on_state(zookeeper_handle::state now) noexcept override;
+    void on_watch(watch_event what, const char* path) noexcept override;
+    void on_reply(std::uint64_t id, reply answer) noexcept override;
+
+    listener* listener_;
+    socket_watch socket_;
+    request_ledger in_flight_;
+    watch_registry watches_;
+    std::chrono::milliseconds patience_{};
+    bool connected_ = false;
+    bool over_ = false;
+    bool unsent_ = false;
+    bool between_frames_ = false;  ///< nothing was read of the one that comes next
+    bool closing_ = false;
+    bool forgotten_ = false;
+    std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes what is open
+};
+
+}  // namespace latchkey

@@ -1,0 +1,393 @@
+#include "zookeeper/zookeeper_driver.hpp"
+
+#include "zookeeper/connect_schedule.hpp"
+#include "loop/fork_guard.hpp"
+#include "loop/never_destroyed.hpp"
+#include "session/request_check.hpp"
+#include "zookeeper/session_close.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+using std::chrono::milliseconds;
+using state = zookeeper_handle::state;
+
+/// More than that in flight waits on this side.
+constexpr std::size_t most_in_flight = 10'000;
+constexpr milliseconds closing_limit{1000};
+
+std::string cause_of(int error) {
+    // What the C client says when the other side has hung up.
+    return error == EHOSTDOWN ? "the server closed the connection"
+                              : std::generic_category().message(error);
+}
+
+}  // namespace
+
+zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
+                                   name_resolver resolver,
+                                   session_options options,
+                                   session::event_handler events)
+    : loop_(l.get()),
+      born_(fork_generation()),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      servers_(l,
+               std::move(resolver),
+               options_.servers,
+               [this](const server_addresses::failures& failed) { resolved(failed); }),
+      timeout_(options_.timeout),
+      wake_(*l) {}
+
+// ---- what the session asks for
+
+void zookeeper_driver::open() {
+    schedule_turn();
+}
+
+void zookeeper_driver::submit(request r,
+                              const std::shared_ptr<session::watcher>* w,
+                              session::completion done) {
+    const bool watchable = r.what == request::kind::get || r.what == request::kind::children;
+    if (closing_) {
+        reject(std::move(done), result_code::closing);
+    } else if (over_) {
+        reject(std::move(done), result_code::session_expired);
+    } else if (!acceptable(r) || (w != nullptr && !watchable)) {
+        reject(std::move(done), result_code::bad_arguments);
+    } else {
+        waiting one{.what = std::move(r),
+                    .watched = w != nullptr,
+                    .watcher = w != nullptr ? std::weak_ptr(*w) : std::weak_ptr<session::watcher>(),
+                    .done = std::move(done)};
+        const bool room =
+            waiting_.empty() && connected_ && connection_->in_flight() < most_in_flight;
+        if (room || (connected_ && one.what.urgent)) {
+            send(std::move(one));
+        } else {
+            waiting_.push_back(std::move(one));
+        }
+    }
+}
+
+void zookeeper_driver::reconnect() {
+    if (connection_) {
+        connection_->shut();
+    }
+}
+
+void zookeeper_driver::close(std::function<void()> done) {
+    closing_ = true;
+    closed_handler_ = std::move(done);
+    closing_ends_ = loop_->now() + closing_limit;
+    schedule_turn();
+}
+
+void zookeeper_driver::abandon() {
+    if (born_ != fork_generation()) {
+        // All this belongs to the parent process; closing any of it would end the parent's session.
+        leave_undestroyed(shared_from_this());
+        return;
+    }
+    abandoned_ = true;
+    wake_.cancel();
+    if (connection_) {
+        connection_->forget();
+    }
+    waiting_.clear();
+    if (!inside_) {
+        let_go();
+    }
+}
+
+/// Not from inside what it destroys.
+void zookeeper_driver::let_go() {
+    connection_.reset();
+    events_ = nullptr;
+    closed_handler_ = nullptr;
+}
+
+// ---- what the connection tells
+
+void zookeeper_driver::connected() noexcept {
+    connected_ = true;
+    connected_at_ = loop_->now();
+    attempts_ = 0;
+    session_ = connection_->session();
+    timeout_ = connection_->timeout();
+    tell({.what = session_event::kind::connected,
+          .id = session_.id,
+          .timeout = timeout_,
+          .begun = attempt_begun_,
+          .detail = {}});
+}
+
+void zookeeper_driver::disconnected(state why) noexcept {
+    if (abandoned_ || closed_) {
+        return;
+    }
+    connected_ = false;
+    over_ = why == state::expired || why == state::auth_failed;
+    session_event e;
+    if (why == state::auth_failed) {
+        e.what = session_event::kind::auth_failed;
+        e.detail = "the servers refused the credentials";
+    } else {
+        e.what = over_ ? session_event::kind::expired : session_event::kind::suspended;
+    }
+    tell(e);
+}
+
+void zookeeper_driver::resolved(const server_addresses::failures& failed) {
+    for (const auto& failure : failed) {
+        tell_trouble(failure);
+    }
+    if (working() && servers_.empty()) {
+        fail_waiting(result_code::connection_loss);
+        ++failed_rounds_;
+        pause_before_next();
+    }
+    if (working()) {
+        take_turn();
+    }
+}
+
+// ---- connections
+
+void zookeeper_driver::take_turn(bool readable, bool writable) {
+    const auto self = shared_from_this();
+    inside_ = true;
+    while (working() && (connection_ || begin_attempt())) {
+        if (connected_) {
+            send_waiting();
+        }
+        if (!work(std::exchange(readable, false), std::exchange(writable, false))) {
+            continue;
+        }
+        if (closing_ || !working()) {
+            break;
+        }
+        if (connected_ && !waiting_.empty() && connection_->in_flight() < most_in_flight) {
+            continue;  // they waited for this connection
+        }
+        const auto at = loop_->now() + connection_->patience();
+        wake_at(connected_ ? at : std::min(at, attempt_ends_));
+        break;
+    }
+    if (over_ && connection_) {
+        connection_->end();
+        connection_.reset();
+        fail_waiting(result_code::session_expired);
+    }
+    if (closing_ && !closed_ && !abandoned_) {
+        finish_closing();
+    }
+    if (abandoned_) {
+        let_go();
+    }
+    inside_ = false;
+}
+
+/// False while there is nothing to do but to wait: for names, or for the end of a pause.
+bool zookeeper_driver::begin_attempt() {
+    if (closing_) {
+        return false;
+    }
+    if (loop_->now() < pause_until_) {
+        wake_at(pause_until_);
+        return false;
+    }
+    if (servers_.empty()) {
+        servers_.look_up();
+        if (servers_.empty()) {
+            return false;
+        }
+    }
+    server_ = servers_.next();
+    attempt_limit_ = connect_limit(timeout_, servers_.size(), failed_rounds_);
+    attempt_begun_ = loop_->now();
+    attempt_ends_ = attempt_begun_ + attempt_limit_;
+    zookeeper_connection::listener& told = *this;
+    try {
+        connection_ = std::make_unique<zookeeper_connection>(
+            *loop_,
+            zookeeper_handle::opening{.server = server_.endpoint(),
+                                      .timeout = timeout_,
+                                      .session = session_,
+                                      .identities = options_.identities},
+            told,
+            [this](bool readable, bool writable) { take_turn(readable, writable); });
+    } catch (const std::system_error& e) {
+        attempt_failed(e.what());
+    }
+    return connection_ != nullptr;
+}
+
+/// False when the connection, or the attempt, has ended; then it is gone.
+bool zookeeper_driver::work(bool readable, bool writable) {
+    std::string why;
+    try {
+        if (connection_->work(readable, writable)) {
+            if (connected_ || closing_ || loop_->now() < attempt_ends_) {
+                return true;
+            }
+            why = "no answer within " + std::to_string(attempt_limit_.count()) + " ms";
+        } else {
+            why = cause_of(connection_->last_failure());
+        }
+    } catch (const std::system_error& e) {
+        why = e.what();
+    }
+    if (over_ || abandoned_) {
+        return true;  // take_turn() ends it
+    }
+    if (connection_->was_connected()) {
+        connection_ended();
+    } else {
+        attempt_failed(why);
+    }
+    return false;
+}
+
+void zookeeper_driver::connection_ended() {
+    connection_->end();  // a completion may abandon this
+    connection_.reset();
+    // One that breaks soon after it was made may break because of what was sent: slower then.
+    const bool young = loop_->now() - connected_at_ < timeout_ / 4;
+    failed_rounds_ = young ? failed_rounds_ + 1 : 0;
+    if (failed_rounds_ > 1) {
+        pause_before_next();
+    }
+}
+
+void zookeeper_driver::attempt_failed(const std::string& why) {
+    connection_.reset();
+    tell_trouble(server_.described() + ": " + why);
+    fail_waiting(result_code::connection_loss);
+    if (++attempts_ < servers_.size() || !working()) {
+        return;
+    }
+    attempts_ = 0;
+    ++failed_rounds_;
+    pause_before_next();
+    servers_.look_up();  // they may be others by now
+}
+
+void zookeeper_driver::pause_before_next() {
+    const auto random = loop_->random();
+    pause_until_ =
+        loop_->now() + (session_.id != 0 ? reconnect_pause(timeout_, failed_rounds_, random)
+                                         : connect_pause(std::max(failed_rounds_, 1U), random));
+}
+
+void zookeeper_driver::wake_at(loop::clock::time_point at) {
+    // Too early only costs a look around; setting the alarm each time would cost more.
+    if (!wake_.running() || at < wake_at_) {
+        wake_at_ = at;
+        wake_.start(at, [this] { take_turn(); });
+    }
+}
+
+// ---- requests
+
+void zookeeper_driver::send(waiting w) {
+    const auto code = connection_->send(w.what, w.watched, std::move(w.watcher), w.done);
+    if (code != result_code::ok) {
+        reject(std::move(w.done),
+               code == result_code::invalid_state ? result_code::session_expired : code);
+    }
+    schedule_turn();
+}
+
+void zookeeper_driver::send_waiting() {
+    while (!waiting_.empty() && connection_->in_flight() < most_in_flight) {
+        auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        send(std::move(next));
+    }
+}
+
+void zookeeper_driver::fail_waiting(result_code code) {
+    auto failed = std::exchange(waiting_, {});
+    for (auto& w : failed) {
+        if (!abandoned_) {
+            reply r;
+            r.code = code;
+            w.done(std::move(r));
+        }
+    }
+}
+
+void zookeeper_driver::reject(session::completion done, result_code code) {
+    loop_->post([weak = weak_from_this(), done = std::move(done), code] {
+        if (const auto self = weak.lock(); self && !self->abandoned_) {
+            reply r;
+            r.code = code;
+            done(std::move(r));
+        }
+    });
+}
+
+void zookeeper_driver::schedule_turn() {
+    if (inside_ || turn_posted_) {
+        return;  // the turn ends with it
+    }
+    turn_posted_ = true;
+    loop_->post([weak = weak_from_this()] {
+        if (const auto self = weak.lock(); self && !self->abandoned_) {
+            self->turn_posted_ = false;
+            self->take_turn();
+        }
+    });
+}
+
+// ---- the end
+
+void zookeeper_driver::finish_closing() {
+    const bool unsent = connected_ && connection_->unsent();
+    if (unsent && loop_->now() < closing_ends_) {
+        wake_at(closing_ends_);
+        return;
+    }
+    // Behind a part of a request the end of the session would be taken for the rest of it.
+    auto socket = connected_ && !unsent ? connection_->take_socket() : nullptr;
+    closed_ = true;
+    if (connection_) {
+        connection_->close();
+        connection_->end();
+        connection_.reset();
+    }
+    fail_waiting(result_code::closing);
+    auto told = [weak = weak_from_this(), done = std::exchange(closed_handler_, nullptr)] {
+        if (const auto self = weak.lock(); self && !self->abandoned_ && done) {
+            done();
+        }
+    };
+    if (socket) {
+        const auto left = std::chrono::ceil<milliseconds>(closing_ends_ - loop_->now());
+        say_farewell(*loop_, std::move(socket), std::max(left, milliseconds(1)), std::move(told));
+    } else {
+        loop_->post(std::move(told));
+    }
+}
+
+// ---- events
+
+void zookeeper_driver::tell(const session_event& e) {
+    if (!abandoned_ && !closed_ && events_) {
+        events_(e);
+    }
+}
+
+void zookeeper_driver::tell_trouble(std::string detail) {
+    session_event e;
+    e.detail = std::move(detail);
+    tell(e);
+}
+
+}  // namespace latchkey

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "loop/io_loop.hpp"
+#include "zookeeper/server_addresses.hpp"
+#include "session/session.hpp"
+#include "zookeeper/zookeeper_connection.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// What a zookeeper_session is: one session, which goes from connection to connection. It chooses
+/// the servers, paces the attempts, keeps what cannot be sent yet, and ends the session.
+///
+/// It outlives its session when that is destroyed inside a callback, as long as the C client's
+/// frames are on the stack.
+class zookeeper_driver final : public std::enable_shared_from_this<zookeeper_driver>,
+                               zookeeper_connection::listener {
+public:
+    zookeeper_driver(const std::shared_ptr<io_loop>& l,
+                     name_resolver resolver,
+                     session_options options,
+                     session::event_handler events);
+
+    void open();
+    void submit(request r, const std::shared_ptr<session::watcher>* w, session::completion done);
+    void reconnect();
+    void close(std::function<void()> done);
+    /// The session is gone: no callback from now on.
+    void abandon();
+
+private:
+    struct waiting {
+        request what;
+        bool watched;
+        std::weak_ptr<session::watcher> watcher;
+        session::completion done;
+    };
+
+    // zookeeper_connection::listener
+    void connected() noexcept override;
+    void disconnected(zookeeper_handle::state why) noexcept override;
+
+    void resolved(const server_addresses::failures& failed);
+
+    /// Every entry from the loop goes through here: works the connection, or makes one, until there
+    /// is only waiting left, then destroys what could not be destroyed meanwhile.
+    void take_turn(bool readable = false, bool writable = false);
+    [[nodiscard]] bool begin_attempt();
+    [[nodiscard]] bool work(bool readable, bool writable);
+    void connection_ended();
+    void attempt_failed(const std::string& why);
+    void pause_before_next();
+    void wake_at(loop::clock::time_point at);
+    void finish_closing();
+    void let_go();
+
+    void send(waiting w);
+    void send_waiting();
+    void fail_waiting(result_code code);
+    void reject(session::completion done, result_code code);
+    void schedule_turn();
+    void tell(const session_event& e);
+    void tell_trouble(std::string detail);
+
+    [[nodiscard]] bool working() const noexcept { return !abandoned_ && !over_ && !closed_; }
+
+    io_loop* loop_;
+    const std::uint64_t born_;
+    const session_options options_;
+    session::event_handler events_;
+
+    server_addresses servers_;
+    server_address server_;  ///< of the present attempt or connection
+    session_key session_;
+    std::chrono::milliseconds timeout_;  ///< asked for, then negotiated
+    std::unique_ptr<zookeeper_connection> connection_;
+    std::deque<waiting> waiting_;
+
+    timer wake_;
+    loop::clock::time_point wake_at_{};
+    loop::clock::time_point pause_until_{};
+    loop::clock::time_point attempt_begun_{};
+    loop::clock::time_point attempt_ends_{};
+    loop::clock::time_point connected_at_{};
+    std::chrono::milliseconds attempt_limit_{};
+    std::size_t attempts_ = 0;    ///< since there was a connection
+    unsigned failed_rounds_ = 0;  ///< through the list of servers, and connections that died young
+
+    bool connected_ = false;  ///< as told
+    bool inside_ = false;
+    bool turn_posted_ = false;
+    bool over_ = false;
+    bool closing_ = false;
+    bool closed_ = false;
+    bool abandoned_ = false;
+    std::function<void()> closed_handler_;
+    loop::clock::time_point closing_ends_{};
+};
+
+}  // namespace latchkey

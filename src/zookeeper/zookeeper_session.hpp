@@ -1,0 +1,28 @@
+#pragma once
+
+#include "zookeeper/name_resolution.hpp"
+#include "session/session.hpp"
+
+#include <memory>
+
+namespace latchkey {
+
+class io_loop;
+
+/// Sessions with real servers, through the ZooKeeper C client in its single-threaded form, driven
+/// by the loop.
+class zookeeper_sessions final : public session_factory {
+public:
+    explicit zookeeper_sessions(std::shared_ptr<io_loop> loop,
+                                name_resolver resolver = &resolve_names);
+    ~zookeeper_sessions() override;
+
+    [[nodiscard]] std::unique_ptr<session> open(const session_options& options,
+                                                session::event_handler events) override;
+
+private:
+    std::shared_ptr<io_loop> loop_;
+    name_resolver resolver_;
+};
+
+}  // namespace latchkey
