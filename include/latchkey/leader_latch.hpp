@@ -17,7 +17,7 @@
 
 namespace latchkey {
 
-class leader_candidacy;
+class leader_candidate;
 
 /// A candidate in the election of a leader on a path: at most one leads at a time, the others
 /// follow, in the order of arrival.
@@ -191,7 +191,7 @@ private:
     latchkey::leadership wait_within(std::chrono::nanoseconds limit, std::stop_token stop);
     transfer transfer_within(const std::string& id, std::chrono::nanoseconds limit);
 
-    std::shared_ptr<leader_candidacy> candidacy_;
+    std::shared_ptr<leader_candidate> candidacy_;
 };
 
 }  // namespace latchkey

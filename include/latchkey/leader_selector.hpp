@@ -14,7 +14,7 @@
 
 namespace latchkey {
 
-class leader_campaign;
+class selector_loop;
 
 /// Runs a function while this process leads: it is called with each term, on a thread of its own,
 /// and the leadership is given up only after it has returned.
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
-    std::shared_ptr<leader_campaign> campaign_;
+    std::shared_ptr<selector_loop> campaign_;
 };
 
 /// "waiting".

@@ -1,10 +1,10 @@
 #include <latchkey/barrier.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "barrier/barrier_change.hpp"
 #include "call/retrying_operation.hpp"
-#include "text/path.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/participant_record.hpp"
+#include "text/path.hpp"
 #include "znode/znode_watch.hpp"
 
 #include <utility>
@@ -13,10 +13,10 @@ namespace latchkey {
 namespace {
 
 /// Waits for the znode's deletion.
-class barrier_wait final : public errand, znode_watch::observer {
+class barrier_wait final : public retrying_operation, znode_watch::observer {
 public:
     barrier_wait(std::shared_ptr<client_core> core, std::string path)
-        : errand(std::move(core)), path_(std::move(path)) {}
+        : retrying_operation(std::move(core)), path_(std::move(path)) {}
 
 private:
     void session_connected() override {
@@ -72,20 +72,20 @@ private:
 
 class barrier::impl {
 public:
-    impl(std::shared_ptr<client_core> c, participation p) : core(std::move(c)), as(std::move(p)) {}
+    impl(std::shared_ptr<client_core> c, queue_recipe p) : core(std::move(c)), as(std::move(p)) {}
 
-    [[nodiscard]] std::shared_ptr<errand> wait() const {
+    [[nodiscard]] std::shared_ptr<retrying_operation> wait() const {
         return std::make_shared<barrier_wait>(core, as.directory);
     }
 
     const std::shared_ptr<client_core> core;
-    const participation as;
+    const queue_recipe as;
 };
 
 barrier::barrier(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     const bool recorded = !options.data;
-    auto as = participation_of(*core, std::move(path), {}, std::move(options));
+    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options));
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) {
             return record->write("barrier");

@@ -9,15 +9,15 @@
 namespace latchkey {
 
 /// Makes a barrier's znode be there, or not be there. Both may be said twice.
-class barrier_change final : public errand {
+class barrier_change final : public retrying_operation {
 public:
-    [[nodiscard]] static std::shared_ptr<errand> to_stand(std::shared_ptr<client_core> core,
-                                                          const participation& as);
-    [[nodiscard]] static std::shared_ptr<errand> to_be_gone(std::shared_ptr<client_core> core,
-                                                            const participation& as);
+    [[nodiscard]] static std::shared_ptr<retrying_operation> to_stand(
+        std::shared_ptr<client_core> core, const queue_recipe& as);
+    [[nodiscard]] static std::shared_ptr<retrying_operation> to_be_gone(
+        std::shared_ptr<client_core> core, const queue_recipe& as);
 
     barrier_change(std::shared_ptr<client_core> core, request r)
-        : errand(std::move(core)), request_(std::move(r)) {}
+        : retrying_operation(std::move(core)), request_(std::move(r)) {}
 
 private:
     void session_connected() override;

@@ -1,26 +1,26 @@
 #include <latchkey/double_barrier.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "barrier/double_barrier_enter.hpp"
 #include "barrier/double_barrier_leave.hpp"
-#include "text/path.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/participant_record.hpp"
+#include "text/path.hpp"
 
 #include <utility>
 
 namespace latchkey {
 namespace {
 
-using state = attendance::state;
+using state = double_barrier_state::state;
 
-constexpr std::uint32_t most_participants = barrier_round::most;
+constexpr std::uint32_t most_participants = double_barrier_round::most;
 
 }  // namespace
 
 class double_barrier::impl {
 public:
-    impl(std::shared_ptr<client_core> c, participation p, std::uint32_t participants)
-        : core(std::move(c)), at(std::make_shared<attendance>()) {
+    impl(std::shared_ptr<client_core> c, queue_recipe p, std::uint32_t participants)
+        : core(std::move(c)), at(std::make_shared<double_barrier_state>()) {
         at->as = std::move(p);
         at->wanted = participants;
     }
@@ -40,7 +40,7 @@ public:
 
     template <class Start>
     auto enter(const Start& start) const {
-        const auto call = std::make_shared<barrier_entry>(core, at);
+        const auto call = std::make_shared<double_barrier_enter>(core, at);
         const change now(
             *at, state::outside, state::entering, "entered already: leave first", *call);
         return start(call);
@@ -48,20 +48,24 @@ public:
 
     template <class Start>
     auto leave(const Start& start) const {
-        const auto call = std::make_shared<barrier_exit>(core, at);
+        const auto call = std::make_shared<double_barrier_leave>(core, at);
         const change now(
             *at, state::inside, state::leaving, "not entered: there is nothing to leave", *call);
         return start(call);
     }
 
     const std::shared_ptr<client_core> core;
-    const std::shared_ptr<attendance> at;
+    const std::shared_ptr<double_barrier_state> at;
 
 private:
     /// The change of state that a call makes, taken back if the call could not be started.
     class change {
     public:
-        change(attendance& at, state from, state to, const char* otherwise, const errand& call)
+        change(double_barrier_state& at,
+               state from,
+               state to,
+               const char* otherwise,
+               const retrying_operation& call)
             : at_(at), from_(from), call_(call) {
             if (!at.now.compare_exchange_strong(from, to)) {
                 throw error(errc::invalid_argument,
@@ -79,9 +83,9 @@ private:
         }
 
     private:
-        attendance& at_;
+        double_barrier_state& at_;
         const state from_;
-        const errand& call_;
+        const retrying_operation& call_;
     };
 };
 
@@ -96,7 +100,7 @@ double_barrier::double_barrier(client& c,
     }
     const auto core = client_core::of(c);
     const bool recorded = !options.data;
-    auto as = participation_of(*core, std::move(path), {}, std::move(options));
+    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options));
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) {
             return record->write("barrier");

@@ -13,11 +13,11 @@ void ignore(const reply&) {}
 
 }  // namespace
 
-std::string barrier_entry::path_of(std::string_view name) const {
+std::string double_barrier_enter::path_of(std::string_view name) const {
     return join_path(at_->as.directory, name);
 }
 
-void barrier_entry::session_connected() {
+void double_barrier_enter::session_connected() {
     next_step();
     if (leaving_) {
         withdraw();
@@ -28,7 +28,7 @@ void barrier_entry::session_connected() {
     }
 }
 
-void barrier_entry::session_ended(loss) {
+void double_barrier_enter::session_ended(loss) {
     next_step();
     watch_.reset();
     lose_place();
@@ -37,7 +37,7 @@ void barrier_entry::session_ended(loss) {
     }
 }
 
-void barrier_entry::client_closed(const failure& why) {
+void double_barrier_enter::client_closed(const failure& why) {
     if (sent_) {
         core()->deletes().add(path_of(at_->own), nullptr);
     }
@@ -48,10 +48,10 @@ void barrier_entry::client_closed(const failure& why) {
 
 /// The name is one that nobody else has: what is there already was created by an earlier try of
 /// this session.
-void barrier_entry::take_place() {
+void double_barrier_enter::take_place() {
     const std::string& directory = at_->as.directory;
     if (at_->own.empty()) {
-        at_->own = std::string(barrier_round::prefix) + guid(core()->loop());
+        at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->generation = core()->generation();
     }
     if (!at_->directory_known) {
@@ -76,13 +76,13 @@ void barrier_entry::take_place() {
 }
 
 /// The name is not used again: others may have counted it.
-void barrier_entry::lose_place() {
+void double_barrier_enter::lose_place() {
     placed_ = false;
     sent_ = false;
     at_->forget_own(core());
 }
 
-void barrier_entry::on_created(const reply& r) {
+void double_barrier_enter::on_created(const reply& r) {
     if (r.ok() || r.code == result_code::node_exists) {
         at_->directory_known = true;
         placed_ = true;
@@ -99,9 +99,9 @@ void barrier_entry::on_created(const reply& r) {
 
 // ---- waiting ----
 
-std::shared_ptr<session::watcher> barrier_entry::stirs() {
+std::shared_ptr<session::watcher> double_barrier_enter::stirs() {
     return std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
-        const auto self = std::static_pointer_cast<barrier_entry>(weak.lock());
+        const auto self = std::static_pointer_cast<double_barrier_enter>(weak.lock());
         if (self && !self->finished() && self->placed_ && !self->leaving_) {
             self->on_changed();
         }
@@ -110,7 +110,7 @@ std::shared_ptr<session::watcher> barrier_entry::stirs() {
 
 /// In this order: a round that begins after the first of these changes the directory's version,
 /// which its watch tells.
-void barrier_entry::look() {
+void double_barrier_enter::look() {
     struct answers {
         reply directory;
         reply ready;
@@ -123,7 +123,7 @@ void barrier_entry::look() {
     const std::string& directory = at_->as.directory;
     core()->submit(
         request::get(directory), watch_, here([a](reply r) { a->directory = std::move(r); }));
-    core()->submit(request::get(path_of(barrier_round::ready)),
+    core()->submit(request::get(path_of(double_barrier_round::ready)),
                    here([a](reply r) { a->ready = std::move(r); }));
     core()->submit(request::children(directory),
                    keeps_ ? watch_ : nullptr,
@@ -131,7 +131,7 @@ void barrier_entry::look() {
 }
 
 /// What was seen is not so any more, or not so yet.
-void barrier_entry::look_again() {
+void double_barrier_enter::look_again() {
     busy_ = false;
     if (changed_) {
         on_changed();
@@ -140,7 +140,7 @@ void barrier_entry::look_again() {
     }
 }
 
-void barrier_entry::on_changed() {
+void double_barrier_enter::on_changed() {
     if (busy_) {
         changed_ = true;
     } else {
@@ -149,7 +149,7 @@ void barrier_entry::on_changed() {
     }
 }
 
-void barrier_entry::judge(const reply& directory, const reply& ready, const reply& list) {
+void double_barrier_enter::judge(const reply& directory, const reply& ready, const reply& list) {
     for (const reply* const r : {&directory, &list}) {
         if (!r->ok()) {
             if (r->code == result_code::no_node) {
@@ -160,7 +160,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
         }
     }
     if (!ready.ok() && ready.code != result_code::no_node) {
-        refused(ready, path_of(barrier_round::ready));
+        refused(ready, path_of(double_barrier_round::ready));
         return;
     }
     if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
@@ -187,7 +187,7 @@ void barrier_entry::judge(const reply& directory, const reply& ready, const repl
 /// What is written in the directory tells of a round that one of ours has begun. Only what a list
 /// shows tells of Curator's, and a list for each who comes would be n * n of them for n: so one
 /// keeps watch on the children, and the others on the nearest of those ahead of them by name.
-void barrier_entry::wait(const std::vector<std::string>& members, bool round_is_on) {
+void double_barrier_enter::wait(const std::vector<std::string>& members, bool round_is_on) {
     busy_ = false;
     fresh_ = false;
     if (only_looks()) {
@@ -208,7 +208,7 @@ void barrier_entry::wait(const std::vector<std::string>& members, bool round_is_
         if (!keeps_) {
             watch_ = stirs();  // those who leave write in the directory
         }
-        heed(barrier_round::ready);
+        heed(double_barrier_round::ready);
     }
     heed(at_->own);
     if (!ahead.empty()) {
@@ -217,7 +217,7 @@ void barrier_entry::wait(const std::vector<std::string>& members, bool round_is_
 }
 
 /// Looks again when anything happens to it.
-void barrier_entry::heed(std::string_view name) {
+void double_barrier_enter::heed(std::string_view name) {
     core()->submit(
         request::get(path_of(name)), watch_, here([this, path = path_of(name)](const reply& r) {
             if (r.code == result_code::no_node) {
@@ -229,7 +229,7 @@ void barrier_entry::heed(std::string_view name) {
 }
 
 /// Ends with a refusal that stays one; says whether it did. Otherwise it begins again.
-bool barrier_entry::refused(const reply& r, const std::string& path) {
+bool double_barrier_enter::refused(const reply& r, const std::string& path) {
     if (outcome_unknown(r.code)) {
         begin_again();
         return false;
@@ -245,8 +245,8 @@ bool barrier_entry::refused(const reply& r, const std::string& path) {
     return true;
 }
 
-void barrier_entry::end(result r) {
-    using enum attendance::state;
+void double_barrier_enter::end(result r) {
+    using enum double_barrier_state::state;
     farewell_.cancel();
     watch_.reset();
     at_->now = r.reached ? inside : outside;

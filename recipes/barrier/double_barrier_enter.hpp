@@ -1,7 +1,7 @@
 #pragma once
 
-#include "call/retrying_operation.hpp"
 #include "barrier/double_barrier_round.hpp"
+#include "call/retrying_operation.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -13,10 +13,10 @@
 namespace latchkey {
 
 /// Enters a double barrier: takes a place, and waits for the round that it is in.
-class barrier_entry final : public errand {
+class double_barrier_enter final : public retrying_operation {
 public:
-    barrier_entry(std::shared_ptr<client_core> core, std::shared_ptr<attendance> a)
-        : errand(std::move(core)), at_(std::move(a)), farewell_(this->core()->loop()) {}
+    double_barrier_enter(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
+        : retrying_operation(std::move(core)), at_(std::move(a)), farewell_(this->core()->loop()) {}
 
 private:
     void session_connected() override;
@@ -44,7 +44,7 @@ private:
     void on_opened_or_not(const reply& directory, const reply& ready);
     void remove_own(std::int32_t version);
     [[nodiscard]] request removal(std::int32_t version) const;
-    void pass(barrier_round round);
+    void pass(double_barrier_round round);
     void wait(const std::vector<std::string>& members, bool round_is_on);
     void heed(std::string_view name);
     [[nodiscard]] std::shared_ptr<session::watcher> stirs();
@@ -53,7 +53,7 @@ private:
 
     [[nodiscard]] std::string path_of(std::string_view name) const;
 
-    const std::shared_ptr<attendance> at_;
+    const std::shared_ptr<double_barrier_state> at_;
     std::shared_ptr<session::watcher> watch_;
     bool placed_ = false;  ///< the own znode is there, as far as we know
     bool sent_ = false;    ///< or may be

@@ -10,18 +10,19 @@ namespace latchkey {
 
 /// If everybody is still there, and nothing has happened since the look. The write makes the
 /// version one that no earlier round has seen. Of a crowd, some have to wait for the next one.
-void barrier_entry::open_round(const reply& directory, std::vector<std::string> members) {
+void double_barrier_enter::open_round(const reply& directory, std::vector<std::string> members) {
     busy_ = true;
-    if (barrier_round::how_many_fit(members) < members.size()) {
+    if (double_barrier_round::how_many_fit(members) < members.size()) {
         std::iter_swap(members.begin(), std::find(members.begin(), members.end(), at_->own));
-        members.resize(barrier_round::how_many_fit(members));
+        members.resize(double_barrier_round::how_many_fit(members));
     }
     const std::int32_t version = directory.stat.version;
-    auto round = barrier_round::after(version, directory.data, std::move(members));
-    std::vector<request> all{
-        request::set(at_->as.directory, round.note(), version),
-        request::create(
-            path_of(barrier_round::ready), round.write(), create_mode::persistent, at_->as.access)};
+    auto round = double_barrier_round::after(version, directory.data, std::move(members));
+    std::vector<request> all{request::set(at_->as.directory, round.note(), version),
+                             request::create(path_of(double_barrier_round::ready),
+                                             round.write(),
+                                             create_mode::persistent,
+                                             at_->as.access)};
     for (const std::string& name : round.members) {
         all.push_back(request::check(path_of(name)));
     }
@@ -35,11 +36,11 @@ void barrier_entry::open_round(const reply& directory, std::vector<std::string> 
                    }));
 }
 
-void barrier_entry::on_round(std::int32_t version,
-                             const reply& ready,
-                             std::vector<std::string> members) {
+void double_barrier_enter::on_round(std::int32_t version,
+                                    const reply& ready,
+                                    std::vector<std::string> members) {
     opens_ = true;
-    auto round = barrier_round::read(ready.data);
+    auto round = double_barrier_round::read(ready.data);
     if (!round) {
         on_curators_round(version, ready.stat.czxid, std::move(members));
     } else if (round->has(at_->own)) {
@@ -52,7 +53,7 @@ void barrier_entry::on_round(std::int32_t version,
         busy_ = true;
         core()->submit(request::multi({request::check(at_->as.directory, version),
                                        request::check(path_of(at_->own)),  // still the same one
-                                       request::remove(path_of(barrier_round::ready))}),
+                                       request::remove(path_of(double_barrier_round::ready))}),
                        here([this](const reply& r) { look_unless_refused(r); }));
     } else {
         std::erase_if(members, [&round](const std::string& name) { return round->has(name); });
@@ -62,7 +63,7 @@ void barrier_entry::on_round(std::int32_t version,
 
 /// Whether that round has seen the znode that is there now. Who has created it twice, because an
 /// answer was lost, may have been counted on before somebody deleted the first one.
-void barrier_entry::if_counted_on(std::int64_t begun, std::function<void(bool)> then) {
+void double_barrier_enter::if_counted_on(std::int64_t begun, std::function<void(bool)> then) {
     if (!at_->in_doubt) {
         then(true);
         return;
@@ -78,14 +79,14 @@ void barrier_entry::if_counted_on(std::int64_t begun, std::function<void(bool)> 
 }
 
 /// With a name that nobody has counted on, unless a round has begun that does.
-void barrier_entry::start_anew(std::int32_t version) {
+void double_barrier_enter::start_anew(std::int32_t version) {
     core()->submit(removal(version), here([this](const reply& r) { look_unless_refused(r); }));
 }
 
 /// It has no list of who is in it.
-void barrier_entry::on_curators_round(std::int32_t version,
-                                      std::int64_t begun,
-                                      std::vector<std::string> members) {
+void double_barrier_enter::on_curators_round(std::int32_t version,
+                                             std::int64_t begun,
+                                             std::vector<std::string> members) {
     busy_ = true;
     core()->submit(request::get(path_of(at_->own)),
                    here([this, version, begun, members = std::move(members)](const reply& own) {
@@ -101,9 +102,9 @@ void barrier_entry::on_curators_round(std::int32_t version,
 
 /// Who keeps watch tells the others, whom only the directory's version tells anything. If that is
 /// not what it was before the look, this round may be over.
-void barrier_entry::pass_curators_round(std::int32_t version,
-                                        const std::vector<std::string>& members) {
-    barrier_round round{members, std::nullopt};
+void double_barrier_enter::pass_curators_round(std::int32_t version,
+                                               const std::vector<std::string>& members) {
+    double_barrier_round round{members, std::nullopt};
     if (!nearest_before(at_->own, members).empty()) {
         pass(std::move(round));
         return;
@@ -118,7 +119,7 @@ void barrier_entry::pass_curators_round(std::int32_t version,
                    }));
 }
 
-void barrier_entry::look_unless_refused(const reply& r) {
+void double_barrier_enter::look_unless_refused(const reply& r) {
     if (proves_quorum(r.code) || r.ok()) {
         look_again();
     } else {
@@ -126,7 +127,7 @@ void barrier_entry::look_unless_refused(const reply& r) {
     }
 }
 
-void barrier_entry::pass(barrier_round round) {
+void double_barrier_enter::pass(double_barrier_round round) {
     at_->round = std::move(round);
     at_->session = core()->session_id();
     if (at_->abandoned) {

@@ -13,7 +13,7 @@ constexpr auto farewell_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-void barrier_entry::give_up() {
+void double_barrier_enter::give_up() {
     leaving_ = true;
     next_step();
     watch_.reset();
@@ -31,21 +31,21 @@ void barrier_entry::give_up() {
 }
 
 /// Goes only if no round has begun that counts on it: that would have changed the version.
-request barrier_entry::removal(std::int32_t version) const {
+request double_barrier_enter::removal(std::int32_t version) const {
     return request::multi(
         {request::check(at_->as.directory, version), request::remove(path_of(at_->own))});
 }
 
-void barrier_entry::withdraw() {
+void double_barrier_enter::withdraw() {
     const auto directory = std::make_shared<reply>();
     core()->submit(request::get(at_->as.directory),
                    here([directory](reply r) { *directory = std::move(r); }));
     core()->submit(
-        request::get(path_of(barrier_round::ready)),
+        request::get(path_of(double_barrier_round::ready)),
         here([this, directory](const reply& ready) { on_opened_or_not(*directory, ready); }));
 }
 
-void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready) {
+void double_barrier_enter::on_opened_or_not(const reply& directory, const reply& ready) {
     if (directory.code == result_code::no_node) {
         end({});
         return;
@@ -56,7 +56,7 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
     }
     at_->directory = directory.stat.czxid;
     if (ready.ok()) {
-        auto round = barrier_round::read(ready.data);
+        auto round = double_barrier_round::read(ready.data);
         if (round && round->has(at_->own)) {
             if_counted_on(ready.stat.czxid,
                           [this, version = directory.stat.version, round = *std::move(round)](
@@ -70,7 +70,7 @@ void barrier_entry::on_opened_or_not(const reply& directory, const reply& ready)
     remove_own(directory.stat.version);
 }
 
-void barrier_entry::remove_own(std::int32_t version) {
+void double_barrier_enter::remove_own(std::int32_t version) {
     core()->submit(removal(version), here([this](const reply& r) {
                        const bool gone = r.ok() || (r.results.size() == 2 &&
                                                     r.results[1].code == result_code::no_node);

@@ -7,7 +7,7 @@
 
 namespace latchkey {
 
-void barrier_exit::session_connected() {
+void double_barrier_leave::session_connected() {
     next_step();
     watch_.reset();
     if (gone_) {
@@ -21,7 +21,7 @@ void barrier_exit::session_connected() {
 
 /// Who has left in the last moment of its session cannot tell that from a loss, and the others may
 /// be told of one.
-void barrier_exit::session_ended(loss) {
+void double_barrier_leave::session_ended(loss) {
     if (!gone_ && !finished()) {
         end({{errc::session_lost,
               '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
@@ -29,14 +29,14 @@ void barrier_exit::session_ended(loss) {
     }
 }
 
-void barrier_exit::client_closed(const failure& why) {
+void double_barrier_leave::client_closed(const failure& why) {
     give_up();
     if (!finished()) {
         end({why, false});
     }
 }
 
-void barrier_exit::give_up() {
+void double_barrier_leave::give_up() {
     if (!gone_) {
         core()->deletes().add(join_path(at_->as.directory, at_->own), nullptr);
     }
@@ -45,14 +45,14 @@ void barrier_exit::give_up() {
     }
 }
 
-/// The directory's version counts those who leave: see barrier_round.
-void barrier_exit::remove_own() {
+/// The directory's version counts those who leave: see double_barrier_round.
+void double_barrier_leave::remove_own() {
     core()->submit(request::multi({request::remove(join_path(at_->as.directory, at_->own)),
                                    request::set(at_->as.directory, at_->round.note())}),
                    here([this](const reply& r) { on_removed(r); }));
 }
 
-void barrier_exit::on_removed(const reply& r) {
+void double_barrier_leave::on_removed(const reply& r) {
     const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
     if (r.ok() || (missing && in_doubt_)) {
         gone_ = true;
@@ -75,7 +75,7 @@ void barrier_exit::on_removed(const reply& r) {
 
 /// The version before the list is what `ready` is cleared away with: a round that has begun since
 /// changed it. The one after the list has seen all who left.
-void barrier_exit::look() {
+void double_barrier_leave::look() {
     struct answers {
         reply before;
         reply list;
@@ -101,9 +101,9 @@ void barrier_exit::look() {
                    }));
 }
 
-void barrier_exit::judge(const reply& before,
-                         const std::vector<std::string>& names,
-                         const reply& after) {
+void double_barrier_leave::judge(const reply& before,
+                                 const std::vector<std::string>& names,
+                                 const reply& after) {
     const auto left = at_->round.left_of(names);
     if (!left.empty()) {
         if (only_looks()) {
@@ -121,7 +121,7 @@ void barrier_exit::judge(const reply& before,
     }
     // A later round's is none of ours.
     if (at_->round.is_the_last(before.data) &&
-        std::find(names.begin(), names.end(), barrier_round::ready) != names.end()) {
+        std::find(names.begin(), names.end(), double_barrier_round::ready) != names.end()) {
         clear_away(before.stat.version);
     }
     if (at_->round.all_have_left(after.stat.version, after.data)) {
@@ -135,14 +135,14 @@ void barrier_exit::judge(const reply& before,
 }
 
 /// Nobody waits for it: whoever comes next finds out what it is.
-void barrier_exit::clear_away(std::int32_t version) const {
-    core()->submit(
-        request::multi({request::check(at_->as.directory, version),
-                        request::remove(join_path(at_->as.directory, barrier_round::ready))}),
-        [](const reply&) {});
+void double_barrier_leave::clear_away(std::int32_t version) const {
+    core()->submit(request::multi({request::check(at_->as.directory, version),
+                                   request::remove(
+                                       join_path(at_->as.directory, double_barrier_round::ready))}),
+                   [](const reply&) {});
 }
 
-void barrier_exit::on_znode_deleted() {
+void double_barrier_leave::on_znode_deleted() {
     if (finished()) {
         return;
     }
@@ -154,13 +154,13 @@ void barrier_exit::on_znode_deleted() {
     }
 }
 
-void barrier_exit::on_watch_refused(result_code code) {
+void double_barrier_leave::on_watch_refused(result_code code) {
     if (!finished()) {
         refused(code);
     }
 }
 
-void barrier_exit::refused(result_code code) {
+void double_barrier_leave::refused(result_code code) {
     if (outcome_unknown(code)) {
         begin_again();
     } else if (code == result_code::no_node) {
@@ -172,10 +172,10 @@ void barrier_exit::refused(result_code code) {
     }
 }
 
-void barrier_exit::end(result r) {
+void double_barrier_leave::end(result r) {
     watch_.reset();
     at_->forget_own(core());
-    at_->now = attendance::state::outside;
+    at_->now = double_barrier_state::state::outside;
     finish(std::move(r));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "call/retrying_operation.hpp"
 #include "barrier/double_barrier_round.hpp"
+#include "call/retrying_operation.hpp"
 #include "znode/znode_watch.hpp"
 
 #include <memory>
@@ -11,10 +11,10 @@
 namespace latchkey {
 
 /// Leaves a double barrier: gives the own place up, and waits for those of the same round.
-class barrier_exit final : public errand, znode_watch::observer {
+class double_barrier_leave final : public retrying_operation, znode_watch::observer {
 public:
-    barrier_exit(std::shared_ptr<client_core> core, std::shared_ptr<attendance> a)
-        : errand(std::move(core)), at_(std::move(a)) {}
+    double_barrier_leave(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
+        : retrying_operation(std::move(core)), at_(std::move(a)) {}
 
 private:
     void session_connected() override;
@@ -36,7 +36,7 @@ private:
     void refused(result_code code);
     void end(result r);
 
-    const std::shared_ptr<attendance> at_;
+    const std::shared_ptr<double_barrier_state> at_;
     bool in_doubt_ = false;  ///< the delete was sent, and its answer was lost
     bool gone_ = false;      ///< the own znode is
     std::shared_ptr<znode_watch> watch_;

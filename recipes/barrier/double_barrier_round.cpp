@@ -1,8 +1,8 @@
 #include "barrier/double_barrier_round.hpp"
 
-#include "znode/late_znode.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
+#include "znode/late_znode.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +27,7 @@ std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
     const auto found = object.find("broken");
     if (found != object.end() && found->is_array()) {
         for (const auto& each : *found) {
-            if (each.is_number_integer() && broken.size() < barrier_round::memory) {
+            if (each.is_number_integer() && broken.size() < double_barrier_round::memory) {
                 broken.push_back(static_cast<std::int32_t>(each.get<std::int64_t>()));
             }
         }
@@ -50,13 +50,13 @@ std::optional<round_note> read_note(const std::string& data) {
 /// How many of them write in the directory when they leave.
 std::int64_t counting(const std::vector<std::string>& members) {
     return std::count_if(members.begin(), members.end(), [](const auto& name) {
-        return name.starts_with(barrier_round::prefix);
+        return name.starts_with(double_barrier_round::prefix);
     });
 }
 
 }  // namespace
 
-std::size_t barrier_round::how_many_fit(const std::vector<std::string>& members) noexcept {
+std::size_t double_barrier_round::how_many_fit(const std::vector<std::string>& members) noexcept {
     constexpr std::size_t for_the_rest = longest_note;
     std::size_t size = for_the_rest;
     std::size_t count = 0;
@@ -70,11 +70,12 @@ std::size_t barrier_round::how_many_fit(const std::vector<std::string>& members)
     return count;
 }
 
-bool barrier_round::has(std::string_view name) const noexcept {
+bool double_barrier_round::has(std::string_view name) const noexcept {
     return std::find(members.begin(), members.end(), name) != members.end();
 }
 
-std::vector<std::string> barrier_round::left_of(const std::vector<std::string>& names) const {
+std::vector<std::string> double_barrier_round::left_of(
+    const std::vector<std::string>& names) const {
     std::vector<std::string> left;
     for (const std::string& name : names) {
         if (has(name)) {
@@ -84,10 +85,10 @@ std::vector<std::string> barrier_round::left_of(const std::vector<std::string>& 
     return left;
 }
 
-barrier_round barrier_round::after(std::int32_t now,
-                                   const std::string& data,
-                                   std::vector<std::string> members) {
-    barrier_round next{std::move(members), now + 1};
+double_barrier_round double_barrier_round::after(std::int32_t now,
+                                                 const std::string& data,
+                                                 std::vector<std::string> members) {
+    double_barrier_round next{std::move(members), now + 1};
     if (auto before = read_note(data)) {
         next.broken = std::move(before->broken);
         if (std::int64_t(now) - before->version < before->counting) {
@@ -100,7 +101,7 @@ barrier_round barrier_round::after(std::int32_t now,
     return next;
 }
 
-bool barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
+bool double_barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
     if (!version) {
         return true;  // nobody knows better
     }
@@ -114,12 +115,12 @@ bool barrier_round::all_have_left(std::int32_t now, const std::string& data) con
            std::find(broken_since.begin(), broken_since.end(), *version) == broken_since.end();
 }
 
-bool barrier_round::is_the_last(const std::string& data) const {
+bool double_barrier_round::is_the_last(const std::string& data) const {
     const auto noted = read_note(data);
     return version ? noted && noted->version == *version : !noted;
 }
 
-std::string barrier_round::note() const {
+std::string double_barrier_round::note() const {
     return version ? nlohmann::json{{"version", *version},
                                     {"counting", counting(members)},
                                     {"broken", broken}}
@@ -127,20 +128,20 @@ std::string barrier_round::note() const {
                    : std::string();
 }
 
-std::string barrier_round::write() const {
+std::string double_barrier_round::write() const {
     return nlohmann::json{
         {"version", version.value_or(0)}, {"members", members}, {"broken", broken}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::optional<barrier_round> barrier_round::read(const std::string& data) {
+std::optional<double_barrier_round> double_barrier_round::read(const std::string& data) {
     const auto object = read_untrusted(data, longest, 2);
     if (!object.is_object() || !object.contains("version") || !object.contains("members") ||
         !object["version"].is_number_integer() || !object["members"].is_array() ||
         object["members"].size() > most) {
         return std::nullopt;
     }
-    barrier_round round;
+    double_barrier_round round;
     round.version = static_cast<std::int32_t>(object["version"].get<std::int64_t>());
     for (const auto& name : object["members"]) {
         if (!name.is_string()) {
@@ -155,14 +156,14 @@ std::optional<barrier_round> barrier_round::read(const std::string& data) {
 std::string nearest_before(const std::string& own, const std::vector<std::string>& members) {
     std::string nearest;
     for (const std::string& name : members) {
-        if (name.starts_with(barrier_round::prefix) && name < own && name > nearest) {
+        if (name.starts_with(double_barrier_round::prefix) && name < own && name > nearest) {
             nearest = name;
         }
     }
     return nearest;
 }
 
-void attendance::forget_own(const std::shared_ptr<client_core>& core) {
+void double_barrier_state::forget_own(const std::shared_ptr<client_core>& core) {
     if (std::exchange(in_doubt, false) && generation == core->generation()) {
         late_znode::await(core, join_path(as.directory, own));
     }
@@ -170,7 +171,7 @@ void attendance::forget_own(const std::shared_ptr<client_core>& core) {
 }
 
 std::vector<std::string> members_in(std::vector<std::string> names) {
-    std::erase(names, barrier_round::ready);
+    std::erase(names, double_barrier_round::ready);
     return names;
 }
 

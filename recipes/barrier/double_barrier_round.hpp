@@ -25,7 +25,7 @@ namespace latchkey {
 /// the directory's data tells of the round that is on, and of the last ones that lost somebody:
 /// whoever begins one has seen how the one before has ended, and those who leave write the same
 /// again.
-struct barrier_round {
+struct double_barrier_round {
     static constexpr std::string_view ready = "ready";
     /// How many rounds that lost somebody are remembered.
     static constexpr std::size_t memory = 16;
@@ -49,9 +49,9 @@ struct barrier_round {
     [[nodiscard]] std::vector<std::string> left_of(const std::vector<std::string>& names) const;
 
     /// The next one, begun in a directory that is at `now` and has this data.
-    [[nodiscard]] static barrier_round after(std::int32_t now,
-                                             const std::string& data,
-                                             std::vector<std::string> members);
+    [[nodiscard]] static double_barrier_round after(std::int32_t now,
+                                                    const std::string& data,
+                                                    std::vector<std::string> members);
 
     /// Whether all of those who count have left, the directory being at `now` and having this data.
     [[nodiscard]] bool all_have_left(std::int32_t now, const std::string& data) const;
@@ -64,7 +64,7 @@ struct barrier_round {
 
     /// The data of `ready`, and back; nothing of data that is not ours.
     [[nodiscard]] std::string write() const;
-    [[nodiscard]] static std::optional<barrier_round> read(const std::string& data);
+    [[nodiscard]] static std::optional<double_barrier_round> read(const std::string& data);
 };
 
 /// All but `ready`.
@@ -77,10 +77,10 @@ struct barrier_round {
 
 /// What a double barrier object knows of itself, between its calls. On the loop only, but for what
 /// says otherwise.
-struct attendance {
+struct double_barrier_state {
     enum class state : std::uint8_t { outside, entering, inside, leaving };
 
-    participation as;
+    queue_recipe as;
     std::uint32_t wanted = 1;
 
     std::atomic<state> now = state::outside;  ///< any thread
@@ -90,7 +90,7 @@ struct attendance {
     std::string own;               ///< the name of its znode
     std::uint64_t generation = 0;  ///< that it is of
     bool in_doubt = false;         ///< the answer to a create of it was lost
-    barrier_round round;
+    double_barrier_round round;
     std::int64_t directory = 0;  ///< its czxid: another one of that name has versions of its own
 
     /// It is gone, or is being deleted. Names are not used again.

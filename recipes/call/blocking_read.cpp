@@ -12,12 +12,12 @@ namespace {
 /// Bounds what servers and this process keep for one call.
 constexpr std::size_t most_in_flight = 64;
 
-class asking final : public errand {
+class asking final : public retrying_operation {
 public:
     asking(std::shared_ptr<client_core> core,
            const std::vector<request>& questions,
            std::size_t most_data)
-        : errand(std::move(core)), questions_(questions), most_data_(most_data) {}
+        : retrying_operation(std::move(core)), questions_(questions), most_data_(most_data) {}
 
     /// Once it is finished.
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
@@ -63,9 +63,9 @@ private:
 
 }  // namespace
 
-std::vector<reply> ask(client_core& core,
-                       const std::vector<request>& questions,
-                       std::size_t most_data) {
+std::vector<reply> blocking_read(client_core& core,
+                                 const std::vector<request>& questions,
+                                 std::size_t most_data) {
     if (questions.empty()) {
         return {};
     }
@@ -81,8 +81,8 @@ std::vector<reply> ask(client_core& core,
                     (trouble.empty() ? "" : " (" + trouble + ")"));
 }
 
-reply ask(client_core& core, const request& question) {
-    return std::move(ask(core, std::vector{question}).front());
+reply blocking_read(client_core& core, const request& question) {
+    return std::move(blocking_read(core, std::vector{question}).front());
 }
 
 }  // namespace latchkey

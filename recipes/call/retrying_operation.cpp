@@ -12,7 +12,9 @@ std::chrono::nanoseconds as_long_as_a_session(const client_core& core) {
 
 }  // namespace
 
-void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, handler done) {
+void retrying_operation::start(std::chrono::nanoseconds limit,
+                               const std::stop_token& stop,
+                               handler done) {
     only_looks_ = limit <= std::chrono::nanoseconds::zero();
     const auto patience = only_looks_ ? as_long_as_a_session(*core_) : limit;
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
@@ -38,7 +40,7 @@ void errand::start(std::chrono::nanoseconds limit, const std::stop_token& stop, 
     started_ = true;
 }
 
-void errand::cancel() {
+void retrying_operation::cancel() {
     core_->post([self = shared_from_this()] {
         if (!self->finished() && !std::exchange(self->giving_up_, true)) {
             self->give_up();
@@ -46,7 +48,7 @@ void errand::cancel() {
     });
 }
 
-void errand::out_of_time() {
+void retrying_operation::out_of_time() {
     unreachable_ = only_looks_;
     if (!std::exchange(giving_up_, true)) {
         const auto self = shared_from_this();
@@ -54,7 +56,7 @@ void errand::out_of_time() {
     }
 }
 
-void errand::finish(result r) {
+void retrying_operation::finish(result r) {
     const auto self = shared_from_this();
     next_step();
     limit_.cancel();
@@ -70,7 +72,7 @@ void errand::finish(result r) {
     }
 }
 
-void errand::retry_later() {
+void retrying_operation::retry_later() {
     next_step();
     retry_.later([this] {
         if (core_->connected()) {
@@ -80,7 +82,7 @@ void errand::retry_later() {
     });
 }
 
-void errand::again_soon(std::function<void()> step) {
+void retrying_operation::again_soon(std::function<void()> step) {
     next_step();
     retry_.soon([this, step = std::move(step)] {
         if (core_->connected()) {
@@ -90,20 +92,20 @@ void errand::again_soon(std::function<void()> step) {
     });
 }
 
-void errand::begin_again() {
+void retrying_operation::begin_again() {
     if (core_->connected()) {
         retry_later();  // a server said so: there may be no other connection for long
     }
 }
 
-bool wait_for(const std::shared_ptr<errand>& e,
+bool wait_for(const std::shared_ptr<retrying_operation>& e,
               std::chrono::nanoseconds limit,
               const std::stop_token& stop) {
     e->core()->check_may_block();
-    const auto result = std::make_shared<awaited<errand::result>>();
-    e->start(limit, stop, [result](errand::result r) { result->set(std::move(r)); });
+    const auto result = std::make_shared<blocking_result<retrying_operation::result>>();
+    e->start(limit, stop, [result](retrying_operation::result r) { result->set(std::move(r)); });
     try {
-        const errand::result r = result->get();
+        const retrying_operation::result r = result->get();
         r.why.raise();
         return r.reached;
     } catch (const boost::thread_interrupted&) {
@@ -114,20 +116,19 @@ bool wait_for(const std::shared_ptr<errand>& e,
     }
 }
 
-void wait_for_answer(const std::shared_ptr<errand>& e) {
+void wait_for_answer(const std::shared_ptr<retrying_operation>& e) {
     wait_for(e, std::chrono::nanoseconds::zero(), {});
 }
 
-void start_async(const std::shared_ptr<errand>& e,
+void start_async(const std::shared_ptr<retrying_operation>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
                  std::function<void(std::error_code, bool)> handler) {
     e->core()->check_not_forked();
     e->start(limit,
              stop,
-             [done = e->core()->callbacks().once(std::move(handler))](const errand::result& r) {
-                 done(r.why.code, r.reached);
-             });
+             [done = e->core()->callbacks().once(std::move(handler))](
+                 const retrying_operation::result& r) { done(r.why.code, r.reached); });
 }
 
 }  // namespace latchkey

@@ -21,7 +21,8 @@ namespace latchkey {
 ///
 /// What it does begins with session_connected(): at its start if there is a connection, and again
 /// with each later one. Answers to what was sent before are dropped then.
-class errand : public session_user, public std::enable_shared_from_this<errand> {
+class retrying_operation : public session_listener,
+                           public std::enable_shared_from_this<retrying_operation> {
 public:
     /// Reached, or not in time, or not at all.
     struct result {
@@ -31,7 +32,7 @@ public:
 
     using handler = std::function<void(result)>;
 
-    explicit errand(std::shared_ptr<client_core> core)
+    explicit retrying_operation(std::shared_ptr<client_core> core)
         : core_(std::move(core)), limit_(core_->loop()), retry_(core_->loop()) {}
 
     /// Any thread. No time at all means to look once; for that there is as long as a session.
@@ -112,15 +113,15 @@ private:
 
 /// Waits for the result: whether it was reached. When the thread is interrupted it is given up
 /// first. Throws what it fails with, and errc::forked, would_deadlock.
-bool wait_for(const std::shared_ptr<errand>& e,
+bool wait_for(const std::shared_ptr<retrying_operation>& e,
               std::chrono::nanoseconds limit,
               const std::stop_token& stop);
 
 /// Waits for as long as a session; throws errc::unreachable if it is not reached by then.
-void wait_for_answer(const std::shared_ptr<errand>& e);
+void wait_for_answer(const std::shared_ptr<retrying_operation>& e);
 
 /// `handler` runs on the callback thread. Throws errc::forked.
-void start_async(const std::shared_ptr<errand>& e,
+void start_async(const std::shared_ptr<retrying_operation>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
                  std::function<void(std::error_code, bool)> handler);

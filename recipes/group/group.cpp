@@ -2,9 +2,9 @@
 
 #include "call/blocking_read.hpp"
 #include "call/retrying_operation.hpp"
+#include "group/group_watch.hpp"
 #include "text/path.hpp"
 #include "znode/persistent_node.hpp"
-#include "group/group_watch.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,10 +15,10 @@ namespace {
 constexpr auto longest_pause = std::chrono::hours(1);
 
 /// Enters, and says when that is done. What keeps the place is not ended with it.
-class joining final : public errand {
+class joining final : public retrying_operation {
 public:
-    joining(const std::shared_ptr<client_core>& core, std::shared_ptr<presence> p)
-        : errand(core), presence_(std::move(p)) {}
+    joining(const std::shared_ptr<client_core>& core, std::shared_ptr<persistent_node> p)
+        : retrying_operation(core), presence_(std::move(p)) {}
 
 private:
     void session_connected() override {
@@ -38,7 +38,7 @@ private:
         finish({});
     }
 
-    const std::shared_ptr<presence> presence_;
+    const std::shared_ptr<persistent_node> presence_;
     bool begun_ = false;
 };
 
@@ -48,7 +48,7 @@ private:
 
 class membership::state {
 public:
-    explicit state(std::shared_ptr<presence> p) : presence_(std::move(p)) {}
+    explicit state(std::shared_ptr<persistent_node> p) : presence_(std::move(p)) {}
 
     state(const state&) = delete;
     state& operator=(const state&) = delete;
@@ -61,19 +61,19 @@ public:
         }
     }
 
-    [[nodiscard]] const presence& at() const noexcept { return *presence_; }
+    [[nodiscard]] const persistent_node& at() const noexcept { return *presence_; }
 
     void set_data(std::string data) {
         presence_->core()->post(
             [p = presence_, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
     }
 
-    static membership make(std::shared_ptr<presence> p) {
+    static membership make(std::shared_ptr<persistent_node> p) {
         return membership(std::make_shared<state>(std::move(p)));
     }
 
 private:
-    std::shared_ptr<presence> presence_;
+    std::shared_ptr<persistent_node> presence_;
 };
 
 membership::membership(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
@@ -118,21 +118,21 @@ public:
         }
     }
 
-    [[nodiscard]] std::shared_ptr<presence> place(std::string name,
-                                                  std::string data,
-                                                  bool only_if_free) const {
+    [[nodiscard]] std::shared_ptr<persistent_node> place(std::string name,
+                                                         std::string data,
+                                                         bool only_if_free) const {
         if (name.find('/') != std::string::npos || name.empty()) {
             throw error(errc::invalid_argument,
                         "member \"" + escaped(name) + "\": a name is one component of a path");
         }
         std::string path = join_path(directory, name);
         check_path(path);
-        auto place = std::make_shared<presence>(
+        auto place = std::make_shared<persistent_node>(
             core,
-            presence::settings{.path = std::move(path),
-                               .data = {},
-                               .access = how.access.value_or(core->access()),
-                               .only_if_free = only_if_free});
+            persistent_node::settings{.path = std::move(path),
+                                      .data = {},
+                                      .access = how.access.value_or(core->access()),
+                                      .only_if_free = only_if_free});
         place->check_data(data);
         place->set_data(std::move(data));
         return place;
@@ -183,7 +183,7 @@ void group::async_join(std::chrono::nanoseconds limit,
 }
 
 std::vector<member> group::members() {
-    reply r = ask(*impl_->core, request::children(impl_->directory));
+    reply r = blocking_read(*impl_->core, request::children(impl_->directory));
     if (r.code == result_code::no_node) {
         return {};
     }
@@ -193,7 +193,7 @@ std::vector<member> group::members() {
     for (const std::string& name : r.names) {
         questions.push_back(request::get(join_path(impl_->directory, name)));
     }
-    const auto answers = ask(*impl_->core, questions);
+    const auto answers = blocking_read(*impl_->core, questions);
     std::vector<member> found;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const reply& a = answers[i];
@@ -211,7 +211,7 @@ std::vector<member> group::members() {
 
 subscription group::watch(members_listener listener) {
     impl_->core->check_not_forked();
-    const auto watching = std::make_shared<roster>(
+    const auto watching = std::make_shared<group_watch>(
         impl_->core, impl_->directory, impl_->how.pause, std::move(listener));
     impl_->core->post([watching] { watching->start(); });
     return subscription(std::shared_ptr<void>(watching.get(), [watching](void*) {

@@ -9,10 +9,10 @@
 
 namespace latchkey {
 
-roster::roster(std::shared_ptr<client_core> core,
-               std::string directory,
-               std::chrono::nanoseconds pause,
-               group::members_listener listener)
+group_watch::group_watch(std::shared_ptr<client_core> core,
+                         std::string directory,
+                         std::chrono::nanoseconds pause,
+                         group::members_listener listener)
     : core_(std::move(core)),
       directory_(std::move(directory)),
       pause_(pause),
@@ -20,7 +20,7 @@ roster::roster(std::shared_ptr<client_core> core,
       gathers_(core_->loop()),
       again_(core_->loop()) {}
 
-void roster::start() {
+void group_watch::start() {
     if (core_->closed_why()) {
         return;
     }
@@ -30,7 +30,7 @@ void roster::start() {
     }
 }
 
-void roster::end() noexcept {
+void group_watch::end() noexcept {
     {
         const boost::lock_guard<boost::recursive_mutex> lock(calling_);
         over_ = true;
@@ -38,7 +38,7 @@ void roster::end() noexcept {
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
-void roster::session_connected() {
+void group_watch::session_connected() {
     for (auto& [name, e] : entries_) {
         e.watcher = nullptr;  // it ended with its connection
     }
@@ -46,14 +46,14 @@ void roster::session_connected() {
 }
 
 /// Its watches are gone with it.
-void roster::session_ended(loss) {
+void group_watch::session_ended(loss) {
     entries_.clear();
     unread_ = 0;
     watcher_.reset();
     listed_ = false;
 }
 
-void roster::client_closed(const failure&) {
+void group_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
     gathers_.cancel();
     again_.cancel();
@@ -63,7 +63,7 @@ void roster::client_closed(const failure&) {
 
 // ---- the names ----
 
-void roster::list() {
+void group_watch::list() {
     gathers_.cancel();
     again_.cancel();
     watcher_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
@@ -81,7 +81,7 @@ void roster::list() {
                   });
 }
 
-void roster::on_listed(reply r) {
+void group_watch::on_listed(reply r) {
     if (r.ok()) {
         merge(std::move(r.names));
         listed_ = true;
@@ -96,7 +96,7 @@ void roster::on_listed(reply r) {
 }
 
 /// Both are in order: one pass.
-void roster::merge(std::vector<std::string> names) {
+void group_watch::merge(std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     auto e = entries_.begin();
     for (std::string& name : names) {
@@ -117,13 +117,13 @@ void roster::merge(std::vector<std::string> names) {
     }
 }
 
-roster::entries::iterator roster::forget(entries::iterator e) {
+group_watch::entries::iterator group_watch::forget(entries::iterator e) {
     unread_ -= e->second.known ? 0 : 1;
     return entries_.erase(e);
 }
 
 /// Once for all that comes within the pause.
-void roster::list_soon() {
+void group_watch::list_soon() {
     if (pause_ <= std::chrono::nanoseconds::zero()) {
         list();
     } else if (!gathers_.running()) {
@@ -136,7 +136,7 @@ void roster::list_soon() {
 }
 
 /// After a refusal, or an answer that leaves it open; without a connection, with the next one.
-void roster::list_later() {
+void group_watch::list_later() {
     if (!again_.running()) {
         again_.later([this] {
             if (core_->connected()) {
@@ -148,8 +148,8 @@ void roster::list_later() {
 
 // ---- a member ----
 
-void roster::read(entries::iterator e) {
-    const auto found = [](roster& r, const std::string& name, const auto& set) {
+void group_watch::read(entries::iterator e) {
+    const auto found = [](group_watch& r, const std::string& name, const auto& set) {
         const auto at = r.entries_.find(name);
         return at != r.entries_.end() && set.lock() == at->second.watcher ? at : r.entries_.end();
     };
@@ -182,7 +182,7 @@ void roster::read(entries::iterator e) {
         });
 }
 
-void roster::on_read(entries::iterator e, reply r) {
+void group_watch::on_read(entries::iterator e, reply r) {
     if (r.ok()) {
         know(e,
              {.name = e->first,
@@ -204,7 +204,7 @@ void roster::on_read(entries::iterator e, reply r) {
     tell();
 }
 
-void roster::know(entries::iterator e, member m) {
+void group_watch::know(entries::iterator e, member m) {
     unread_ -= e->second.known ? 0 : 1;
     if (!e->second.known || *e->second.known != m) {
         e->second.known = std::make_shared<const member>(std::move(m));
@@ -212,7 +212,7 @@ void roster::know(entries::iterator e, member m) {
 }
 
 /// When everything is known, and differs from what was told.
-void roster::tell() {
+void group_watch::tell() {
     if (!listed_ || unread_ > 0) {
         return;
     }
@@ -231,7 +231,7 @@ void roster::tell() {
     core_->call([self = shared_from_this(), now = std::move(now)] { self->call_listener(now); });
 }
 
-void roster::call_listener(const std::vector<known_member>& now) {
+void group_watch::call_listener(const std::vector<known_member>& now) {
     const boost::lock_guard<boost::recursive_mutex> lock(calling_);
     if (over_) {
         return;

@@ -23,12 +23,13 @@ namespace latchkey {
 /// Follows who is in a group: the names with a watch on the directory, each member's data with
 /// a watch on its znode, and nothing that is known is read again. On the loop only, but for
 /// what says otherwise; kept alive by the core until it ends.
-class roster final : public session_user, public std::enable_shared_from_this<roster> {
+class group_watch final : public session_listener,
+                          public std::enable_shared_from_this<group_watch> {
 public:
-    roster(std::shared_ptr<client_core> core,
-           std::string directory,
-           std::chrono::nanoseconds pause,
-           group::members_listener listener);
+    group_watch(std::shared_ptr<client_core> core,
+                std::string directory,
+                std::chrono::nanoseconds pause,
+                group::members_listener listener);
 
     void start();
 

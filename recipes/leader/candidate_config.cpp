@@ -2,11 +2,11 @@
 
 #include <latchkey/error.hpp>
 
-#include "leader/transfer/mailbox.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/leader_term.hpp"
-#include "text/path.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "queue/participant_record.hpp"
+#include "text/path.hpp"
 #include "text/utf8.hpp"
 
 #include <utility>
@@ -53,10 +53,10 @@ std::optional<leader_preference> checked_preference(
 
 }  // namespace
 
-participation candidate_of(const client_core& core,
-                           std::string path,
-                           const queue_markers& markers,
-                           leader_options options) {
+queue_recipe candidate_recipe_of(const client_core& core,
+                                 std::string path,
+                                 const queue_markers& markers,
+                                 leader_options options) {
     check_path(path);
     check_leader_data(options.data);
     leader_terms terms{

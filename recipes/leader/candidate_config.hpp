@@ -11,9 +11,9 @@ namespace latchkey {
 
 /// Checks what the user gave for a candidate, and says how it takes part: with its id as the data
 /// of its znode, as Curator's do. Throws errc::invalid_argument.
-[[nodiscard]] participation candidate_of(const client_core& core,
-                                         std::string path,
-                                         const queue_markers& markers,
-                                         leader_options options);
+[[nodiscard]] queue_recipe candidate_recipe_of(const client_core& core,
+                                               std::string path,
+                                               const queue_markers& markers,
+                                               leader_options options);
 
 }  // namespace latchkey

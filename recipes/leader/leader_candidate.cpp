@@ -6,32 +6,32 @@
 
 namespace latchkey {
 
-leader_candidacy::leader_candidacy(std::shared_ptr<client_core> core, participation as)
+leader_candidate::leader_candidate(std::shared_ptr<client_core> core, queue_recipe as)
     : core_(std::move(core)),
-      as_(std::make_shared<const participation>(std::move(as))),
+      as_(std::make_shared<const queue_recipe>(std::move(as))),
       listeners_(core_),
       pause_(core_->loop()),
       rejoin_(core_->loop()),
       drain_(core_->loop()) {
     if (as_->leads->preference) {
-        leader_succession::owner& self = *this;
-        succession_ = std::make_shared<leader_succession>(core_, as_, self);
+        leadership_transfer::owner& self = *this;
+        succession_ = std::make_shared<leadership_transfer>(core_, as_, self);
     }
 }
 
 // ---- any thread ----
 
-std::shared_ptr<leader_term> leader_candidacy::term() const {
+std::shared_ptr<leader_term> leader_candidate::term() const {
     const monitor_lock lock(guard_);
     return term_;
 }
 
-failure leader_candidacy::closed_why() const {
+failure leader_candidate::closed_why() const {
     const monitor_lock lock(guard_);
     return closed_ ? failure{errc::closed, "the candidacy was closed"} : failure{};
 }
 
-void leader_candidacy::start() {
+void leader_candidate::start() {
     closed_why().raise();
     core_->post([self = shared_from_this()] {
         if (!std::exchange(self->started_, true)) {
@@ -40,7 +40,7 @@ void leader_candidacy::start() {
     });
 }
 
-subscription leader_candidacy::subscribe(leader_latch::listener l) {
+subscription leader_candidate::subscribe(leader_latch::listener l) {
     auto added = listeners_.make(std::move(l));
     core_->post([self = shared_from_this(), added] {
         const auto present = self->losing_ ? nullptr : self->term();
@@ -49,7 +49,7 @@ subscription leader_candidacy::subscribe(leader_latch::listener l) {
     return leader_listeners::handle(std::move(added));
 }
 
-void leader_candidacy::resign() {
+void leader_candidate::resign() {
     if (const auto present = term()) {
         present->state().lose(loss::resigned);
         core_->post([self = shared_from_this(), present] {
@@ -60,7 +60,7 @@ void leader_candidacy::resign() {
     }
 }
 
-void leader_candidacy::close(leader_latch::closing how) {
+void leader_candidate::close(leader_latch::closing how) {
     std::shared_ptr<leader_term> present;
     {
         const monitor_lock lock(guard_);
@@ -80,32 +80,34 @@ void leader_candidacy::close(leader_latch::closing how) {
 
 // ---- on the loop ----
 
-void leader_candidacy::enter() {
+void leader_candidate::enter() {
     if (closed_why()) {
         return;
     }
     const auto weak = weak_from_this();
-    contender_ = std::make_shared<contender>(
+    contender_ = std::make_shared<queue_participant>(
         core_,
-        contender::settings{.as = as_,
-                            .directory_known = directory_known_,
-                            .only_if_first = false,
-                            .reserved =
-                                [weak](const place& p) {
-                                    const auto self = weak.lock();
-                                    if (self && self->succession_) {
-                                        self->succession_->queue(p.path, p.position > 0);
-                                    }
-                                },
-                            .released = while_here(&leader_candidacy::on_released),
-                            .lost = while_here(&leader_candidacy::on_lost),
-                            .begins = while_here(&leader_candidacy::on_no_place)},
-        [self = shared_from_this()](contender::outcome o) { self->on_contended(std::move(o)); });
+        queue_participant::settings{.as = as_,
+                                    .directory_known = directory_known_,
+                                    .only_if_first = false,
+                                    .reserved =
+                                        [weak](const place& p) {
+                                            const auto self = weak.lock();
+                                            if (self && self->succession_) {
+                                                self->succession_->queue(p.path, p.position > 0);
+                                            }
+                                        },
+                                    .released = while_here(&leader_candidate::on_released),
+                                    .lost = while_here(&leader_candidate::on_lost),
+                                    .begins = while_here(&leader_candidate::on_no_place)},
+        [self = shared_from_this()](queue_participant::outcome o) {
+            self->on_contended(std::move(o));
+        });
     const auto keep = contender_;
     keep->start();
 }
 
-std::function<void()> leader_candidacy::while_here(void (leader_candidacy::*f)()) {
+std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()) {
     return [weak = weak_from_this(), f] {
         if (const auto self = weak.lock()) {
             (self.get()->*f)();
@@ -113,7 +115,7 @@ std::function<void()> leader_candidacy::while_here(void (leader_candidacy::*f)()
     };
 }
 
-void leader_candidacy::on_contended(contender::outcome o) {
+void leader_candidate::on_contended(queue_participant::outcome o) {
     contender_.reset();
     if (o.granted) {
         directory_known_ = true;
@@ -123,7 +125,7 @@ void leader_candidacy::on_contended(contender::outcome o) {
     }
 }
 
-void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> record) {
+void leader_candidate::lead(hold granted, std::optional<grant_step::record_seen> record) {
     const leader_terms& me = *as_->leads;
     const auto present = std::make_shared<leader_term>(std::move(granted), me.id, me.data, record);
     if (!succession_) {
@@ -140,7 +142,7 @@ void leader_candidacy::lead(hold granted, std::optional<admission::record_seen> 
     });
 }
 
-void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
+void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {
     {
         const monitor_lock lock(guard_);
         term_ = closed_ ? nullptr : present;
@@ -173,7 +175,7 @@ void leader_candidacy::begin_term(const std::shared_ptr<leader_term>& present) {
     }
 }
 
-void leader_candidacy::refuse(const failure& why) {
+void leader_candidate::refuse(const failure& why) {
     if (succession_) {
         succession_->leave();
     }
@@ -188,11 +190,11 @@ void leader_candidacy::refuse(const failure& why) {
     core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
                "; trying again");
     listeners_.tell_refused(why);
-    pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidacy::enter));
+    pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidate::enter));
 }
 
 /// Somebody else can be elected when those who are told of it have returned.
-void leader_candidacy::on_lost() {
+void leader_candidate::on_lost() {
     const auto present = term();
     if (coming_) {
         core_->post([self = shared_from_this()] { self->on_coming_lost(); });
@@ -211,7 +213,7 @@ void leader_candidacy::on_lost() {
         [self = shared_from_this()] { self->core_->post([self] { self->leave(); }); });
 }
 
-void leader_candidacy::leave() {
+void leader_candidate::leave() {
     std::shared_ptr<leader_term> over;
     {
         const monitor_lock lock(guard_);
@@ -222,12 +224,12 @@ void leader_candidacy::leave() {
     over->leave();
 }
 
-void leader_candidacy::on_released() {
+void leader_candidate::on_released() {
     losing_ = false;
-    std::exchange(robbed_, false) ? rejoin_.soon(while_here(&leader_candidacy::enter)) : enter();
+    std::exchange(robbed_, false) ? rejoin_.soon(while_here(&leader_candidate::enter)) : enter();
 }
 
-void leader_candidacy::on_closed() {
+void leader_candidate::on_closed() {
     pause_.cancel();
     rejoin_.cancel();
     for (const auto& weak : std::exchange(waiting_, {})) {
@@ -250,7 +252,7 @@ void leader_candidacy::on_closed() {
 
 // ---- who waits ----
 
-void leader_candidacy::await(const std::shared_ptr<leadership_wait>& w) {
+void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     const auto present = term();
     if (const failure why = closed_why()) {
         w->settle(why, nullptr);
@@ -262,14 +264,14 @@ void leader_candidacy::await(const std::shared_ptr<leadership_wait>& w) {
     }
 }
 
-void leadership_wait::begin() {
-    candidacy_->await(std::static_pointer_cast<leadership_wait>(shared_from_this()));
+void wait_for_term::begin() {
+    candidacy_->await(std::static_pointer_cast<wait_for_term>(shared_from_this()));
     if (only_looks() && !finished()) {
         finish({});
     }
 }
 
-void leadership_wait::settle(failure why, std::shared_ptr<leader_term> term) {
+void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
     if (!finished()) {
         term_ = std::move(term);
         finish({std::move(why), term_ != nullptr});

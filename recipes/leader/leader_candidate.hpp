@@ -2,15 +2,15 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "loop/backoff.hpp"
-#include "client/client_core.hpp"
-#include "queue/queue_participant.hpp"
 #include "call/retrying_operation.hpp"
+#include "client/client_core.hpp"
 #include "leader/leader_listeners.hpp"
-#include "leader/transfer/leadership_transfer.hpp"
 #include "leader/leader_term.hpp"
+#include "leader/transfer/leadership_transfer.hpp"
+#include "loop/backoff.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
+#include "queue/queue_participant.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <functional>
@@ -22,24 +22,24 @@
 
 namespace latchkey {
 
-class leadership_wait;
+class wait_for_term;
 
 /// Curator's LeaderLatch.
 inline constexpr queue_markers latch_names{
     .exclusive = "latch-", .shared = {}, .others = {}, .transferable = true};
 
-/// A candidate from its start to its end: contends, leads, gives up, contends again. One contender
-/// at a time, and with each grant a term.
-class leader_candidacy final : public std::enable_shared_from_this<leader_candidacy>,
-                               leader_succession::owner {
+/// A candidate from its start to its end: contends, leads, gives up, contends again. One
+/// queue_participant at a time, and with each grant a term.
+class leader_candidate final : public std::enable_shared_from_this<leader_candidate>,
+                               leadership_transfer::owner {
 public:
-    leader_candidacy(std::shared_ptr<client_core> core, participation as);
+    leader_candidate(std::shared_ptr<client_core> core, queue_recipe as);
 
     // ---- any thread ----
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    [[nodiscard]] const participation& as() const noexcept { return *as_; }
+    [[nodiscard]] const queue_recipe& as() const noexcept { return *as_; }
 
     void start();
 
@@ -56,14 +56,14 @@ public:
     // ---- on the loop ----
 
     /// `w` is settled with the next term, the next refusal, or the end.
-    void await(const std::shared_ptr<leadership_wait>& w);
+    void await(const std::shared_ptr<wait_for_term>& w);
 
     void transfer(const std::string& id,
                   std::chrono::nanoseconds limit,
-                  leader_succession::transferred done);
+                  leadership_transfer::transferred done);
 
 private:
-    // leader_succession::owner
+    // leadership_transfer::owner
     void move_behind(const std::string& leader,
                      request invitation,
                      std::function<void(const std::string&)> done) override;
@@ -73,11 +73,11 @@ private:
     void hand_over(const std::string& successor) override;
 
     void enter();
-    [[nodiscard]] std::function<void()> while_here(void (leader_candidacy::*f)());
+    [[nodiscard]] std::function<void()> while_here(void (leader_candidate::*f)());
     void on_no_place();
     void on_coming_lost();
-    void on_contended(contender::outcome o);
-    void lead(hold granted, std::optional<admission::record_seen> record);
+    void on_contended(queue_participant::outcome o);
+    void lead(hold granted, std::optional<grant_step::record_seen> record);
     void begin_term(const std::shared_ptr<leader_term>& present);
     void drop_coming(const std::string& successor);
     void refuse(const failure& why);
@@ -87,7 +87,7 @@ private:
     void on_closed();
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
 
     mutable boost::mutex guard_;
     bool closed_ LATCHKEY_GUARDED_BY(guard_) = false;
@@ -95,9 +95,9 @@ private:
 
     // On the loop only.
     leader_listeners listeners_;
-    std::vector<std::weak_ptr<leadership_wait>> waiting_;
-    std::shared_ptr<contender> contender_;           ///< until it is granted
-    std::shared_ptr<leader_succession> succession_;  ///< if it takes part in that
+    std::vector<std::weak_ptr<wait_for_term>> waiting_;
+    std::shared_ptr<queue_participant> contender_;     ///< until it is granted
+    std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in that
     std::shared_ptr<leader_term> coming_;  ///< granted, unless somebody better takes it over
     bool started_ = false;
     bool directory_known_ = false;
@@ -111,10 +111,10 @@ private:
 };
 
 /// One call that waits for a term.
-class leadership_wait final : public errand {
+class wait_for_term final : public retrying_operation {
 public:
-    explicit leadership_wait(std::shared_ptr<leader_candidacy> c)
-        : errand(c->core()), candidacy_(std::move(c)) {}
+    explicit wait_for_term(std::shared_ptr<leader_candidate> c)
+        : retrying_operation(c->core()), candidacy_(std::move(c)) {}
 
     /// On the loop.
     void settle(failure why, std::shared_ptr<leader_term> term);
@@ -127,7 +127,7 @@ private:
 
     void session_connected() override {}
 
-    const std::shared_ptr<leader_candidacy> candidacy_;
+    const std::shared_ptr<leader_candidate> candidacy_;
     std::shared_ptr<leader_term> term_;
 };
 

@@ -2,19 +2,19 @@
 
 #include <utility>
 
-// A candidate's side of transfers: leader_succession decides, and this does it.
+// A candidate's side of transfers: leadership_transfer decides, and this does it.
 
 namespace latchkey {
 
 /// What was offered to a place is not for the next one.
-void leader_candidacy::on_no_place() {
+void leader_candidate::on_no_place() {
     if (succession_) {
         succession_->leave();
     }
 }
 
 /// It has not been told to anybody.
-void leader_candidacy::drop_coming(const std::string& successor) {
+void leader_candidate::drop_coming(const std::string& successor) {
     if (const auto dropped = std::exchange(coming_, nullptr)) {
         succession_->end_term();
         succession_->leave();
@@ -25,21 +25,21 @@ void leader_candidacy::drop_coming(const std::string& successor) {
 }
 
 /// What is still asked for it is asked for nothing.
-void leader_candidacy::on_coming_lost() {
+void leader_candidate::on_coming_lost() {
     if (coming_ && !coming_->state().valid()) {
         drop_coming({});
     }
 }
 
-void leader_candidacy::transfer(const std::string& id,
+void leader_candidate::transfer(const std::string& id,
                                 std::chrono::nanoseconds limit,
-                                leader_succession::transferred done) {
+                                leadership_transfer::transferred done) {
     core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
         self->succession_->transfer(id, limit, done);
     });
 }
 
-void leader_candidacy::move_behind(const std::string& leader,
+void leader_candidate::move_behind(const std::string& leader,
                                    request invitation,
                                    std::function<void(const std::string&)> done) {
     if (contender_) {
@@ -50,7 +50,7 @@ void leader_candidacy::move_behind(const std::string& leader,
 }
 
 /// Asked to finish; and made to, if that takes too long since it was asked first.
-void leader_candidacy::hand_over(const std::string& successor) {
+void leader_candidate::hand_over(const std::string& successor) {
     if (const auto present = term()) {
         present->set_successor(successor);
         present->state().ask_back();

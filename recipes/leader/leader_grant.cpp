@@ -6,32 +6,32 @@
 
 namespace latchkey {
 
-leader_admission::leader_admission(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<const participation> as,
-                                   owner& o)
+leader_grant::leader_grant(std::shared_ptr<client_core> core,
+                           std::shared_ptr<const queue_recipe> as,
+                           owner& o)
     : core_(std::move(core)), as_(std::move(as)), owner_(&o), retry_(core_->loop()) {}
 
-leader_admission::~leader_admission() {
+leader_grant::~leader_grant() {
     if (write_) {
         write_->cancel();
     }
 }
 
 /// An answer that is here already came before the list that made us the first.
-void leader_admission::begin(place p) {
+void leader_grant::begin(place p) {
     place_ = std::move(p);
     if (!looking_) {
         look();
     }
 }
 
-void leader_admission::session_connected() {
+void leader_grant::session_connected() {
     if (place_ && !write_) {
         look();
     }
 }
 
-void leader_admission::look() {
+void leader_grant::look() {
     ++step_;
     retry_.cancel();
     looking_ = core_->connected();
@@ -47,7 +47,7 @@ void leader_admission::look() {
     }
 }
 
-void leader_admission::on_seen(const reply& r) {
+void leader_grant::on_seen(const reply& r) {
     if (!place_) {
         return;
     }
@@ -66,7 +66,7 @@ void leader_admission::on_seen(const reply& r) {
     }
 }
 
-void leader_admission::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
+void leader_grant::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
     unclean_ = unclean_before(last, as_->leads->id);
     const bool let_in = last && last->successor == name_of(place_->path);
     if (let_in || (place_->first_since && stat.mzxid < place_->zxid)) {
@@ -78,24 +78,26 @@ void leader_admission::take_over(const znode_stat& stat, const std::optional<lea
     }
 }
 
-void leader_admission::write(std::int32_t over_version) {
+void leader_grant::write(std::int32_t over_version) {
     const leader_record record{.id = as_->leads->id,
                                .data = as_->leads->data,
                                .znode = std::string(name_of(place_->path)),
                                .token = 0,
                                .is = leader_record::state::leading,
                                .unclean = unclean_};
-    write_ = std::make_shared<leader_record_write>(
+    write_ = std::make_shared<guarded_write>(
         core_, place_->path, write_leader_record(record), over_version);
-    write_->start(std::chrono::nanoseconds::max(), {}, [weak = weak_from_this()](errand::result r) {
-        if (const auto self = weak.lock()) {
-            self->on_written(std::move(r.why));
-        }
-    });
+    write_->start(std::chrono::nanoseconds::max(),
+                  {},
+                  [weak = weak_from_this()](retrying_operation::result r) {
+                      if (const auto self = weak.lock()) {
+                          self->on_written(std::move(r.why));
+                      }
+                  });
 }
 
-void leader_admission::on_written(failure why) {
-    using enum leader_record_write::outcome;
+void leader_grant::on_written(failure why) {
+    using enum guarded_write::outcome;
     switch (write_->what()) {
         case written:
             owner_->on_admitted({.paths = {place_->path},

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "queue/grant_step.hpp"
 #include "client/client_core.hpp"
 #include "leader/leader_record.hpp"
-#include "znode/guarded_write.hpp"
 #include "loop/paced_retry.hpp"
+#include "queue/grant_step.hpp"
 #include "queue/queue_recipe.hpp"
+#include "znode/guarded_write.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -26,13 +26,12 @@ namespace latchkey {
 /// every later one will be higher. And whom the last leader has named as its successor, in the
 /// transaction that ended its term, has the zxid of that transaction: nobody else can be the first
 /// from it on. What tells these must be read after the list.
-class leader_admission final : public admission,
-                               public std::enable_shared_from_this<leader_admission> {
+class leader_grant final : public grant_step, public std::enable_shared_from_this<leader_grant> {
 public:
-    leader_admission(std::shared_ptr<client_core> core,
-                     std::shared_ptr<const participation> as,
-                     owner& o);
-    ~leader_admission() override;
+    leader_grant(std::shared_ptr<client_core> core,
+                 std::shared_ptr<const queue_recipe> as,
+                 owner& o);
+    ~leader_grant() override;
 
     void look_ahead() override { look(); }
 
@@ -49,14 +48,14 @@ private:
     void on_written(failure why);
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     owner* const owner_;
 
     std::optional<place> place_;  ///< once it is our turn
     std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
     bool looking_ = false;
     std::string unclean_;  ///< the record that is written tells of it
-    std::shared_ptr<leader_record_write> write_;
+    std::shared_ptr<guarded_write> write_;
     paced_retry retry_;
 };
 

@@ -9,8 +9,8 @@ namespace latchkey {
 
 leader_latch::leader_latch(client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
-    candidacy_ = std::make_shared<leader_candidacy>(
-        core, candidate_of(*core, std::move(path), latch_names, std::move(options)));
+    candidacy_ = std::make_shared<leader_candidate>(
+        core, candidate_recipe_of(*core, std::move(path), latch_names, std::move(options)));
 }
 
 leader_latch::~leader_latch() {
@@ -45,7 +45,7 @@ leadership leader_latch::wait(std::stop_token stop, std::error_code& ec) {
 leadership leader_latch::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
     candidacy_->core()->check_may_block();
     start();
-    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    const auto w = std::make_shared<wait_for_term>(candidacy_);
     return latchkey::wait_for(w, limit, stop) ? w->granted() : latchkey::leadership();
 }
 
@@ -53,7 +53,7 @@ void leader_latch::async_wait(std::chrono::nanoseconds limit,
                               std::stop_token stop,
                               wait_handler handler) {
     start();
-    const auto w = std::make_shared<leadership_wait>(candidacy_);
+    const auto w = std::make_shared<wait_for_term>(candidacy_);
     start_async(w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) {
         handler(ec, led ? w->granted() : latchkey::leadership());
     });
@@ -89,7 +89,7 @@ void leader_latch::resign() noexcept {
 
 namespace {
 
-void check_takes_part(const leader_candidacy& c) {
+void check_takes_part(const leader_candidate& c) {
     c.closed_why().raise();
     if (!c.as().leads->preference) {
         throw error(errc::invalid_argument,
@@ -103,7 +103,7 @@ leader_latch::transfer leader_latch::transfer_within(const std::string& id,
                                                      std::chrono::nanoseconds limit) {
     candidacy_->core()->check_may_block();
     check_takes_part(*candidacy_);
-    const auto outcome = std::make_shared<awaited<transfer>>();
+    const auto outcome = std::make_shared<blocking_result<transfer>>();
     candidacy_->transfer(id, limit, [outcome](transfer t) { outcome->set(t); });
     return outcome->get();
 }

@@ -1,9 +1,9 @@
 #include <latchkey/leader_observer.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "call/blocking_read.hpp"
 #include "leader/leader_view.hpp"
 #include "leader/leader_watch.hpp"
+#include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::optional<leader_info> leader_observer::leader(client& c, const std::string&
     client_core& core = *client_core::of(c);
     check_path(path);
     while (true) {
-        const reply listed = ask(core, request::children(path));
+        const reply listed = blocking_read(core, request::children(path));
         const auto heads = heads_of(listed.names);
         if (listed.code == result_code::no_node || (listed.ok() && heads.empty())) {
             return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<leader_info> leader_observer::leader(client& c, const std::string&
         for (const std::string& name : heads) {
             questions.push_back(request::get(join_path(path, name)));
         }
-        const auto answers = ask(core, questions);
+        const auto answers = blocking_read(core, questions);
         const reply* oldest = nullptr;
         std::string its_path;
         for (std::size_t i = 1; i < answers.size(); ++i) {
@@ -72,8 +72,8 @@ std::optional<leader_info> leader_observer::leader(client& c, const std::string&
 
 std::vector<participant> leader_observer::participants(client& c, const std::string& path) {
     check_path(path);
-    const acquirer reader(client_core::of(c), local_queue::admits::one_at_a_time);
-    participation as{.directory = path, .markers = candidate_names, .data = nullptr, .access = {}};
+    const acquire_calls reader(client_core::of(c), local_queue::admits::one_at_a_time);
+    queue_recipe as{.directory = path, .markers = candidate_names, .data = nullptr, .access = {}};
     auto all = reader.participants(as);
     std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
         return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);

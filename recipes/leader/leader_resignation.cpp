@@ -2,8 +2,8 @@
 
 #include "call/blocking_read.hpp"
 #include "leader/leader_candidate.hpp"
-#include "leader/transfer/mailbox.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "text/path.hpp"
 #include "text/utf8.hpp"
 
@@ -31,7 +31,7 @@ leader_latch::resignation leader_latch::request_resignation(client& c,
     check_path(path);
     check_successor(to);
     const std::string peers = peers_of(path);
-    const auto lists = ask(core, {request::children(path), request::children(peers)});
+    const auto lists = blocking_read(core, {request::children(path), request::children(peers)});
     for (const reply& r : lists) {
         failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
     }
@@ -47,11 +47,11 @@ leader_latch::resignation leader_latch::request_resignation(client& c,
         return not_possible;
     }
     const std::string mailbox = join_path(peers, leader->mailbox);
-    const reply asked =
-        ask(core,
-            request::set(
-                mailbox,
-                write_leader_letter({leader_letter::kind::resign, to.value_or(std::string())})));
+    const reply asked = blocking_read(
+        core,
+        request::set(
+            mailbox,
+            write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));
     // If the mailbox is not there that leader has gone already.
     failure_of(asked.code, mailbox).raise_unless(asked.ok() || asked.code == result_code::no_node);
     return requested;

@@ -9,10 +9,10 @@ namespace latchkey {
 namespace {
 
 /// A function that keeps the thread until it returns.
-leader_campaign::work blocking(leader_selector::work fn) {
+selector_loop::work blocking(leader_selector::work fn) {
     return [fn = std::move(fn)](const latchkey::leadership& term,
                                 const std::stop_token& stop,
-                                const leader_campaign::returned& done) {
+                                const selector_loop::returned& done) {
         std::exception_ptr threw;
         try {
             fn(term, stop);
@@ -51,11 +51,11 @@ leader_selector::leader_selector(
     if (!fn) {
         throw error(errc::invalid_argument, "a leader_selector without a function to call");
     }
-    campaign_ = leader_campaign::make(client_core::of(c),
-                                      std::move(path),
-                                      std::move(who),
-                                      blocking(std::move(fn)),
-                                      std::move(how));
+    campaign_ = selector_loop::make(client_core::of(c),
+                                    std::move(path),
+                                    std::move(who),
+                                    blocking(std::move(fn)),
+                                    std::move(how));
 }
 
 leader_selector::~leader_selector() {

@@ -24,7 +24,7 @@ void check_leader_data(const std::string& data) {
 leader_term::leader_term(hold granted,
                          std::string id,
                          std::string data,
-                         std::optional<admission::record_seen> record)
+                         std::optional<grant_step::record_seen> record)
     : state_(hold_state::of(granted)),
       id_(std::move(id)),
       generation_(state_->core()->generation()),
@@ -33,7 +33,7 @@ leader_term::leader_term(hold granted,
       data_(std::move(data)),
       record_(std::move(record)) {}
 
-/// The token is left out of the write that makes it: leader_admission.
+/// The token is left out of the write that makes it: leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {
     return write_leader_record(
         {.id = id_,
@@ -83,27 +83,27 @@ void leader_term::write_next() {
     if (write_ || proclamations_.empty()) {
         return;
     }
-    write_ = std::make_shared<leader_record_write>(
-        state_->core(),
-        state_->path(),
-        text_of(proclamations_.front().data, false),
-        record_ ? std::optional(record_->version) : std::nullopt);
+    write_ =
+        std::make_shared<guarded_write>(state_->core(),
+                                        state_->path(),
+                                        text_of(proclamations_.front().data, false),
+                                        record_ ? std::optional(record_->version) : std::nullopt);
     write_->start(std::chrono::nanoseconds::max(),
                   {},
-                  [self = shared_from_this(), w = write_.get()](errand::result r) {
+                  [self = shared_from_this(), w = write_.get()](retrying_operation::result r) {
                       self->on_written(*w, std::move(r.why));
                   });
 }
 
-void leader_term::on_written(const leader_record_write& w, failure why) {
-    using enum leader_record_write::outcome;
+void leader_term::on_written(const guarded_write& w, failure why) {
+    using enum guarded_write::outcome;
     const auto keep = std::exchange(write_, nullptr);
     proclamation p = std::move(proclamations_.front());
     proclamations_.pop_front();
     record_.reset();
     switch (w.what()) {
         case written:
-            record_ = admission::record_seen{w.stat().version, true, {}};
+            record_ = grant_step::record_seen{w.stat().version, true, {}};
             data_ = std::move(p.data);
             break;
         case gone:

@@ -2,10 +2,10 @@
 
 #include <latchkey/leadership.hpp>
 
-#include "queue/grant_step.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
+#include "queue/grant_step.hpp"
 #include "znode/guarded_write.hpp"
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
     leader_term(hold granted,
                 std::string id,
                 std::string data,
-                std::optional<admission::record_seen> record);
+                std::optional<grant_step::record_seen> record);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
@@ -71,7 +71,7 @@ private:
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
     void write_next();
     void depart();
-    void on_written(const leader_record_write& w, failure why);
+    void on_written(const guarded_write& w, failure why);
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
@@ -82,9 +82,9 @@ private:
     hold held_;
     std::string data_;  ///< as it was published last, or is to be first
     std::string successor_;
-    std::optional<admission::record_seen> record_;
-    std::deque<proclamation> proclamations_;      ///< the first is being written
-    std::shared_ptr<leader_record_write> write_;  ///< while one is
+    std::optional<grant_step::record_seen> record_;
+    std::deque<proclamation> proclamations_;  ///< the first is being written
+    std::shared_ptr<guarded_write> write_;    ///< while one is
     bool closed_ = false;
     bool leaves_ = false;  ///< as soon as it is known what the last write came to
 };

@@ -22,7 +22,8 @@ namespace latchkey {
 /// Follows who leads: the first of the queue, with a watch on its znode, or on the directory while
 /// there is none; and what is published, with a watch on the directory's data. On the loop only,
 /// but for what says otherwise; kept alive by the core until it ends.
-class leader_watch final : public session_user, public std::enable_shared_from_this<leader_watch> {
+class leader_watch final : public session_listener,
+                           public std::enable_shared_from_this<leader_watch> {
 public:
     leader_watch(std::shared_ptr<client_core> core,
                  std::string directory,

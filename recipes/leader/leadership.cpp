@@ -1,7 +1,7 @@
 #include <latchkey/leadership.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "leader/leader_term.hpp"
+#include "queue/acquire_calls.hpp"
 
 #include <utility>
 
@@ -86,7 +86,7 @@ void leadership::proclaim(std::string data) const {
     }
     check_leader_data(data);
     term_->state().core()->check_may_block();
-    const auto outcome = std::make_shared<awaited<failure>>();
+    const auto outcome = std::make_shared<blocking_result<failure>>();
     term_->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
     outcome->get().raise();
 }

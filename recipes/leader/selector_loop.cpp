@@ -1,7 +1,7 @@
 #include "leader/selector_loop.hpp"
 
-#include "leader/candidate_config.hpp"
 #include "call/exceptions.hpp"
+#include "leader/candidate_config.hpp"
 #include "lock/exclusive_lock.hpp"
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace latchkey {
 namespace {
 
 /// The campaign whose user code runs on this thread.
-thread_local const leader_campaign* running = nullptr;
+thread_local const selector_loop* running = nullptr;
 
 class running_here {
 public:
-    explicit running_here(const leader_campaign* c) : before_(std::exchange(running, c)) {}
+    explicit running_here(const selector_loop* c) : before_(std::exchange(running, c)) {}
 
     running_here(const running_here&) = delete;
     running_here& operator=(const running_here&) = delete;
@@ -25,29 +25,29 @@ public:
     ~running_here() { running = before_; }
 
 private:
-    const leader_campaign* const before_;
+    const selector_loop* const before_;
 };
 
 }  // namespace
 
-std::shared_ptr<leader_campaign> leader_campaign::make(const std::shared_ptr<client_core>& core,
-                                                       std::string path,
-                                                       leader_options who,
-                                                       work fn,
-                                                       leader_selector::behaviour how) {
-    participation as = candidate_of(*core, std::move(path), lock_names, std::move(who));
+std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_core>& core,
+                                                   std::string path,
+                                                   leader_options who,
+                                                   work fn,
+                                                   leader_selector::behaviour how) {
+    queue_recipe as = candidate_recipe_of(*core, std::move(path), lock_names, std::move(who));
     leader_terms terms = *std::exchange(as.leads, nullptr);  // its grant is that of a mutex
-    return std::make_shared<leader_campaign>(
+    return std::make_shared<selector_loop>(
         core, std::move(as), std::move(terms), std::move(fn), std::move(how));
 }
 
-leader_campaign::leader_campaign(const std::shared_ptr<client_core>& core,
-                                 participation as,
-                                 leader_terms who,
-                                 work fn,
-                                 leader_selector::behaviour how)
+selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
+                             queue_recipe as,
+                             leader_terms who,
+                             work fn,
+                             leader_selector::behaviour how)
     : acquire_(core, local_queue::admits::one_at_a_time),
-      as_(std::make_shared<const participation>(std::move(as))),
+      as_(std::make_shared<const queue_recipe>(std::move(as))),
       who_(std::move(who)),
       fn_(core->callbacks().keep(std::move(fn))),
       how_(core->callbacks().keep(std::move(how))),
@@ -56,7 +56,7 @@ leader_campaign::leader_campaign(const std::shared_ptr<client_core>& core,
 
 // ---- any thread ----
 
-void leader_campaign::start() {
+void selector_loop::start() {
     core()->check_not_forked();
     executor_([] {});  // its thread begins here, where the caller hears that it cannot
     {
@@ -72,7 +72,7 @@ void leader_campaign::start() {
     core()->post([self = shared_from_this()] { self->enter(); });
 }
 
-void leader_campaign::interrupt() noexcept {
+void selector_loop::interrupt() noexcept {
     std::stop_source stop = [this] {
         const monitor_lock lock(guard_);
         return stop_;
@@ -80,7 +80,7 @@ void leader_campaign::interrupt() noexcept {
     stop.request_stop();
 }
 
-void leader_campaign::close() noexcept {
+void selector_loop::close() noexcept {
     {
         const monitor_lock lock(guard_);
         closing_ = true;
@@ -97,12 +97,12 @@ void leader_campaign::close() noexcept {
     }
 }
 
-void leader_campaign::set(state s) {
+void selector_loop::set(state s) {
     const monitor_lock lock(guard_);
     state_ = s;
 }
 
-void leader_campaign::session_suspended() {
+void selector_loop::session_suspended() {
     if (who_.steps_down_when_suspended) {
         const monitor_lock lock(guard_);
         if (term_) {
@@ -112,7 +112,7 @@ void leader_campaign::session_suspended() {
 }
 
 /// Whoever is no candidate now becomes one, to be refused: that is reported, and is the end.
-void leader_campaign::client_closed(const failure&) {
+void selector_loop::client_closed(const failure&) {
     const auto self = shared_from_this();
     core()->detach(this);
     if (pause_.running() || present() == state::idle) {
@@ -123,7 +123,7 @@ void leader_campaign::client_closed(const failure&) {
 
 // ---- candidate and leader ----
 
-void leader_campaign::enter() {
+void selector_loop::enter() {
     if (closing()) {
         return end();
     }
@@ -138,7 +138,7 @@ void leader_campaign::enter() {
         });
 }
 
-void leader_campaign::on_acquired(local_queue::acquired a) {
+void selector_loop::on_acquired(local_queue::acquired a) {
     acquisition_.reset();
     if (a.why) {
         fail(core()->callbacks().keep(exception_of(a.why)));
@@ -149,7 +149,7 @@ void leader_campaign::on_acquired(local_queue::acquired a) {
     }
 }
 
-void leader_campaign::lead(hold granted) {
+void selector_loop::lead(hold granted) {
     const auto e = std::make_shared<execution>();
     e->term = std::make_shared<leader_term>(std::move(granted), who_.id, who_.data, std::nullopt);
     begun_ = core()->loop().now();
@@ -165,7 +165,7 @@ void leader_campaign::lead(hold granted) {
     executor_([self = shared_from_this(), e] { self->execute(e); });
 }
 
-void leader_campaign::execute(const std::shared_ptr<execution>& e) {
+void selector_loop::execute(const std::shared_ptr<execution>& e) {
     const running_here marked(this);
     const auto handle = leader_term::handle(e->term);
     if (closing() || !handle.valid()) {
@@ -181,9 +181,9 @@ void leader_campaign::execute(const std::shared_ptr<execution>& e) {
            });
 }
 
-void leader_campaign::finish(const std::shared_ptr<execution>& e,
-                             bool called,
-                             const std::exception_ptr& threw) {
+void selector_loop::finish(const std::shared_ptr<execution>& e,
+                           bool called,
+                           const std::exception_ptr& threw) {
     e->on_loss.reset();
     e->on_wish.reset();
     e->term->state().lose(loss::resigned);
@@ -192,7 +192,7 @@ void leader_campaign::finish(const std::shared_ptr<execution>& e,
     });
 }
 
-void leader_campaign::on_returned(const execution& e, bool called, const thrown& threw) {
+void selector_loop::on_returned(const execution& e, bool called, const thrown& threw) {
     e.term->leave();
     {
         const monitor_lock lock(guard_);
@@ -212,7 +212,7 @@ void leader_campaign::on_returned(const execution& e, bool called, const thrown&
 
 // ---- what goes wrong ----
 
-void leader_campaign::fail(const thrown& what) {
+void selector_loop::fail(const thrown& what) {
     if (closing()) {
         return end();
     }
@@ -231,7 +231,7 @@ void leader_campaign::fail(const thrown& what) {
     });
 }
 
-void leader_campaign::report(const std::exception_ptr& what) noexcept {
+void selector_loop::report(const std::exception_ptr& what) noexcept {
     const auto log = [this](const std::exception_ptr& e, const char* who) {
         core()->log("leader_selector of \"" + path() + "\": " + who + ": " + words_of(e));
     };
@@ -246,7 +246,7 @@ void leader_campaign::report(const std::exception_ptr& what) noexcept {
     }
 }
 
-void leader_campaign::pause() {
+void selector_loop::pause() {
     if (closing() || core()->closed_why()) {
         return enter();
     }
@@ -257,7 +257,7 @@ void leader_campaign::pause() {
     });
 }
 
-void leader_campaign::on_close() {
+void selector_loop::on_close() {
     if (acquisition_) {
         acquisition_->cancel();
     } else if (pause_.running() || present() == state::idle) {
@@ -265,7 +265,7 @@ void leader_campaign::on_close() {
     }
 }
 
-void leader_campaign::end() {
+void selector_loop::end() {
     const auto self = shared_from_this();
     pause_.cancel();
     core()->detach(this);

@@ -2,11 +2,11 @@
 
 #include <latchkey/leader_selector.hpp>
 
-#include "queue/acquire_calls.hpp"
-#include "loop/backoff.hpp"
 #include "client/client_core.hpp"
 #include "leader/leader_term.hpp"
+#include "loop/backoff.hpp"
 #include "loop/monitor.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <chrono>
@@ -22,8 +22,8 @@ namespace latchkey {
 /// One candidature after the other, from start() to the end: candidate, term, candidate. All of it
 /// is decided on the loop. The user's code alone, the function and `failed`, runs on an executor of
 /// its own, one call at a time.
-class leader_campaign final : public session_user,
-                              public std::enable_shared_from_this<leader_campaign> {
+class selector_loop final : public session_listener,
+                            public std::enable_shared_from_this<selector_loop> {
 public:
     using state = leader_selector::state;
 
@@ -35,18 +35,18 @@ public:
     using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
 
     /// Throws errc::invalid_argument for what cannot be a candidate.
-    [[nodiscard]] static std::shared_ptr<leader_campaign> make(
+    [[nodiscard]] static std::shared_ptr<selector_loop> make(
         const std::shared_ptr<client_core>& core,
         std::string path,
         leader_options who,
         work fn,
         leader_selector::behaviour how);
 
-    leader_campaign(const std::shared_ptr<client_core>& core,
-                    participation as,
-                    leader_terms who,
-                    work fn,
-                    leader_selector::behaviour how);
+    selector_loop(const std::shared_ptr<client_core>& core,
+                  queue_recipe as,
+                  leader_terms who,
+                  work fn,
+                  leader_selector::behaviour how);
 
     // ---- any thread ----
 
@@ -88,7 +88,7 @@ private:
     /// Of the user's, and never destroyed on the loop.
     using thrown = std::shared_ptr<std::exception_ptr>;
 
-    // session_user
+    // session_listener
     void session_connected() override {}
 
     void session_suspended() override;
@@ -125,17 +125,17 @@ private:
 
     static constexpr std::chrono::seconds longest_pause{30};
 
-    const acquirer acquire_;
-    const std::shared_ptr<const participation> as_;
+    const acquire_calls acquire_;
+    const std::shared_ptr<const queue_recipe> as_;
     const leader_terms who_;
     const std::shared_ptr<const work> fn_;
     const std::shared_ptr<const leader_selector::behaviour> how_;
-    const environment::executor executor_;
+    const runtime::executor executor_;
 
     // On the loop only.
     bool attached_ = false;
-    std::shared_ptr<acquisition> acquisition_;  ///< while it is a candidate
-    loop::clock::time_point begun_{};           ///< of the candidature, or of the term
+    std::shared_ptr<acquire_call> acquisition_;  ///< while it is a candidate
+    loop::clock::time_point begun_{};            ///< of the candidature, or of the term
     backoff backoff_{std::chrono::milliseconds(100), longest_pause};
     timer pause_;
 

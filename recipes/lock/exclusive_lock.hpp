@@ -1,7 +1,7 @@
 #pragma once
 
-#include "queue/acquire_calls.hpp"
 #include "loop/monitor.hpp"
+#include "queue/acquire_calls.hpp"
 
 #include <chrono>
 #include <memory>
@@ -18,9 +18,9 @@ inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .o
 /// hold that lock() keeps. Any thread.
 class exclusive_lock {
 public:
-    exclusive_lock(const std::shared_ptr<client_core>& core, participation p)
+    exclusive_lock(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::one_at_a_time),
-          as(std::make_shared<const participation>(std::move(p))) {}
+          as(std::make_shared<const queue_recipe>(std::move(p))) {}
 
     /// False when the time is over. Throws errc::would_deadlock instead of waiting for ever for its
     /// own thread.
@@ -33,8 +33,8 @@ public:
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
-    const acquirer acquire;
-    const std::shared_ptr<const participation> as;
+    const acquire_calls acquire;
+    const std::shared_ptr<const queue_recipe> as;
 
 private:
     boost::mutex guard_;

@@ -4,15 +4,15 @@
 
 namespace latchkey {
 
-conversion::conversion(std::shared_ptr<hold_state> held, handler done)
+mode_change::mode_change(std::shared_ptr<hold_state> held, handler done)
     : held_(std::move(held)), done_(std::move(done)), limit_(held_->core()->loop()) {}
 
-void conversion::start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+void mode_change::start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
     held_->core()->post(
         [self = shared_from_this(), to, limit, stop] { self->begin(to, limit, stop); });
 }
 
-void conversion::cancel() {
+void mode_change::cancel() {
     held_->core()->post([self = shared_from_this()] {
         if (self->done_ && self->held_->owner()) {
             self->held_->owner()->cancel_conversion();
@@ -20,7 +20,7 @@ void conversion::cancel() {
     });
 }
 
-void conversion::begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+void mode_change::begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
     const auto owner = held_->owner();
     if (!owner) {
         finish({errc::hold_lost, "the hold was released"}, false);
@@ -47,7 +47,7 @@ void conversion::begin(lock_mode to, std::chrono::nanoseconds limit, const std::
     }
 }
 
-void conversion::finish(failure why, bool done) {
+void mode_change::finish(failure why, bool done) {
     limit_.cancel();
     on_stop_.reset();
     if (const auto tell = std::exchange(done_, nullptr)) {

@@ -1,9 +1,9 @@
 #include <latchkey/multi_mutex.hpp>
 
 #include "lock/exclusive_lock.hpp"
-#include "text/path.hpp"
 #include "queue/participant_record.hpp"
 #include "session/request_check.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <set>
@@ -31,7 +31,7 @@ void check_apart(const std::vector<std::string>& paths) {
 }
 
 /// They are created together, so they have to fit into one request.
-void check_size(const client_core& core, const participation& as, std::size_t data) {
+void check_size(const client_core& core, const queue_recipe& as, std::size_t data) {
     std::vector<request> together;
     for (const std::string& path : as.directories()) {
         together.push_back(
@@ -49,9 +49,9 @@ void check_size(const client_core& core, const participation& as, std::size_t da
     }
 }
 
-participation together(const client_core& core,
-                       std::vector<std::string> paths,
-                       mutex_options options) {
+queue_recipe together(const client_core& core,
+                      std::vector<std::string> paths,
+                      mutex_options options) {
     if (paths.empty()) {
         throw error(errc::invalid_argument, "a multi_mutex of no path: give at least one");
     }
@@ -62,7 +62,7 @@ participation together(const client_core& core,
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     check_apart(paths);
     const std::size_t data = options.data ? options.data->size() : longest_record;
-    participation as = participation_of(core, paths.front(), lock_names, std::move(options));
+    queue_recipe as = queue_recipe_of(core, paths.front(), lock_names, std::move(options));
     as.more_directories.assign(paths.begin() + 1, paths.end());
     check_size(core, as, data);
     return as;
@@ -72,7 +72,7 @@ participation together(const client_core& core,
 
 class multi_mutex::impl : public exclusive_lock {
 public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : exclusive_lock(core, std::move(p)), paths(as->directories()) {}
 
     const std::vector<std::string> paths;

@@ -13,7 +13,7 @@ class mutex::impl : public exclusive_lock {
 mutex::mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
-        core, participation_of(*core, std::move(path), lock_names, std::move(options)));
+        core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
 }
 
 mutex::~mutex() {

@@ -9,14 +9,14 @@ namespace latchkey {
 
 class recursive_mutex::impl {
 public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::one_at_a_time),
-          as(std::make_shared<const participation>(std::move(p))) {}
+          as(std::make_shared<const queue_recipe>(std::move(p))) {}
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
-    const acquirer acquire;
-    const std::shared_ptr<const participation> as;
+    const acquire_calls acquire;
+    const std::shared_ptr<const queue_recipe> as;
 
     mutable boost::mutex guard;
     hold held LATCHKEY_GUARDED_BY(guard);
@@ -27,7 +27,7 @@ public:
 recursive_mutex::recursive_mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
-        core, participation_of(*core, std::move(path), lock_names, std::move(options)));
+        core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
 }
 
 recursive_mutex::~recursive_mutex() {

@@ -1,5 +1,5 @@
-#include "text/path.hpp"
 #include "lock/shared_mutex_impl.hpp"
+#include "text/path.hpp"
 
 #include <functional>
 #include <memory>
@@ -48,7 +48,7 @@ void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void
 shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
-        core, participation_of(*core, std::move(path), read_write_names, std::move(options)));
+        core, queue_recipe_of(*core, std::move(path), read_write_names, std::move(options)));
 }
 
 shared_mutex::~shared_mutex() {
@@ -92,7 +92,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                                  lock_mode to,
                                  nanoseconds limit,
                                  const acquire_options& options,
-                                 conversion::handler done) const {
+                                 mode_change::handler done) const {
     const auto state = hold_state::of(*h);
     if (!state) {
         done({errc::hold_lost, "this hold is empty"}, false);
@@ -106,7 +106,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (state->mode() != lock_mode::shared || to == lock_mode::shared) {
-        std::make_shared<conversion>(state, std::move(done))->start(to, limit, options.stop);
+        std::make_shared<mode_change>(state, std::move(done))->start(to, limit, options.stop);
         return;
     }
     if (!state->valid()) {
@@ -159,7 +159,7 @@ bool shared_mutex::convert_within(hold& h,
     std::stop_source stop;
     const std::stop_callback on_stop(options.stop, [&stop] { stop.request_stop(); });
     const auto moved = std::make_shared<hold>(std::move(h));
-    const auto result = std::make_shared<awaited<outcome>>();
+    const auto result = std::make_shared<blocking_result<outcome>>();
     impl_->convert(moved,
                    to,
                    limit,

@@ -2,9 +2,9 @@
 
 #include <latchkey/shared_mutex.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "lock/mode_change.hpp"
 #include "loop/monitor.hpp"
+#include "queue/acquire_calls.hpp"
 
 #include <array>
 #include <chrono>
@@ -17,21 +17,21 @@ namespace latchkey {
 
 class shared_mutex::impl : public std::enable_shared_from_this<impl> {
 public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
-            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const participation>(p);
+            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
     }
 
-    [[nodiscard]] const std::shared_ptr<const participation>& as(lock_mode m) const {
+    [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
         return as_.at(static_cast<std::size_t>(m));
     }
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
-    const acquirer acquire;
+    const acquire_calls acquire;
 
     // lock() and its like keep their holds here.
     boost::mutex guard;
@@ -77,12 +77,12 @@ public:
                  lock_mode to,
                  std::chrono::nanoseconds limit,
                  const acquire_options& options,
-                 conversion::handler done) const;
+                 mode_change::handler done) const;
     bool upgrade_kept(shared_mutex& m, hold h, lock_mode to, std::chrono::nanoseconds limit);
     void downgrade_kept(shared_mutex& m, lock_mode to);
 
 private:
-    std::array<std::shared_ptr<const participation>, 3> as_;
+    std::array<std::shared_ptr<const queue_recipe>, 3> as_;
 };
 
 }  // namespace latchkey

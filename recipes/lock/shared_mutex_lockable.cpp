@@ -1,5 +1,5 @@
-#include "text/path.hpp"
 #include "lock/shared_mutex_impl.hpp"
+#include "text/path.hpp"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 #include "queue/acquire_calls.hpp"
 
 #include "call/blocking_read.hpp"
-#include "text/path.hpp"
-#include "semaphore/permits.hpp"
 #include "queue/participant_record.hpp"
+#include "semaphore/permits.hpp"
+#include "text/path.hpp"
 
 #include <utility>
 
@@ -17,10 +17,10 @@ constexpr std::size_t longest_participant_data = 16'384;
 
 }  // namespace
 
-participation participation_of(const client_core& core,
-                               std::string path,
-                               const queue_markers& markers,
-                               mutex_options options) {
+queue_recipe queue_recipe_of(const client_core& core,
+                             std::string path,
+                             const queue_markers& markers,
+                             mutex_options options) {
     check_path(path);
     if (options.data && options.data->size() > longest_record) {
         throw error(errc::invalid_argument,
@@ -28,11 +28,11 @@ participation participation_of(const client_core& core,
                         " bytes: a participant's znode takes at most " +
                         std::to_string(longest_record));
     }
-    participation as{.directory = std::move(path),
-                     .markers = markers,
-                     .mode = lock_mode::exclusive,
-                     .data = nullptr,
-                     .access = options.access.value_or(core.access())};
+    queue_recipe as{.directory = std::move(path),
+                    .markers = markers,
+                    .mode = lock_mode::exclusive,
+                    .data = nullptr,
+                    .access = options.access.value_or(core.access())};
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {
@@ -43,8 +43,8 @@ participation participation_of(const client_core& core,
     return as;
 }
 
-std::shared_ptr<acquisition> acquirer::enter(
-    const std::shared_ptr<const participation>& as,
+std::shared_ptr<acquire_call> acquire_calls::enter(
+    const std::shared_ptr<const queue_recipe>& as,
     std::chrono::nanoseconds limit,
     acquire_options options,
     std::function<void(local_queue::acquired)> done) const {
@@ -60,11 +60,11 @@ std::shared_ptr<acquisition> acquirer::enter(
                          std::move(done));
 }
 
-hold acquirer::acquire(const std::shared_ptr<const participation>& as,
-                       std::chrono::nanoseconds limit,
-                       acquire_options options) const {
+hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
+                            std::chrono::nanoseconds limit,
+                            acquire_options options) const {
     core()->check_may_block();
-    const auto result = std::make_shared<awaited<local_queue::acquired>>();
+    const auto result = std::make_shared<blocking_result<local_queue::acquired>>();
     const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
         result->set(std::move(a));
     });
@@ -80,10 +80,10 @@ hold acquirer::acquire(const std::shared_ptr<const participation>& as,
     }
 }
 
-void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
-                             std::chrono::nanoseconds limit,
-                             acquire_options options,
-                             handler h) const {
+void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
+                                  std::chrono::nanoseconds limit,
+                                  acquire_options options,
+                                  handler h) const {
     core()->check_not_forked();
     enter(as,
           limit,
@@ -95,8 +95,8 @@ void acquirer::async_acquire(const std::shared_ptr<const participation>& as,
 
 // ---- who is there ----
 
-std::vector<std::string> acquirer::paths(const participation& as) const {
-    reply r = ask(*core(), request::children(as.directory));
+std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
+    reply r = blocking_read(*core(), request::children(as.directory));
     if (r.code == result_code::no_node) {
         return {};
     }
@@ -108,13 +108,13 @@ std::vector<std::string> acquirer::paths(const participation& as) const {
     return paths;
 }
 
-std::vector<participant> acquirer::examine(const participation& as,
-                                           const std::vector<std::string>& paths) const {
+std::vector<participant> acquire_calls::examine(const queue_recipe& as,
+                                                const std::vector<std::string>& paths) const {
     std::vector<request> questions;
     for (const std::string& path : paths) {
         questions.push_back(request::get(path));
     }
-    std::vector<reply> answers = ask(*core(), questions, longest_participant_data);
+    std::vector<reply> answers = blocking_read(*core(), questions, longest_participant_data);
     std::vector<participant> found;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         reply& r = answers[i];
@@ -134,11 +134,11 @@ std::vector<participant> acquirer::examine(const participation& as,
     return found;
 }
 
-std::vector<participant> acquirer::participants(const participation& as) const {
+std::vector<participant> acquire_calls::participants(const queue_recipe& as) const {
     return examine(as, paths(as));
 }
 
-std::optional<participant> acquirer::first(const participation& as) const {
+std::optional<participant> acquire_calls::first(const queue_recipe& as) const {
     auto left = paths(as);
     while (!left.empty()) {
         if (auto found = examine(as, {left.front()}); !found.empty()) {
@@ -149,7 +149,7 @@ std::optional<participant> acquirer::first(const participation& as) const {
     return std::nullopt;
 }
 
-bool acquirer::revoke(const participation& as, const participant& whom) const {
+bool acquire_calls::revoke(const queue_recipe& as, const participant& whom) const {
     // Of Curator's leases every name counts.
     const bool has_permits =
         whom.permits > 0 && as.permits && (as.permits->leases || permits_of(whom.name));
@@ -162,7 +162,7 @@ bool acquirer::revoke(const participation& as, const participant& whom) const {
             errc::invalid_argument,
             '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(as.directory) + '"');
     }
-    const reply r = ask(*core(), request::set(path, std::string(revocation_request)));
+    const reply r = blocking_read(*core(), request::set(path, std::string(revocation_request)));
     failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
     return r.ok();
 }

@@ -19,53 +19,53 @@ namespace latchkey {
 
 /// Checks what the user gave for a lock, and says how it takes part. Throws
 /// errc::invalid_argument.
-[[nodiscard]] participation participation_of(const client_core& core,
-                                             std::string path,
-                                             const queue_markers& markers,
-                                             mutex_options options);
+[[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
+                                           std::string path,
+                                           const queue_markers& markers,
+                                           mutex_options options);
 
 /// What the lock recipes have in common: the forms of acquire, and who is in the queue. Any thread.
-class acquirer {
+class acquire_calls {
 public:
     using handler = std::function<void(std::error_code, hold)>;
 
-    acquirer(std::shared_ptr<client_core> core, local_queue::admits a)
+    acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
 
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
-    [[nodiscard]] hold acquire(const std::shared_ptr<const participation>& as,
+    [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& as,
                                std::chrono::nanoseconds limit,
                                acquire_options options) const;
 
     /// `handler` runs on the callback thread.
-    void async_acquire(const std::shared_ptr<const participation>& as,
+    void async_acquire(const std::shared_ptr<const queue_recipe>& as,
                        std::chrono::nanoseconds limit,
                        acquire_options options,
                        handler h) const;
 
     /// No time at all means to take the lock only if nobody is ahead; the answer to that is waited
     /// for as long as a session.
-    std::shared_ptr<acquisition> enter(const std::shared_ptr<const participation>& as,
-                                       std::chrono::nanoseconds limit,
-                                       acquire_options options,
-                                       std::function<void(local_queue::acquired)> done) const;
+    std::shared_ptr<acquire_call> enter(const std::shared_ptr<const queue_recipe>& as,
+                                        std::chrono::nanoseconds limit,
+                                        acquire_options options,
+                                        std::function<void(local_queue::acquired)> done) const;
 
-    [[nodiscard]] std::vector<participant> participants(const participation& as) const;
-    [[nodiscard]] std::optional<participant> first(const participation& as) const;
+    [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
+    [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;
 
     /// Asks it to give up its place; false if it has left.
-    [[nodiscard]] bool revoke(const participation& as, const participant& whom) const;
+    [[nodiscard]] bool revoke(const queue_recipe& as, const participant& whom) const;
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
         return queue_->core();
     }
 
     /// Reads the znodes at `paths`; those that have gone are left out.
-    [[nodiscard]] std::vector<participant> examine(const participation& as,
+    [[nodiscard]] std::vector<participant> examine(const queue_recipe& as,
                                                    const std::vector<std::string>& paths) const;
 
 private:
-    [[nodiscard]] std::vector<std::string> paths(const participation& as) const;
+    [[nodiscard]] std::vector<std::string> paths(const queue_recipe& as) const;
 
     const std::shared_ptr<local_queue> queue_;
 };

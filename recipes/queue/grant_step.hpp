@@ -11,7 +11,7 @@ namespace latchkey {
 
 /// What the first in a queue has to do on the servers before it holds: take permits, or become the
 /// leader. On the loop only, in one session; ends, without another call, when it is destroyed.
-class admission {
+class grant_step {
 public:
     /// A leader's record, as far as a grant has to do with it.
     struct record_seen {
@@ -54,10 +54,10 @@ public:
         bool wait = true;          ///< if it cannot hold at once
     };
 
-    admission() = default;
-    admission(const admission&) = delete;
-    admission& operator=(const admission&) = delete;
-    virtual ~admission() = default;
+    grant_step() = default;
+    grant_step(const grant_step&) = delete;
+    grant_step& operator=(const grant_step&) = delete;
+    virtual ~grant_step() = default;
 
     /// Asks what begin() has to know: sent right behind the list that tells that we are the first,
     /// it costs no round trip.

@@ -6,11 +6,11 @@
 namespace latchkey {
 // ---- one call ----
 
-acquisition::acquisition(std::shared_ptr<local_queue> queue,
-                         std::shared_ptr<const participation> as,
-                         local_queue::wish w,
-                         acquire_options options,
-                         std::function<void(local_queue::acquired)> done)
+acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
+                           std::shared_ptr<const queue_recipe> as,
+                           local_queue::wish w,
+                           acquire_options options,
+                           std::function<void(local_queue::acquired)> done)
     : queue_(std::move(queue)),
       as_(std::move(as)),
       wish_(w),
@@ -20,11 +20,11 @@ acquisition::acquisition(std::shared_ptr<local_queue> queue,
       done_(std::move(done)),
       limit_(queue_->core()->loop()) {}
 
-void acquisition::cancel() {
+void acquire_call::cancel() {
     queue_->core()->post([self = shared_from_this()] { self->queue_->withdraw(self); });
 }
 
-void acquisition::start(std::chrono::nanoseconds limit) {
+void acquire_call::start(std::chrono::nanoseconds limit) {
     if (limit != local_queue::for_ever) {
         limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -41,13 +41,13 @@ void acquisition::start(std::chrono::nanoseconds limit) {
     }
 }
 
-void acquisition::out_of_time() {
+void acquire_call::out_of_time() {
     // Who only wants to know whether somebody is ahead got no answer at all.
     unreachable_ = wish_ == local_queue::wish::only_if_first;
     queue_->withdraw(shared_from_this());
 }
 
-void acquisition::complete(local_queue::acquired result) {
+void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
     if (unreachable_ && !result.why && !result.granted) {
@@ -62,12 +62,12 @@ void acquisition::complete(local_queue::acquired result) {
 
 // ---- the queue ----
 
-std::shared_ptr<acquisition> local_queue::enter(std::shared_ptr<const participation> as,
-                                                wish w,
-                                                std::chrono::nanoseconds limit,
-                                                acquire_options options,
-                                                std::function<void(acquired)> done) {
-    auto a = std::make_shared<acquisition>(
+std::shared_ptr<acquire_call> local_queue::enter(std::shared_ptr<const queue_recipe> as,
+                                                 wish w,
+                                                 std::chrono::nanoseconds limit,
+                                                 acquire_options options,
+                                                 std::function<void(acquired)> done) {
+    auto a = std::make_shared<acquire_call>(
         shared_from_this(), std::move(as), w, std::move(options), std::move(done));
     core_->post([self = shared_from_this(), a, limit] {
         a->start(limit);
@@ -76,7 +76,7 @@ std::shared_ptr<acquisition> local_queue::enter(std::shared_ptr<const participat
     return a;
 }
 
-void local_queue::arrive(const std::shared_ptr<acquisition>& a) {
+void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
     if (core_->closed_why()) {
         a->complete({core_->closed_why(), {}});
     } else if (!busy_) {
@@ -91,27 +91,27 @@ void local_queue::arrive(const std::shared_ptr<acquisition>& a) {
     }
 }
 
-void local_queue::contend(const std::shared_ptr<acquisition>& a) {
+void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     busy_ = admits_ == admits::one_at_a_time;
-    contender::settings s{.as = a->as_,
-                          .directory_known = directory_known_,
-                          .only_if_first = a->wish_ == wish::only_if_first,
-                          .reserved = nullptr,
-                          .released = [self = shared_from_this()] { self->advance(); }};
+    queue_participant::settings s{.as = a->as_,
+                                  .directory_known = directory_known_,
+                                  .only_if_first = a->wish_ == wish::only_if_first,
+                                  .reserved = nullptr,
+                                  .released = [self = shared_from_this()] { self->advance(); }};
     if (a->reserved_ && a->wish_ == wish::wait) {
         s.reserved = [core = core_, tell = a->reserved_](place p) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
     }
-    a->contender_ = std::make_shared<contender>(
-        core_, std::move(s), [self = shared_from_this(), a](contender::outcome o) {
+    a->contender_ = std::make_shared<queue_participant>(
+        core_, std::move(s), [self = shared_from_this(), a](queue_participant::outcome o) {
             self->on_contended(*a, std::move(o));
         });
     const auto keep = a->contender_;
     keep->start();
 }
 
-void local_queue::on_contended(acquisition& a, contender::outcome o) {
+void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = static_cast<bool>(o.granted);
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
@@ -135,7 +135,7 @@ void local_queue::advance() {
     contend(next);
 }
 
-void local_queue::withdraw(const std::shared_ptr<acquisition>& a) {
+void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
     if (a->contender_) {
         a->contender_->cancel();
         return;

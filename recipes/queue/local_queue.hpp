@@ -14,12 +14,13 @@
 
 namespace latchkey {
 
-class acquisition;
+class acquire_call;
 
 /// The callers that share one recipe object. Where only one can hold, they queue here, first come
 /// first served, and one at a time contends in the ensemble, so that an object is one participant.
 /// What is handed from caller to caller without the ensemble belongs here too.
-class local_queue final : public session_user, public std::enable_shared_from_this<local_queue> {
+class local_queue final : public session_listener,
+                          public std::enable_shared_from_this<local_queue> {
 public:
     struct acquired {
         failure why;
@@ -41,19 +42,19 @@ public:
     local_queue(std::shared_ptr<client_core> core, admits a) : core_(std::move(core)), admits_(a) {}
 
     /// Any thread. `done` is called once, on the loop; `reserved` runs as code of the user.
-    std::shared_ptr<acquisition> enter(std::shared_ptr<const participation> as,
-                                       wish w,
-                                       std::chrono::nanoseconds limit,
-                                       acquire_options options,
-                                       std::function<void(acquired)> done);
+    std::shared_ptr<acquire_call> enter(std::shared_ptr<const queue_recipe> as,
+                                        wish w,
+                                        std::chrono::nanoseconds limit,
+                                        acquire_options options,
+                                        std::function<void(acquired)> done);
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
-    friend class acquisition;
+    friend class acquire_call;
 
-    // The contender hears of its session itself; only the end of the client concerns those who
-    // queue here.
+    // The queue_participant hears of its session itself; only the end of the client concerns those
+    // who queue here.
     void session_connected() override {}
 
     void session_ended(loss) override {}
@@ -64,12 +65,12 @@ private:
 
     void client_closed(const failure& why) override;
 
-    void arrive(const std::shared_ptr<acquisition>& a);
-    void contend(const std::shared_ptr<acquisition>& a);
-    void on_contended(acquisition& a, contender::outcome o);
+    void arrive(const std::shared_ptr<acquire_call>& a);
+    void contend(const std::shared_ptr<acquire_call>& a);
+    void on_contended(acquire_call& a, queue_participant::outcome o);
     void advance();
     void on_released();
-    void withdraw(const std::shared_ptr<acquisition>& a);
+    void withdraw(const std::shared_ptr<acquire_call>& a);
 
     const std::shared_ptr<client_core> core_;
     const admits admits_;
@@ -77,17 +78,17 @@ private:
     // On the loop only.
     bool directory_known_ = false;
     bool busy_ = false;  ///< one at a time: from joining until the hold is released
-    std::list<std::shared_ptr<acquisition>> waiting_;  ///< an empty deque takes half a KiB
+    std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
 };
 
 /// One call of acquire, from its start to its result.
-class acquisition : public std::enable_shared_from_this<acquisition> {
+class acquire_call : public std::enable_shared_from_this<acquire_call> {
 public:
-    acquisition(std::shared_ptr<local_queue> queue,
-                std::shared_ptr<const participation> as,
-                local_queue::wish w,
-                acquire_options options,
-                std::function<void(local_queue::acquired)> done);
+    acquire_call(std::shared_ptr<local_queue> queue,
+                 std::shared_ptr<const queue_recipe> as,
+                 local_queue::wish w,
+                 acquire_options options,
+                 std::function<void(local_queue::acquired)> done);
 
     /// Ends it with an empty hold, unless it has a result already. Any thread.
     void cancel();
@@ -100,12 +101,12 @@ private:
     void complete(local_queue::acquired result);
 
     const std::shared_ptr<local_queue> queue_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const local_queue::wish wish_;
     const std::stop_token stop_;
     const std::shared_ptr<const std::function<void(const place&)>> reserved_;
     std::function<void(local_queue::acquired)> done_;
-    std::shared_ptr<contender> contender_;  ///< until it has a result
+    std::shared_ptr<queue_participant> contender_;  ///< until it has a result
     timer limit_;
     bool unreachable_ = false;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;

@@ -1,15 +1,15 @@
 #include "queue/protected_create.hpp"
 
+#include "queue/queue_list_of.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
-#include "queue/queue_list_of.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace latchkey {
 protected_create::protected_create(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<const participation> as,
+                                   std::shared_ptr<const queue_recipe> as,
                                    bool directory_known,
                                    std::function<void(joined)> done)
     : core_(std::move(core)),

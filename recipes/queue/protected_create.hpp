@@ -2,9 +2,9 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "znode/lost_create.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/queue_recipe.hpp"
+#include "znode/lost_create.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ public:
 
     /// `done` is called once, unless the object is forgotten before (with its session).
     protected_create(std::shared_ptr<client_core> core,
-                     std::shared_ptr<const participation> as,
+                     std::shared_ptr<const queue_recipe> as,
                      bool directory_known,
                      std::function<void(joined)> done);
 
@@ -102,7 +102,7 @@ private:
     }
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const std::vector<std::string> directories_;
     std::string prefix_;
     std::function<void(joined)> done_;

@@ -1,6 +1,6 @@
-#include "text/path.hpp"
 #include "queue/protected_create.hpp"
 #include "queue/queue_list_of.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <set>

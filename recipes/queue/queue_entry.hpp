@@ -3,8 +3,8 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/queue_recipe.hpp"
 #include "queue/participant_record.hpp"
+#include "queue/queue_recipe.hpp"
 #include "queue/turn.hpp"
 #include "znode/znode_watch.hpp"
 
@@ -15,11 +15,11 @@
 
 namespace latchkey {
 
-/// One znode of a contender in one queue: its watch, and its wait until it is the first. On the
-/// loop only, in one session; ends, without another call, when it is destroyed.
-class queued_znode final : turn::owner, znode_watch::observer {
+/// One znode of a queue_participant in one queue: its watch, and its wait until it is the first. On
+/// the loop only, in one session; ends, without another call, when it is destroyed.
+class queue_entry final : turn::owner, znode_watch::observer {
 public:
-    /// The contender; outlives it, and may destroy it in any of these.
+    /// The queue_participant; outlives it, and may destroy it in any of these.
     class owner {
     public:
         owner() = default;
@@ -29,12 +29,12 @@ public:
         /// A list was asked for that may tell that it is the first: answers to what is asked now
         /// come after it.
         virtual void on_listing() = 0;
-        virtual void on_listed(const queued_znode& z, const listing& l) = 0;
+        virtual void on_listed(const queue_entry& z, const listing& l) = 0;
         /// Who is ahead of it; false ends the wait.
-        virtual bool on_placed(queued_znode& z, const queue_verdict& v) = 0;
-        virtual void on_turn(queued_znode& z) = 0;
+        virtual bool on_placed(queue_entry& z, const queue_verdict& v) = 0;
+        virtual void on_turn(queue_entry& z) = 0;
         /// It is not there any more.
-        virtual void on_gone(queued_znode& z) = 0;
+        virtual void on_gone(queue_entry& z) = 0;
         /// Somebody asks for it back. Told of each of its watches that finds the request.
         virtual void on_revocation() = 0;
         virtual void on_refused(failure why) = 0;
@@ -43,7 +43,7 @@ public:
         ~owner() = default;
     };
 
-    queued_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
+    queue_entry(std::shared_ptr<client_core> core, std::string path, owner& o)
         : core_(std::move(core)),
           path_(std::move(path)),
           owner_(&o),
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
 
     /// Waits until it is the first. `ignored`: a prefix of names that do not count.
-    void wait(const std::shared_ptr<const participation>& as,
+    void wait(const std::shared_ptr<const queue_recipe>& as,
               const std::string& ignored,
               queue_rule rule);
 

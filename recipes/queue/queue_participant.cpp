@@ -14,9 +14,9 @@ constexpr auto farewell_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-contender::contender(std::shared_ptr<client_core> core,
-                     settings s,
-                     std::function<void(outcome)> done)
+queue_participant::queue_participant(std::shared_ptr<client_core> core,
+                                     settings s,
+                                     std::function<void(outcome)> done)
     : core_(std::move(core)),
       settings_(std::move(s)),
       done_(std::move(done)),
@@ -24,7 +24,7 @@ contender::contender(std::shared_ptr<client_core> core,
       farewell_(core_->loop()),
       retry_(core_->loop()) {}
 
-void contender::start() {
+void queue_participant::start() {
     if (core_->closed_why()) {
         core_->post([self = shared_from_this()] { self->finish({self->core_->closed_why(), {}}); });
         return;
@@ -33,7 +33,7 @@ void contender::start() {
     begin_attempt();
 }
 
-void contender::enter(state s) {
+void queue_participant::enter(state s) {
     state_ = s;
     ++step_;
     timer_.cancel();
@@ -43,7 +43,7 @@ void contender::enter(state s) {
 
 // ---- joining ----
 
-void contender::look() {
+void queue_participant::look() {
     enter(state::looking);
     const auto directories = settings_.as->directories();
     const auto all = std::make_shared<lists>(directories.size());
@@ -58,7 +58,7 @@ void contender::look() {
     }
 }
 
-void contender::on_looked(const lists& all) {
+void queue_participant::on_looked(const lists& all) {
     settings_.directory_known = true;
     bool clear = true;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -77,7 +77,7 @@ void contender::on_looked(const lists& all) {
     }
 }
 
-void contender::join_unless_blocked(const lists& all) {
+void queue_participant::join_unless_blocked(const lists& all) {
     using enum queue_verdict::answer;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const queue_verdict v =
@@ -94,7 +94,7 @@ void contender::join_unless_blocked(const lists& all) {
     join();
 }
 
-void contender::join() {
+void queue_participant::join() {
     enter(state::joining);
     create_ = std::make_shared<protected_create>(
         core_,
@@ -119,7 +119,7 @@ void contender::join() {
     });
 }
 
-void contender::on_joined(protected_create::joined j) {
+void queue_participant::on_joined(protected_create::joined j) {
     prefix_ = create_->prefix();
     create_.reset();
     first_since_joining_ =
@@ -142,7 +142,7 @@ void contender::on_joined(protected_create::joined j) {
 
 // ---- waiting ----
 
-void contender::queue(const protected_create::joined& j) {
+void queue_participant::queue(const protected_create::joined& j) {
     enter(state::queued);
     if (!j.listed) {
         wait_in_all();
@@ -157,7 +157,7 @@ void contender::queue(const protected_create::joined& j) {
 }
 
 /// From new lists, but where it waits for somebody: the first in one queue lists that again.
-void contender::wait_in_all() {
+void queue_participant::wait_in_all() {
     confirmation_.reset();
     for (const auto& z : znodes_) {
         if (!z->waits()) {
@@ -167,7 +167,7 @@ void contender::wait_in_all() {
     }
 }
 
-bool contender::on_placed(queued_znode& z, const queue_verdict& v) {
+bool queue_participant::on_placed(queue_entry& z, const queue_verdict& v) {
     if (state_ == state::held) {
         if (v.ahead > 0 && !conversion_waits_) {
             cancel_conversion();
@@ -187,7 +187,7 @@ bool contender::on_placed(queued_znode& z, const queue_verdict& v) {
     return true;
 }
 
-void contender::on_refused(failure why) {
+void queue_participant::on_refused(failure why) {
     if (state_ == state::held) {
         stop_waiting();
         watch_soon();
@@ -199,14 +199,14 @@ void contender::on_refused(failure why) {
 
 // ---- leaving ----
 
-void contender::cancel() {
+void queue_participant::cancel() {
     if (state_ != state::held && state_ != state::left && !giving_up_) {
         give_up({});
     }
 }
 
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
-void contender::give_up(outcome o) {
+void queue_participant::give_up(outcome o) {
     if (state_ != state::joining && state_ != state::moving) {
         leave(std::move(o));
         return;
@@ -224,7 +224,7 @@ void contender::give_up(outcome o) {
 }
 
 /// Deletes the znodes surely, if there are any, and ends.
-void contender::leave(outcome o) {
+void queue_participant::leave(outcome o) {
     if (znodes_.empty()) {
         finish(std::move(o));
         return;
@@ -246,7 +246,7 @@ void contender::leave(outcome o) {
     core_->deletes().add(paths(), end);
 }
 
-void contender::finish(outcome o) {
+void queue_participant::finish(outcome o) {
     const auto self = shared_from_this();
     enter(state::left);
     farewell_.cancel();

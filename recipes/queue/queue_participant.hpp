@@ -3,14 +3,14 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/participant.hpp>
 
-#include "queue/grant_step.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/queue_recipe.hpp"
+#include "queue/grant_step.hpp"
 #include "queue/protected_create.hpp"
 #include "queue/queue_entry.hpp"
+#include "queue/queue_recipe.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <cstdint>
@@ -28,15 +28,15 @@ namespace latchkey {
 ///
 /// An attempt lives in one session: nothing is granted across a change of session, and after a loss
 /// the next attempt joins at the tail. What was created is deleted surely once it does not hold,
-/// also after the owner has forgotten the contender.
-class contender final : public session_user,
-                        public hold_owner,
-                        public std::enable_shared_from_this<contender>,
-                        queued_znode::owner,
-                        admission::owner {
+/// also after the owner has forgotten the queue_participant.
+class queue_participant final : public session_listener,
+                                public hold_owner,
+                                public std::enable_shared_from_this<queue_participant>,
+                                queue_entry::owner,
+                                grant_step::owner {
 public:
     struct settings {
-        std::shared_ptr<const participation> as;
+        std::shared_ptr<const queue_recipe> as;
         bool directory_known = false;
         bool only_if_first = false;           ///< reads first, and gives up when somebody is ahead
         std::function<void(place)> reserved;  ///< on the loop
@@ -50,10 +50,12 @@ public:
     struct outcome {
         failure why;
         hold granted;
-        std::optional<admission::record_seen> record = std::nullopt;  ///< a leader's
+        std::optional<grant_step::record_seen> record = std::nullopt;  ///< a leader's
     };
 
-    contender(std::shared_ptr<client_core> core, settings s, std::function<void(outcome)> done);
+    queue_participant(std::shared_ptr<client_core> core,
+                      settings s,
+                      std::function<void(outcome)> done);
 
     void start();
 
@@ -94,17 +96,17 @@ private:
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
-    // queued_znode::owner
+    // queue_entry::owner
     void on_listing() override;
-    void on_listed(const queued_znode& z, const listing& l) override;
-    bool on_placed(queued_znode& z, const queue_verdict& v) override;
-    void on_turn(queued_znode& z) override;
-    void on_gone(queued_znode& z) override;
+    void on_listed(const queue_entry& z, const listing& l) override;
+    bool on_placed(queue_entry& z, const queue_verdict& v) override;
+    void on_turn(queue_entry& z) override;
+    void on_gone(queue_entry& z) override;
     void on_revocation() override;
 
     // admission::owner
     void on_waiting() override;
-    void on_admitted(admission::grant g) override;
+    void on_admitted(grant_step::grant g) override;
 
     void on_full() override { leave({}); }
 
@@ -123,8 +125,8 @@ private:
     void join_unless_blocked(const lists& all);
     void join();
     void on_joined(protected_create::joined j);
-    [[nodiscard]] std::shared_ptr<admission> make_admission();
-    void on_moved(znode_exchange::result r, const std::string& to);
+    [[nodiscard]] std::shared_ptr<grant_step> make_admission();
+    void on_moved(znode_swap::result r, const std::string& to);
     [[nodiscard]] queue_rule rule() const noexcept;
     void queue(const protected_create::joined& j);
     void wait_in_all();
@@ -136,7 +138,7 @@ private:
     void watch_soon();
     void become_shared();
     void become_exclusive();
-    void on_exchanged(znode_exchange::result r, const std::string& name, failure why);
+    void on_exchanged(znode_swap::result r, const std::string& name, failure why);
     void drop_exchange();
     void end_conversion(failure why, bool done);
     void lose(loss why);
@@ -151,7 +153,7 @@ private:
     void stop_waiting();
     void stop_watching();
 
-    /// Wraps a completion so that it is dropped when the contender has moved on meanwhile.
+    /// Wraps a completion so that it is dropped when the queue_participant has moved on meanwhile.
     template <class F>
     auto here(F f) {
         return [self = shared_from_this(), step = step_, f = std::move(f)](const auto& answer) {
@@ -170,21 +172,21 @@ private:
     std::optional<outcome> giving_up_;  ///< set while the own znodes have to be found first
 
     std::shared_ptr<protected_create> create_;  ///< while joining
-    std::shared_ptr<admission> admission_;      ///< from joining until admitted
-    std::optional<admission::record_seen> record_;
+    std::shared_ptr<grant_step> admission_;     ///< from joining until admitted
+    std::optional<grant_step::record_seen> record_;
     bool first_since_joining_ = false;
     bool behind_twin_ = false;                    ///< a leader has let it in right behind itself
-    std::shared_ptr<confirmation> confirmation_;  ///< once admitted, or identified
+    std::shared_ptr<quorum_check> confirmation_;  ///< once admitted, or identified
     std::string prefix_;  ///< what the names that this attempt created begin with
     /// One a directory, while they exist as far as we know.
-    std::vector<std::unique_ptr<queued_znode>> znodes_;
+    std::vector<std::unique_ptr<queue_entry>> znodes_;
     std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
 
     bool asked_back_ = false;
     std::weak_ptr<hold_state> granted_;
     converted converted_;  ///< while a conversion is under way
     bool conversion_waits_ = false;
-    std::shared_ptr<znode_exchange> exchange_;  ///< while it is not known which znode is ours
+    std::shared_ptr<znode_swap> exchange_;      ///< while it is not known which znode is ours
     std::function<void()> released_meanwhile_;  ///< ... and the hold was released
     timer timer_;
     timer farewell_;

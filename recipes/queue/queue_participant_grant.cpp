@@ -1,7 +1,7 @@
-#include "queue/queue_participant.hpp"
 #include "leader/leader_grant.hpp"
-#include "text/path.hpp"
+#include "queue/queue_participant.hpp"
 #include "semaphore/permit_grant.hpp"
+#include "text/path.hpp"
 
 #include <utility>
 
@@ -9,18 +9,18 @@
 
 namespace latchkey {
 
-std::shared_ptr<admission> contender::make_admission() {
-    admission::owner& self = *this;
+std::shared_ptr<grant_step> queue_participant::make_admission() {
+    grant_step::owner& self = *this;
     if (settings_.as->permits) {
-        return std::make_shared<permit_admission>(core_, settings_.as, create_->prefix(), self);
+        return std::make_shared<permit_grant>(core_, settings_.as, create_->prefix(), self);
     }
     if (settings_.as->leads) {
-        return std::make_shared<leader_admission>(core_, settings_.as, self);
+        return std::make_shared<leader_grant>(core_, settings_.as, self);
     }
     return nullptr;
 }
 
-void contender::admit() {
+void queue_participant::admit() {
     enter(state::admitting);
     admission_->begin({.path = znodes_.front()->path(),
                        .zxid = zxid_,
@@ -29,12 +29,12 @@ void contender::admit() {
 }
 
 /// Next to be granted: it has to be believed then, and its znode has to be there.
-void contender::on_waiting() {
+void queue_participant::on_waiting() {
     core_->heartbeat().demand(this, znodes_.front()->path());
     znodes_.front()->watch();
 }
 
-void contender::on_admitted(admission::grant g) {
+void queue_participant::on_admitted(grant_step::grant g) {
     if (g.paths != paths()) {
         set_znodes(g.paths);
     }
@@ -45,8 +45,8 @@ void contender::on_admitted(admission::grant g) {
     confirm(g.found);
 }
 
-void contender::confirm(bool look_for_them) {
-    confirmation_ = std::make_shared<confirmation>(
+void queue_participant::confirm(bool look_for_them) {
+    confirmation_ = std::make_shared<quorum_check>(
         core_,
         paths(),
         [this, look_for_them](result_code code) {

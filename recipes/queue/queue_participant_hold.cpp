@@ -13,13 +13,13 @@ namespace {
 /// unnoticed for long.
 constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 
-bool is_unwatched(const std::unique_ptr<queued_znode>& z) {
+bool is_unwatched(const std::unique_ptr<queue_entry>& z) {
     return !z->waits() && !z->watched();
 }
 
 }  // namespace
 
-void contender::publish() {
+void queue_participant::publish() {
     enter(state::held);
     confirmation_.reset();
     core_->heartbeat().demand(this, znodes_.front()->path());
@@ -36,13 +36,13 @@ void contender::publish() {
 }
 
 /// Those that have not been watched while they waited.
-void contender::watch_soon() {
+void queue_participant::watch_soon() {
     if (std::any_of(znodes_.begin(), znodes_.end(), is_unwatched)) {
         timer_.start(own_watch_delay, [this] { watch(); });
     }
 }
 
-bool contender::watch() {
+bool queue_participant::watch() {
     bool watched = true;
     for (const auto& z : znodes_) {
         if (is_unwatched(z)) {
@@ -53,7 +53,7 @@ bool contender::watch() {
     return watched;
 }
 
-void contender::lose(loss why) {
+void queue_participant::lose(loss why) {
     if (const auto lost = granted_.lock()) {
         lost->lose(why);
         if (const auto tell = std::exchange(settings_.lost, nullptr)) {
@@ -63,14 +63,14 @@ void contender::lose(loss why) {
     end_conversion({errc::hold_lost, to_string(why)}, false);
 }
 
-void contender::on_revocation() {
+void queue_participant::on_revocation() {
     asked_back_ = true;
     if (const auto asked = granted_.lock()) {
         asked->ask_back();
     }
 }
 
-void contender::release(std::function<void()> gone) {
+void queue_participant::release(std::function<void()> gone) {
     if (exchange_) {
         released_meanwhile_ = gone ? std::move(gone) : [] {};
         return;
@@ -90,7 +90,7 @@ void contender::release(std::function<void()> gone) {
 
 // ---- conversions ----
 
-void contender::convert(lock_mode to, bool wait, converted done) {
+void queue_participant::convert(lock_mode to, bool wait, converted done) {
     const auto held = granted_.lock();
     if (!held || znodes_.empty() || held->why_lost() != loss::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
@@ -119,7 +119,7 @@ void contender::convert(lock_mode to, bool wait, converted done) {
 }
 
 /// Curator's downgrade, in one transaction: a reader with the writer's number.
-void contender::become_shared() {
+void queue_participant::become_shared() {
     const queue_markers& markers = settings_.as->markers;
     const std::string& own = znodes_.front()->path();
     const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());
@@ -127,7 +127,7 @@ void contender::become_shared() {
         join_path(settings_.as->directory, prefix_ + std::string(markers.shared) + number);
     stop_watching();
     timer_.cancel();
-    exchange_ = std::make_shared<znode_exchange>(
+    exchange_ = std::make_shared<znode_swap>(
         core_,
         std::vector{request::create(to,
                                     settings_.as->data(lock_mode::shared),
@@ -135,17 +135,17 @@ void contender::become_shared() {
                                     settings_.as->access)},
         std::vector{request::check(settings_.as->directory)},
         own,
-        [this, to](znode_exchange::result r, failure why) { on_exchanged(r, to, std::move(why)); });
+        [this, to](znode_swap::result r, failure why) { on_exchanged(r, to, std::move(why)); });
     exchange_->send();
 }
 
-void contender::on_exchanged(znode_exchange::result r, const std::string& to, failure why) {
+void queue_participant::on_exchanged(znode_swap::result r, const std::string& to, failure why) {
     const auto keep = shared_from_this();
     exchange_.reset();
-    if (r == znode_exchange::result::gone || r == znode_exchange::result::guard_failed) {
+    if (r == znode_swap::result::gone || r == znode_swap::result::guard_failed) {
         on_gone();
     } else {
-        if (r == znode_exchange::result::done) {
+        if (r == znode_swap::result::done) {
             set_znodes({to});
             if (const auto held = granted_.lock(); held && held->why_lost() == loss::none) {
                 core_->heartbeat().demand(this, to);
@@ -153,7 +153,7 @@ void contender::on_exchanged(znode_exchange::result r, const std::string& to, fa
             }
         }
         znodes_.front()->watch();
-        end_conversion(std::move(why), r == znode_exchange::result::done);
+        end_conversion(std::move(why), r == znode_swap::result::done);
     }
     if (auto gone = std::exchange(released_meanwhile_, nullptr)) {
         release(std::move(gone));
@@ -162,12 +162,12 @@ void contender::on_exchanged(znode_exchange::result r, const std::string& to, fa
 
 /// Everything later waits for us already, and nothing can come before us: what is left to wait for
 /// are the readers that are ahead.
-void contender::become_exclusive() {
+void queue_participant::become_exclusive() {
     znodes_.front()->wait(settings_.as, prefix_, queue_rule::everybody);
     znodes_.front()->resume();
 }
 
-void contender::cancel_conversion() {
+void queue_participant::cancel_conversion() {
     if (converted_ && !exchange_) {
         stop_waiting();
         watch_soon();
@@ -175,7 +175,7 @@ void contender::cancel_conversion() {
     }
 }
 
-void contender::on_turn(queued_znode& z) {
+void queue_participant::on_turn(queue_entry& z) {
     z.stop_waiting();
     if (state_ != state::held) {
         const auto waits = [](const auto& one) { return one->waits(); };
@@ -201,7 +201,7 @@ void contender::on_turn(queued_znode& z) {
 }
 
 /// The first everywhere; granted once it is known by which token.
-void contender::grant(bool look_for_them) {
+void queue_participant::grant(bool look_for_them) {
     for (const auto& z : znodes_) {
         zxid_ = zxid_ != 0 ? zxid_ : z->czxid();
     }
@@ -212,7 +212,7 @@ void contender::grant(bool look_for_them) {
     }
 }
 
-void contender::identify(bool look_for_them) {
+void queue_participant::identify(bool look_for_them) {
     core_->submit(request::get(znodes_.front()->path()),
                   here([this, look_for_them](const reply& r) {
                       if (r.ok()) {
@@ -226,14 +226,14 @@ void contender::identify(bool look_for_them) {
                   }));
 }
 
-void contender::end_conversion(failure why, bool done) {
+void queue_participant::end_conversion(failure why, bool done) {
     if (const auto tell = std::exchange(converted_, nullptr)) {
         tell(std::move(why), done);
     }
 }
 
 /// The znodes go with the session.
-void contender::drop_exchange() {
+void queue_participant::drop_exchange() {
     if (const auto dropped = std::exchange(exchange_, nullptr)) {
         dropped->forget();
     }

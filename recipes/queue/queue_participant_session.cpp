@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-// What a contender makes of what becomes of its session.
+// What a queue_participant makes of what becomes of its session.
 
 namespace latchkey {
 
-void contender::session_connected() {
+void queue_participant::session_connected() {
     switch (state_) {
         case state::unconnected:
         case state::looking:
@@ -46,14 +46,14 @@ void contender::session_connected() {
     }
 }
 
-void contender::session_suspended() {
+void queue_participant::session_suspended() {
     const auto& leads = settings_.as->leads;
     if (state_ == state::held && leads && leads->steps_down_when_suspended) {
         step_down(loss::suspended);
     }
 }
 
-void contender::session_ended(loss why) {
+void queue_participant::session_ended(loss why) {
     znodes_.clear();
     if (const auto forgotten = std::exchange(create_, nullptr)) {
         forgotten->forget();
@@ -72,21 +72,21 @@ void contender::session_ended(loss why) {
     }
 }
 
-void contender::validity_passed() {
+void queue_participant::validity_passed() {
     if (state_ == state::held) {
         step_down(loss::deadline_passed);
     }
 }
 
 /// The znodes stay until the hold is released.
-void contender::step_down(loss why) {
+void queue_participant::step_down(loss why) {
     core_->heartbeat().withdraw(this);
     stop_waiting();
     lose(why);
 }
 
 /// What the own znode's watch would have told, had it been set.
-void contender::znode_missing(const std::string& path) {
+void queue_participant::znode_missing(const std::string& path) {
     const auto found = std::find_if(
         znodes_.begin(), znodes_.end(), [&path](const auto& z) { return z->path() == path; });
     if (found != znodes_.end() && state_ != state::left) {
@@ -94,7 +94,7 @@ void contender::znode_missing(const std::string& path) {
     }
 }
 
-void contender::client_closed(const failure& why) {
+void queue_participant::client_closed(const failure& why) {
     lose(loss::client_closed);
     drop_exchange();
     core_->deletes().add(paths(), nullptr);

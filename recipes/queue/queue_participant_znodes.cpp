@@ -1,16 +1,16 @@
 #include "queue/queue_participant.hpp"
 #include "text/path.hpp"
 
-// The znodes that a contender has in the queues, and how it comes to them and loses them.
+// The znodes that a queue_participant has in the queues, and how it comes to them and loses them.
 
 namespace latchkey {
 
-void contender::begin_attempt() {
+void queue_participant::begin_attempt() {
     lose_place();
     start_attempt();
 }
 
-void contender::lose_place() {
+void queue_participant::lose_place() {
     znodes_.clear();
     admission_.reset();
     asked_back_ = false;
@@ -24,7 +24,7 @@ void contender::lose_place() {
 }
 
 /// While disconnected nothing happens: again with the next connection.
-void contender::start_attempt() {
+void queue_participant::start_attempt() {
     if (!core_->connected()) {
         return;
     }
@@ -35,15 +35,15 @@ void contender::start_attempt() {
     }
 }
 
-void contender::set_znodes(const std::vector<std::string>& paths) {
+void queue_participant::set_znodes(const std::vector<std::string>& paths) {
     znodes_.clear();
     for (const std::string& path : paths) {
-        queued_znode::owner& self = *this;
-        znodes_.push_back(std::make_unique<queued_znode>(core_, path, self));
+        queue_entry::owner& self = *this;
+        znodes_.push_back(std::make_unique<queue_entry>(core_, path, self));
     }
 }
 
-std::vector<std::string> contender::paths() const {
+std::vector<std::string> queue_participant::paths() const {
     std::vector<std::string> all;
     for (const auto& z : znodes_) {
         all.push_back(z->path());
@@ -51,30 +51,30 @@ std::vector<std::string> contender::paths() const {
     return all;
 }
 
-void contender::stop_waiting() {
+void queue_participant::stop_waiting() {
     for (const auto& z : znodes_) {
         z->stop_waiting();
     }
 }
 
-void contender::stop_watching() {
+void queue_participant::stop_watching() {
     for (const auto& z : znodes_) {
         z->stop_watching();
     }
 }
 
-void contender::on_listing() {
+void queue_participant::on_listing() {
     if (admission_ && admission_->looks_behind_each_list()) {
         admission_->look_ahead();
     }
 }
 
-void contender::on_listed(const queued_znode& z, const listing& l) {
+void queue_participant::on_listed(const queue_entry& z, const listing& l) {
     delete_strays(z.path(), l);
 }
 
 /// A second znode of the same attempt is a create that was thought lost: ours to delete.
-void contender::delete_strays(const std::string& own, const listing& l) {
+void queue_participant::delete_strays(const std::string& own, const listing& l) {
     for (const std::string& stray : queue_of(l, settings_.as->markers).with_prefix(prefix_)) {
         if (stray != name_of(own)) {
             core_->deletes().add(join_path(parent_of(own), stray), nullptr);
@@ -83,7 +83,7 @@ void contender::delete_strays(const std::string& own, const listing& l) {
 }
 
 /// Somebody deleted our znode, unless we are just exchanging it for another one.
-void contender::on_gone(queued_znode& z) {
+void queue_participant::on_gone(queue_entry& z) {
     if (exchange_ || (admission_ && !admission_->in_doubt().empty())) {
         return;
     }

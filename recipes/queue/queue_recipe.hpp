@@ -41,7 +41,7 @@ struct leader_terms {
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
-struct participation {
+struct queue_recipe {
     std::string directory;
     queue_markers markers;
     lock_mode mode = lock_mode::exclusive;
@@ -68,11 +68,11 @@ struct participation {
 
 /// What stands between the GUID and the sequence.
 /// The same for another number of permits.
-[[nodiscard]] inline std::shared_ptr<const participation> with_permits(const participation& as,
-                                                                       std::uint32_t count) {
+[[nodiscard]] inline std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
+                                                                      std::uint32_t count) {
     auto terms = std::make_shared<permit_terms>(*as.permits);
     terms->count = count;
-    auto mine = std::make_shared<participation>(as);
+    auto mine = std::make_shared<queue_recipe>(as);
     mine->permits = std::move(terms);
     return mine;
 }

@@ -2,7 +2,7 @@
 
 namespace latchkey {
 
-void confirmation::start() {
+void quorum_check::start() {
     const auto keep = shared_from_this();
     if (core_->believable() && !look_for_them_) {
         done_(result_code::ok);

@@ -12,12 +12,12 @@ namespace latchkey {
 /// Waits until the session may be believed. A watch event that was buffered while this process
 /// stood still proves nothing, and neither does a list of a follower that was left behind: only a
 /// quorum write does. On the loop only; ends, without a call, when it is destroyed.
-class confirmation : public std::enable_shared_from_this<confirmation> {
+class quorum_check : public std::enable_shared_from_this<quorum_check> {
 public:
     /// Told `ok` when it may be believed: at once, unless the znodes have to be looked for, or
     /// after a write. Any other code is the answer to that: `no_node` if one of the own znodes is
     /// gone.
-    confirmation(std::shared_ptr<client_core> core,
+    quorum_check(std::shared_ptr<client_core> core,
                  std::vector<std::string> znodes,
                  std::function<void(result_code)> done,
                  bool look_for_them = false)

@@ -20,7 +20,7 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
 }
 
 turn::turn(std::shared_ptr<client_core> core,
-           std::shared_ptr<const participation> as,
+           std::shared_ptr<const queue_recipe> as,
            std::string own,
            std::string ignored,
            queue_rule rule,
@@ -160,7 +160,7 @@ void turn::confirm() {
         owner_->on_turn();
         return;
     }
-    confirmation_ = std::make_shared<confirmation>(
+    confirmation_ = std::make_shared<quorum_check>(
         core_, std::vector{own_}, [this, step = step_](result_code code) {
             const auto keep = shared_from_this();
             if (step != step_) {

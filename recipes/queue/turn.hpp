@@ -3,12 +3,12 @@
 #include <latchkey/participant.hpp>
 
 #include "client/client_core.hpp"
-#include "queue/quorum_check.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/queue_recipe.hpp"
-#include "text/path.hpp"
 #include "queue/queue_list_of.hpp"
+#include "queue/queue_recipe.hpp"
+#include "queue/quorum_check.hpp"
+#include "text/path.hpp"
 #include "znode/znode_watch.hpp"
 
 #include <cstdint>
@@ -57,7 +57,7 @@ public:
     /// `own` is the znode's path; `ignored` a prefix of names that do not count: what the own
     /// attempt created.
     turn(std::shared_ptr<client_core> core,
-         std::shared_ptr<const participation> as,
+         std::shared_ptr<const queue_recipe> as,
          std::string own,
          std::string ignored,
          queue_rule rule,
@@ -99,7 +99,7 @@ private:
     }
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const std::string own_;  ///< its path
     const std::string ignored_;
     const queue_rule rule_;
@@ -109,7 +109,7 @@ private:
     queue_verdict verdict_;
     /// While it waits for somebody: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;
-    std::shared_ptr<confirmation> confirmation_;  ///< while first, and not yet believed
+    std::shared_ptr<quorum_check> confirmation_;  ///< while first, and not yet believed
     paced_retry retry_;
 };
 

@@ -1,9 +1,9 @@
 #include <latchkey/curator_semaphore.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "call/blocking_read.hpp"
-#include "text/path.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/participant_record.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -19,16 +19,16 @@ constexpr queue_markers guard_names{.exclusive = "lock-"};
 /// As many znodes as a transaction has room for, with records in them.
 constexpr std::uint32_t most_at_once = 100;
 
-participation terms_of(const client_core& core,
-                       const std::string& path,
-                       std::uint32_t limit,
-                       mutex_options options) {
+queue_recipe terms_of(const client_core& core,
+                      const std::string& path,
+                      std::uint32_t limit,
+                      mutex_options options) {
     check_path(path);
     if (limit == 0) {
         throw error(errc::invalid_argument, "a limit of 0 permits: nothing would ever be granted");
     }
     const bool recorded = !options.data;
-    participation as = participation_of(core, path + "/locks", guard_names, std::move(options));
+    queue_recipe as = queue_recipe_of(core, path + "/locks", guard_names, std::move(options));
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
     }
@@ -46,10 +46,10 @@ participation terms_of(const client_core& core,
 
 class curator_semaphore::impl {
 public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
 
-    [[nodiscard]] std::shared_ptr<const participation> as(std::uint32_t permits) const {
+    [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
             throw error(errc::invalid_argument,
                         "an acquire of " + std::to_string(permits) + " permits: use 1 to " +
@@ -64,7 +64,7 @@ public:
         return with_permits(as_, permits);
     }
 
-    [[nodiscard]] const participation& as() const noexcept { return as_; }
+    [[nodiscard]] const queue_recipe& as() const noexcept { return as_; }
 
     /// The children of a directory; none if it is not there.
     [[nodiscard]] std::vector<std::string> names_in(const reply& r,
@@ -73,10 +73,10 @@ public:
         return r.names;
     }
 
-    const acquirer acquire;
+    const acquire_calls acquire;
 
 private:
-    const participation as_;
+    const queue_recipe as_;
 };
 
 curator_semaphore::curator_semaphore(client& c,
@@ -124,16 +124,16 @@ void curator_semaphore::async_acquire(std::uint32_t permits,
 
 std::uint32_t curator_semaphore::available() {
     const permit_terms& terms = *impl_->as().permits;
-    const reply r = ask(*impl_->acquire.core(), request::children(terms.directory));
+    const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
     const std::size_t taken = impl_->names_in(r, terms.directory).size();
     return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
 }
 
 std::vector<participant> curator_semaphore::participants() {
-    const participation& as = impl_->as();
+    const queue_recipe& as = impl_->as();
     const std::string& leases = as.permits->directory;
-    const std::vector<reply> lists =
-        ask(*impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
+    const std::vector<reply> lists = blocking_read(
+        *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
     const auto paths_in = [](const std::string& directory, const std::vector<std::string>& names) {
         std::vector<std::string> paths;
         for (const std::string& name : names) {

@@ -1,7 +1,7 @@
 #include "semaphore/permit_grant.hpp"
 
-#include "text/path.hpp"
 #include "semaphore/permits.hpp"
+#include "text/path.hpp"
 
 #include <utility>
 
@@ -24,27 +24,27 @@ std::vector<std::string> paths_of(const permit_terms& terms, const std::string& 
 
 }  // namespace
 
-permit_admission::permit_admission(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<const participation> as,
-                                   const std::string& prefix,
-                                   owner& o)
+permit_grant::permit_grant(std::shared_ptr<client_core> core,
+                           std::shared_ptr<const queue_recipe> as,
+                           const std::string& prefix,
+                           owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
       permits_(paths_of(*as_->permits, prefix)),
       owner_(&o),
       retry_(core_->loop()) {}
 
-permit_admission::~permit_admission() {
+permit_grant::~permit_grant() {
     if (exchange_) {
         exchange_->forget();
     }
 }
 
-void permit_admission::look_ahead() {
+void permit_grant::look_ahead() {
     look(false);
 }
 
-void permit_admission::begin(place p) {
+void permit_grant::begin(place p) {
     place_ = std::move(p.path);
     wait_ = p.wait;
     if (!p.first_since) {
@@ -54,7 +54,7 @@ void permit_admission::begin(place p) {
     }
 }
 
-void permit_admission::session_connected() {
+void permit_grant::session_connected() {
     if (exchange_) {
         exchange_->session_connected();
     } else if (!place_.empty()) {
@@ -62,7 +62,7 @@ void permit_admission::session_connected() {
     }
 }
 
-void permit_admission::look(bool watch) {
+void permit_grant::look(bool watch) {
     const std::uint64_t step = ++step_;
     limit_.reset();
     taken_.reset();
@@ -78,7 +78,7 @@ void permit_admission::look(bool watch) {
             }
         });
     }
-    const auto into = [&](std::optional<reply> permit_admission::*answer) {
+    const auto into = [&](std::optional<reply> permit_grant::*answer) {
         return [weak = weak_from_this(), step, answer](reply r) {
             const auto self = weak.lock();
             if (self && self->step_ == step) {
@@ -89,7 +89,7 @@ void permit_admission::look(bool watch) {
             }
         };
     };
-    const auto send = [&](request r, std::optional<reply> permit_admission::*answer) {
+    const auto send = [&](request r, std::optional<reply> permit_grant::*answer) {
         if (watcher_) {
             core_->submit(std::move(r), watcher_, into(answer));
         } else {
@@ -97,25 +97,25 @@ void permit_admission::look(bool watch) {
         }
     };
     if (!as_->permits->leases) {
-        send(request::get(as_->permits->semaphore), &permit_admission::limit_);
+        send(request::get(as_->permits->semaphore), &permit_grant::limit_);
     }
-    send(request::children(as_->permits->directory), &permit_admission::taken_);
+    send(request::children(as_->permits->directory), &permit_grant::taken_);
 }
 
-bool permit_admission::looked() const noexcept {
+bool permit_grant::looked() const noexcept {
     return taken_ && (limit_ || as_->permits->leases);
 }
 
-std::optional<std::uint32_t> permit_admission::limit() const {
+std::optional<std::uint32_t> permit_grant::limit() const {
     return as_->permits->leases ? as_->permits->limit : read_limit(limit_->data);
 }
 
-std::uint64_t permit_admission::taken() const noexcept {
+std::uint64_t permit_grant::taken() const noexcept {
     return as_->permits->leases ? taken_->names.size() : permits_taken(taken_->names);
 }
 
 /// What was seen and will not change by waiting.
-failure permit_admission::refusal() const {
+failure permit_grant::refusal() const {
     const permit_terms& terms = *as_->permits;
     const std::string name = '"' + escaped(terms.semaphore) + '"';
     const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
@@ -142,7 +142,7 @@ failure permit_admission::refusal() const {
     return {};
 }
 
-void permit_admission::on_looked() {
+void permit_grant::on_looked() {
     const auto keep = shared_from_this();
     if (failure why = refusal()) {
         owner_->on_refused(std::move(why));
@@ -156,7 +156,7 @@ void permit_admission::on_looked() {
     }
 }
 
-void permit_admission::decide() {
+void permit_grant::decide() {
     if (limit_ && limit_->code == result_code::no_node) {
         owner_->on_gone();  // the semaphore was removed, and our place with it
         return;
@@ -177,7 +177,7 @@ void permit_admission::decide() {
     }
 }
 
-void permit_admission::take() {
+void permit_grant::take() {
     const permit_terms& terms = *as_->permits;
     watcher_.reset();
     ++step_;
@@ -201,21 +201,21 @@ void permit_admission::take() {
     if (!terms.leases) {
         guards.push_back(request::check(terms.semaphore, limit_->stat.version));
     }
-    exchange_ = std::make_shared<znode_exchange>(
-        core_,
-        std::move(to),
-        guards,
-        place_,
-        [weak = weak_from_this()](znode_exchange::result r, failure why) {
-            if (const auto self = weak.lock()) {
-                self->on_taken(r, std::move(why));
-            }
-        });
+    exchange_ =
+        std::make_shared<znode_swap>(core_,
+                                     std::move(to),
+                                     guards,
+                                     place_,
+                                     [weak = weak_from_this()](znode_swap::result r, failure why) {
+                                         if (const auto self = weak.lock()) {
+                                             self->on_taken(r, std::move(why));
+                                         }
+                                     });
     exchange_->send();
 }
 
-void permit_admission::on_taken(znode_exchange::result r, failure why) {
-    using enum znode_exchange::result;
+void permit_grant::on_taken(znode_swap::result r, failure why) {
+    using enum znode_swap::result;
     const auto keep = shared_from_this();
     const bool in_doubt = std::exchange(exchange_, nullptr)->in_doubt();
     switch (r) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "queue/grant_step.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
+#include "queue/grant_step.hpp"
 #include "queue/queue_recipe.hpp"
 #include "znode/znode_swap.hpp"
 
@@ -20,15 +20,14 @@ namespace latchkey {
 ///
 /// Only heads take permits, and in the same transaction leave the queue. So the view of a new head
 /// holds all that were taken before: one that is out of date can only count too many.
-class permit_admission final : public admission,
-                               public std::enable_shared_from_this<permit_admission> {
+class permit_grant final : public grant_step, public std::enable_shared_from_this<permit_grant> {
 public:
     /// `prefix`: what the names of this attempt begin with.
-    permit_admission(std::shared_ptr<client_core> core,
-                     std::shared_ptr<const participation> as,
-                     const std::string& prefix,
-                     owner& o);
-    ~permit_admission() override;
+    permit_grant(std::shared_ptr<client_core> core,
+                 std::shared_ptr<const queue_recipe> as,
+                 const std::string& prefix,
+                 owner& o);
+    ~permit_grant() override;
 
     /// Asks what is free, for begin() to use: sent right behind what tells that we are the first,
     /// it costs no round trip; and again behind whatever takes its place. Refuses what can never
@@ -53,10 +52,10 @@ private:
     void on_looked();
     void decide();
     void take();
-    void on_taken(znode_exchange::result r, failure why);
+    void on_taken(znode_swap::result r, failure why);
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     owner* const owner_;
 
@@ -66,7 +65,7 @@ private:
     std::optional<reply> limit_;  ///< if it is stored
     std::optional<reply> taken_;
     std::shared_ptr<session::watcher> watcher_;
-    std::shared_ptr<znode_exchange> exchange_;
+    std::shared_ptr<znode_swap> exchange_;
     result_code directory_refused_ = result_code::ok;  ///< why it could not be made
     paced_retry retry_;
 };

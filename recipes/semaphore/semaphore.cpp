@@ -1,10 +1,10 @@
 #include <latchkey/semaphore.hpp>
 
-#include "queue/acquire_calls.hpp"
 #include "call/blocking_read.hpp"
-#include "text/path.hpp"
-#include "semaphore/permits.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/participant_record.hpp"
+#include "semaphore/permits.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,13 +24,13 @@ void check_count(std::uint32_t permits, const char* what) {
     }
 }
 
-participation terms_of(const client_core& core,
-                       const std::string& path,
-                       std::optional<std::uint32_t> limit,
-                       mutex_options options) {
+queue_recipe terms_of(const client_core& core,
+                      const std::string& path,
+                      std::optional<std::uint32_t> limit,
+                      mutex_options options) {
     check_path(path);
     const bool recorded = !options.data;
-    participation as = participation_of(core, path + "/queue", queue_names, std::move(options));
+    queue_recipe as = queue_recipe_of(core, path + "/queue", queue_names, std::move(options));
     if (recorded) {
         as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
     }
@@ -47,10 +47,10 @@ participation terms_of(const client_core& core,
 
 class semaphore::impl {
 public:
-    impl(const std::shared_ptr<client_core>& core, participation p)
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
 
-    [[nodiscard]] std::shared_ptr<const participation> as(std::uint32_t permits) const {
+    [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         check_count(permits, "an acquire");
         return with_permits(as_, permits);
     }
@@ -60,7 +60,7 @@ public:
     /// The answers to a get of the semaphore and to what else is asked.
     [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
         also.insert(also.begin(), request::get(terms().semaphore));
-        std::vector<reply> answers = ask(*acquire.core(), also);
+        std::vector<reply> answers = blocking_read(*acquire.core(), also);
         failure_of(answers.front().code, terms().semaphore).raise_unless(answers.front().ok());
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& r = answers[i];
@@ -79,10 +79,10 @@ public:
         return *limit;
     }
 
-    const acquirer acquire;
+    const acquire_calls acquire;
 
 private:
-    const participation as_;
+    const queue_recipe as_;
 };
 
 semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options) {
@@ -133,8 +133,8 @@ void semaphore::resize(std::uint32_t limit) {
     check_count(limit, "a limit");
     const reply now = impl_->look({}).front();
     static_cast<void>(impl_->limit_in(now));
-    const reply r =
-        ask(*impl_->acquire.core(), request::set(path(), std::to_string(limit), now.stat.version));
+    const reply r = blocking_read(*impl_->acquire.core(),
+                                  request::set(path(), std::to_string(limit), now.stat.version));
     // Sent again after a lost answer, it may meet itself.
     if (r.code != result_code::bad_version || this->limit() != limit) {
         failure_of(r.code, path()).raise_unless(r.ok());

@@ -14,28 +14,28 @@ failure foreign_data(std::string_view path) {
                 "another path"};
 }
 
-leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
-                                         std::string own,
-                                         std::string text,
-                                         std::optional<std::int32_t> version)
-    : errand(std::move(core)),
+guarded_write::guarded_write(std::shared_ptr<client_core> core,
+                             std::string own,
+                             std::string text,
+                             std::optional<std::int32_t> version)
+    : retrying_operation(std::move(core)),
       own_(std::move(own)),
       path_(parent_of(own_)),
       is_record_(true),
       text_(std::move(text)),
       version_(version) {}
 
-leader_record_write::leader_record_write(std::shared_ptr<client_core> core,
-                                         std::string own,
-                                         std::string mailbox,
-                                         const leader_letter& letter)
-    : errand(std::move(core)),
+guarded_write::guarded_write(std::shared_ptr<client_core> core,
+                             std::string own,
+                             std::string mailbox,
+                             const mailbox_message& letter)
+    : retrying_operation(std::move(core)),
       own_(std::move(own)),
       path_(std::move(mailbox)),
       is_record_(false),
-      text_(write_leader_letter(letter)) {}
+      text_(write_mailbox_message(letter)) {}
 
-void leader_record_write::session_connected() {
+void guarded_write::session_connected() {
     if (core()->generation() != generation_) {
         // It was wanted by a leader of the session before, whose znode may still be there.
         end(outcome::unknown);
@@ -50,11 +50,11 @@ void leader_record_write::session_connected() {
     }
 }
 
-void leader_record_write::session_ended(loss) {
+void guarded_write::session_ended(loss) {
     end(outcome::unknown);
 }
 
-void leader_record_write::look() {
+void guarded_write::look() {
     if (last_try_) {
         end(outcome::unknown);
         return;
@@ -62,7 +62,7 @@ void leader_record_write::look() {
     core()->submit(request::get(path_), here([this](const reply& r) { on_seen(r); }));
 }
 
-void leader_record_write::on_seen(const reply& r) {
+void guarded_write::on_seen(const reply& r) {
     if (r.code == result_code::no_node) {
         end(outcome::gone);
     } else if (!r.ok()) {
@@ -78,14 +78,14 @@ void leader_record_write::on_seen(const reply& r) {
     }
 }
 
-void leader_record_write::write() {
+void guarded_write::write() {
     sent_ = true;
     in_flight_ = true;
     core()->submit(request::multi({request::check(own_), request::set(path_, text_, *version_)}),
                    here([this](const reply& r) { on_written(r); }));
 }
 
-void leader_record_write::on_written(const reply& r) {
+void guarded_write::on_written(const reply& r) {
     in_flight_ = false;
     in_doubt_ = in_doubt_ || outcome_unknown(r.code);
     const auto refused = [&r](std::size_t i, result_code code) {
@@ -104,7 +104,7 @@ void leader_record_write::on_written(const reply& r) {
 }
 
 /// Not done for another reason, or not known to be.
-void leader_record_write::refuse(result_code code) {
+void guarded_write::refuse(result_code code) {
     if (outcome_unknown(code) || code == result_code::throttled) {
         retry_later();
     } else {
@@ -112,7 +112,7 @@ void leader_record_write::refuse(result_code code) {
     }
 }
 
-void leader_record_write::end(outcome what, failure why) {
+void guarded_write::end(outcome what, failure why) {
     what_ = what;
     finish({std::move(why), what == outcome::written});
 }

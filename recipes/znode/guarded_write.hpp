@@ -16,7 +16,7 @@ namespace latchkey {
 /// other, so that a write that was thought lost and comes late is refused. When the outcome is not
 /// known the data is read, and tells. Data of the path that is no record is left alone. Ends with
 /// the session.
-class leader_record_write final : public errand {
+class guarded_write final : public retrying_operation {
 public:
     enum class outcome : std::uint8_t {
         unknown,  ///< the session, or somebody, ended it: it may have been written, if sent()
@@ -27,16 +27,16 @@ public:
 
     /// `own` is the leader's znode, in the path's directory; `version` that of the data that may be
     /// replaced, if it was read already.
-    leader_record_write(std::shared_ptr<client_core> core,
-                        std::string own,
-                        std::string text,
-                        std::optional<std::int32_t> version);
+    guarded_write(std::shared_ptr<client_core> core,
+                  std::string own,
+                  std::string text,
+                  std::optional<std::int32_t> version);
 
     /// A letter into the mailbox at `mailbox`, whatever is in there.
-    leader_record_write(std::shared_ptr<client_core> core,
-                        std::string own,
-                        std::string mailbox,
-                        const leader_letter& letter);
+    guarded_write(std::shared_ptr<client_core> core,
+                  std::string own,
+                  std::string mailbox,
+                  const mailbox_message& letter);
 
     /// Nothing more is sent: ends with the answer to what is under way. False if nothing is.
     bool end_with_this_try() noexcept {

@@ -1,7 +1,7 @@
 #include "znode/late_znode.hpp"
 
-#include "znode/lost_create.hpp"
 #include "text/path.hpp"
+#include "znode/lost_create.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "loop/paced_retry.hpp"
 #include "client/session_listener.hpp"
+#include "loop/paced_retry.hpp"
 
 #include <chrono>
 #include <memory>
@@ -15,7 +15,7 @@ namespace latchkey {
 /// may be somebody else's by the time a delete is repeated, so it is deleted only when it was found
 /// to be of this session. On the loop only; lives with the session, or until it is gone and creates
 /// that old are impossible.
-class late_znode final : public session_user, public std::enable_shared_from_this<late_znode> {
+class late_znode final : public session_listener, public std::enable_shared_from_this<late_znode> {
 public:
     /// It is not there now. It is looked for on each later connection, after a write, which such a
     /// create is ahead of. Kept alive by the core.

@@ -1,7 +1,7 @@
 #include "znode/lost_create.hpp"
 
-#include "text/path.hpp"
 #include "queue/queue_list_of.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,7 @@ bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
 }
 
 std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
-                                                std::shared_ptr<const participation> as,
+                                                std::shared_ptr<const queue_recipe> as,
                                                 std::string prefix) {
     std::shared_ptr<lost_create> made(
         new lost_create(std::move(core), std::move(as), std::move(prefix)));
@@ -29,7 +29,7 @@ std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> cor
 }
 
 lost_create::lost_create(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const participation> as,
+                         std::shared_ptr<const queue_recipe> as,
                          std::string prefix)
     : core_(std::move(core)),
       as_(std::move(as)),

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "queue/queue_recipe.hpp"
 #include "client/session_listener.hpp"
+#include "queue/queue_recipe.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,11 +22,12 @@ namespace latchkey {
 /// directories are looked at again on each later connection, behind its first write, which such a
 /// create is ahead of. On the loop only; lives with the session, or until creates that old are
 /// impossible.
-class lost_create final : public session_user, public std::enable_shared_from_this<lost_create> {
+class lost_create final : public session_listener,
+                          public std::enable_shared_from_this<lost_create> {
 public:
     /// `prefix` is what the names of its attempt begin with. Kept alive by the core.
     static std::shared_ptr<lost_create> await(std::shared_ptr<client_core> core,
-                                              std::shared_ptr<const participation> as,
+                                              std::shared_ptr<const queue_recipe> as,
                                               std::string prefix);
 
     /// The attempt is resolved, and the znodes at `paths` (none, perhaps) are its own; all others
@@ -35,7 +36,7 @@ public:
 
 private:
     lost_create(std::shared_ptr<client_core> core,
-                std::shared_ptr<const participation> as,
+                std::shared_ptr<const queue_recipe> as,
                 std::string prefix);
 
     void session_connected() override;
@@ -52,7 +53,7 @@ private:
     [[nodiscard]] bool is_kept(const std::string& path) const;
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;
     const loop::clock::time_point since_;
     std::optional<std::vector<std::string>> kept_;

@@ -1,18 +1,18 @@
 #include "znode/persistent_node.hpp"
 
-#include "znode/late_znode.hpp"
-#include "text/path.hpp"
 #include "session/request_check.hpp"
+#include "text/path.hpp"
+#include "znode/late_znode.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace latchkey {
 
-presence::presence(std::shared_ptr<client_core> core, settings s)
+persistent_node::persistent_node(std::shared_ptr<client_core> core, settings s)
     : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
 
-void presence::check_data(const std::string& data) const {
+void persistent_node::check_data(const std::string& data) const {
     const auto empty = request::create(
         core_->chroot() + settings_.path, {}, create_mode::ephemeral, settings_.access);
     const std::size_t most = largest_request - std::min(weight(empty), largest_request);
@@ -23,7 +23,7 @@ void presence::check_data(const std::string& data) const {
     }
 }
 
-void presence::start(told first) {
+void persistent_node::start(told first) {
     first_ = std::move(first);
     if (core_->closed_why()) {
         tell(core_->closed_why(), false);
@@ -36,7 +36,7 @@ void presence::start(told first) {
     }
 }
 
-void presence::session_connected() {
+void persistent_node::session_connected() {
     retry_.cancel();
     if (leaving_) {
         watch();
@@ -47,7 +47,7 @@ void presence::session_connected() {
     }
 }
 
-void presence::session_ended(loss) {
+void persistent_node::session_ended(loss) {
     ++step_;
     here_ = false;
     sent_ = false;
@@ -58,7 +58,7 @@ void presence::session_ended(loss) {
     }
 }
 
-void presence::client_closed(const failure& why) {
+void persistent_node::client_closed(const failure& why) {
     here_ = false;
     tell(why, false);
     end();  // the session ends, and takes what is of it along
@@ -66,7 +66,7 @@ void presence::client_closed(const failure& why) {
 
 // ---- entering ----
 
-void presence::create() {
+void persistent_node::create() {
     ++step_;
     const std::string directory(parent_of(settings_.path));
     if (!directory_known_) {
@@ -89,7 +89,7 @@ void presence::create() {
 }
 
 /// `before`: an earlier one may have been done.
-void presence::on_created(result_code code, bool before) {
+void persistent_node::on_created(result_code code, bool before) {
     if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
         directory_known_ = directory_known_ || !outcome_unknown(code);
         return;
@@ -110,7 +110,7 @@ void presence::on_created(result_code code, bool before) {
 }
 
 /// Once each time.
-void presence::report(const char* what, result_code code) {
+void persistent_node::report(const char* what, result_code code) {
     if (!std::exchange(reported_, true)) {
         const failure why = failure_of(code, settings_.path);
         core_->log(std::string("cannot ") + what + ": " + why.detail + ": " + why.code.message() +
@@ -118,13 +118,13 @@ void presence::report(const char* what, result_code code) {
     }
 }
 
-void presence::watch() {
+void persistent_node::watch() {
     znode_watch::observer& self = *this;
     watch_ = std::make_shared<znode_watch>(core_, settings_.path, self);
     watch_->arm();
 }
 
-void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
+void persistent_node::on_watch_set(const znode_stat& stat, const std::string& data) {
     const bool ours = stat.ephemeral_owner == core_->session_id();
     retry_.cancel();
     if (leaving_) {
@@ -150,13 +150,13 @@ void presence::on_watch_set(const znode_stat& stat, const std::string& data) {
     }
 }
 
-void presence::entered() {
+void persistent_node::entered() {
     session_ = core_->session_id();
     here_ = true;
     tell({}, true);
 }
 
-void presence::on_znode_deleted() {
+void persistent_node::on_znode_deleted() {
     here_ = false;
     if (leaving_) {
         end();
@@ -171,19 +171,19 @@ void presence::on_znode_deleted() {
     }
 }
 
-void presence::on_watch_refused(result_code code) {
+void persistent_node::on_watch_refused(result_code code) {
     if (!outcome_unknown(code) || core_->connected()) {
         retry();  // otherwise with the next connection
     }
 }
 
-void presence::retry() {
+void persistent_node::retry() {
     ++step_;
     watch_.reset();
     try_later();
 }
 
-void presence::try_later() {
+void persistent_node::try_later() {
     retry_.later([this] {
         if (core_->connected()) {
             const auto self = shared_from_this();
@@ -194,7 +194,7 @@ void presence::try_later() {
 
 // ---- here ----
 
-void presence::set_data(std::string data) {
+void persistent_node::set_data(std::string data) {
     settings_.data = std::move(data);
     if (here_ && core_->connected()) {
         write_data();
@@ -202,7 +202,7 @@ void presence::set_data(std::string data) {
     // Otherwise the next look shows that it differs.
 }
 
-void presence::write_data() {
+void persistent_node::write_data() {
     core_->submit(request::set(settings_.path, settings_.data),
                   [weak = weak_from_this(), step = step_](const reply& r) {
                       const auto self = weak.lock();
@@ -213,7 +213,7 @@ void presence::write_data() {
 }
 
 /// What was not done is found out by a look, later or on the next connection.
-void presence::on_written(result_code code) {
+void persistent_node::on_written(result_code code) {
     if (code == result_code::ok || code == result_code::no_node || !core_->connected()) {
         return;
     }
@@ -225,7 +225,7 @@ void presence::on_written(result_code code) {
     }
 }
 
-void presence::leave() {
+void persistent_node::leave() {
     if (ended_) {
         return;
     }
@@ -243,14 +243,14 @@ void presence::leave() {
     }
 }
 
-void presence::tell(failure why, bool entered) {
+void persistent_node::tell(failure why, bool entered) {
     if (const auto first = std::exchange(first_, nullptr)) {
         first(std::move(why), entered);
     }
 }
 
 /// `there`: its znode is, and has to go.
-void presence::end(bool there) {
+void persistent_node::end(bool there) {
     const auto self = shared_from_this();
     ended_ = true;
     here_ = false;

@@ -17,9 +17,9 @@ namespace latchkey {
 
 /// Keeps one ephemeral znode of a given name there, session after session, until it leaves. On the
 /// loop only, but for what says otherwise; kept alive by the core meanwhile.
-class presence final : public session_user,
-                       public std::enable_shared_from_this<presence>,
-                       znode_watch::observer {
+class persistent_node final : public session_listener,
+                              public std::enable_shared_from_this<persistent_node>,
+                              znode_watch::observer {
 public:
     struct settings {
         std::string path;
@@ -34,7 +34,7 @@ public:
     /// Told once: entered; or not, because the name is not free; or that it never will be.
     using told = std::function<void(failure, bool entered)>;
 
-    presence(std::shared_ptr<client_core> core, settings s);
+    persistent_node(std::shared_ptr<client_core> core, settings s);
 
     void start(told first);
     void leave();

@@ -18,18 +18,18 @@ std::vector<request> in_order(std::vector<request> to,
 
 }  // namespace
 
-znode_exchange::znode_exchange(std::shared_ptr<client_core> core,
-                               std::vector<request> to,
-                               const std::vector<request>& guards,
-                               std::string from,
-                               handler done)
+znode_swap::znode_swap(std::shared_ptr<client_core> core,
+                       std::vector<request> to,
+                       const std::vector<request>& guards,
+                       std::string from,
+                       handler done)
     : core_(std::move(core)),
       creations_(to.size()),
       all_(in_order(std::move(to), guards, std::move(from))),
       done_(std::move(done)),
       retry_(core_->loop()) {}
 
-void znode_exchange::send() {
+void znode_swap::send() {
     if (!core_->connected()) {
         return;
     }
@@ -38,7 +38,7 @@ void znode_exchange::send() {
                   [self = shared_from_this()](const reply& r) { self->answered(r); });
 }
 
-void znode_exchange::answered(const reply& r) {
+void znode_swap::answered(const reply& r) {
     const std::size_t removal = all_.size() - 1;
     sent_ = false;
     const auto refused = [&r](std::size_t i, result_code code) {
@@ -78,7 +78,7 @@ void znode_exchange::answered(const reply& r) {
 }
 
 /// The old one went with it if that was its directory, too; and may have gone with another one.
-void znode_exchange::no_directory() {
+void znode_swap::no_directory() {
     const std::string& old = all_.back().path;
     if (parent_of(all_.front().path) == parent_of(old)) {
         finish(result::gone, {});
@@ -88,10 +88,7 @@ void znode_exchange::no_directory() {
 }
 
 /// What it came to, by whether a znode is there.
-void znode_exchange::find_out(const std::string& path,
-                              result if_there,
-                              result if_not,
-                              failure why) {
+void znode_swap::find_out(const std::string& path, result if_there, result if_not, failure why) {
     sent_ = true;
     core_->submit(
         request::multi({request::check(path)}),
@@ -106,7 +103,7 @@ void znode_exchange::find_out(const std::string& path,
         });
 }
 
-void znode_exchange::retry() {
+void znode_swap::retry() {
     retry_.later([weak = weak_from_this()] {
         if (const auto self = weak.lock(); self && self->done_ && !self->sent_) {
             self->send();
@@ -114,7 +111,7 @@ void znode_exchange::retry() {
     });
 }
 
-void znode_exchange::finish(result what, failure why) {
+void znode_swap::finish(result what, failure why) {
     retry_.cancel();
     if (const auto done = std::exchange(done_, nullptr)) {
         done(what, std::move(why));

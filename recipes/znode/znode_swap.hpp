@@ -18,7 +18,7 @@ namespace latchkey {
 ///
 /// The new names are known before, and nobody else uses them: when the outcome is unknown the same
 /// is sent again, and its refusal tells whether the first one was done, or whether to ask.
-class znode_exchange : public std::enable_shared_from_this<znode_exchange> {
+class znode_swap : public std::enable_shared_from_this<znode_swap> {
 public:
     enum class result : std::uint8_t {
         done,
@@ -30,11 +30,11 @@ public:
     using handler = std::function<void(result, failure)>;
 
     /// `done` is called once, unless the exchange is forgotten before (with its session).
-    znode_exchange(std::shared_ptr<client_core> core,
-                   std::vector<request> to,
-                   const std::vector<request>& guards,
-                   std::string from,
-                   handler done);
+    znode_swap(std::shared_ptr<client_core> core,
+               std::vector<request> to,
+               const std::vector<request>& guards,
+               std::string from,
+               handler done);
 
     /// Sends; while disconnected, with the next connection.
     void send();

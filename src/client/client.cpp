@@ -1,8 +1,8 @@
 #include <latchkey/client.hpp>
 
 #include "client/client_core.hpp"
-#include "session/connect_string.hpp"
 #include "client/runtime.hpp"
+#include "session/connect_string.hpp"
 
 #include <utility>
 
@@ -27,7 +27,7 @@ const char* to_string(connection_state s) noexcept {
 
 client client::connect(std::string_view servers, client_options options) {
     auto target = parse_connect_string(servers);
-    return client(client_core::start(process_environment(), std::move(target), std::move(options)));
+    return client(client_core::start(process_runtime(), std::move(target), std::move(options)));
 }
 
 client::client(std::shared_ptr<client_core> core) noexcept : core_(std::move(core)) {}

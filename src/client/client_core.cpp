@@ -1,8 +1,8 @@
 #include "client/client_core.hpp"
 
+#include "loop/callback_guard.hpp"
 #include "session/chroot.hpp"
 #include "text/path.hpp"
-#include "loop/callback_guard.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@
 
 namespace latchkey {
 
-client_core::client_core(environment env, connect_target target, client_options options)
+client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
       target_(std::move(target)),
       callbacks_(std::make_shared<user_callbacks>(env_, std::exchange(options.log, nullptr))),
@@ -67,7 +67,7 @@ const std::shared_ptr<client_core>& client_core::of(const client& c) {
     return c.core_;
 }
 
-std::shared_ptr<client_core> client_core::start(environment env,
+std::shared_ptr<client_core> client_core::start(runtime env,
                                                 connect_target target,
                                                 client_options options) {
     check_options(options);
@@ -147,15 +147,15 @@ void client_core::create_directories(const std::string& path,
     }
 }
 
-void client_core::attach(std::shared_ptr<session_user> user) {
+void client_core::attach(std::shared_ptr<session_listener> user) {
     user->place_ = users_.size();
     users_.push_back(std::move(user));
 }
 
-void client_core::detach(session_user* user) {
+void client_core::detach(session_listener* user) {
     heartbeat_.withdraw(user);
-    const std::size_t place = std::exchange(user->place_, session_user::detached);
-    if (place == session_user::detached) {
+    const std::size_t place = std::exchange(user->place_, session_listener::detached);
+    if (place == session_listener::detached) {
         return;
     }
     const auto keep = std::exchange(users_[place], std::move(users_.back()));
@@ -256,7 +256,7 @@ bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop
 }
 
 bool client_core::may_block() const noexcept {
-    return !in_user_code() && !env_.loop->on_loop() && !env_.loop->stepped();
+    return !in_callback() && !env_.loop->on_loop() && !env_.loop->stepped();
 }
 
 void client_core::check_not_forked() const {

@@ -2,20 +2,20 @@
 
 #include <latchkey/client.hpp>
 
-#include "loop/blocking_result.hpp"
-#include "loop/backoff.hpp"
 #include "client/client_status.hpp"
-#include "session/connect_string.hpp"
 #include "client/directory_lists.hpp"
-#include "client/runtime.hpp"
-#include "loop/fork_guard.hpp"
 #include "client/guaranteed_deletes.hpp"
 #include "client/heartbeat.hpp"
-#include "loop/send_window.hpp"
+#include "client/runtime.hpp"
 #include "client/session_listener.hpp"
 #include "client/state_listeners.hpp"
 #include "client/user_callbacks.hpp"
 #include "client/validity.hpp"
+#include "loop/backoff.hpp"
+#include "loop/blocking_result.hpp"
+#include "loop/fork_guard.hpp"
+#include "loop/send_window.hpp"
+#include "session/connect_string.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -34,7 +34,7 @@ namespace latchkey {
 class client_core : public std::enable_shared_from_this<client_core> {
 public:
     /// Throws errc::invalid_argument for options that cannot work.
-    [[nodiscard]] static std::shared_ptr<client_core> start(environment env,
+    [[nodiscard]] static std::shared_ptr<client_core> start(runtime env,
                                                             connect_target target,
                                                             client_options options);
 
@@ -102,7 +102,7 @@ public:
 
     /// A place for code of the user beside the callback thread: one call at a time, which may
     /// block.
-    [[nodiscard]] environment::executor make_executor(const char* thread) const {
+    [[nodiscard]] runtime::executor make_executor(const char* thread) const {
         return env_.callbacks(thread);
     }
 
@@ -154,11 +154,11 @@ public:
                             const session::completion& answered);
 
     /// `user` hears of the session from now on; it is kept alive until it is detached.
-    void attach(std::shared_ptr<session_user> user);
-    void detach(session_user* user);
+    void attach(std::shared_ptr<session_listener> user);
+    void detach(session_listener* user);
 
 private:
-    client_core(environment env, connect_target target, client_options options);
+    client_core(runtime env, connect_target target, client_options options);
 
     void open_session();
     void on_event(std::uint64_t opened, const session_event& e);
@@ -185,13 +185,13 @@ private:
     void set_state(connection_state s);
     void set_trouble(std::string text);
 
-    [[nodiscard]] std::vector<std::shared_ptr<session_user>> users() const { return users_; }
+    [[nodiscard]] std::vector<std::shared_ptr<session_listener>> users() const { return users_; }
 
     void begin_close(failure why, bool drain);
     void finish_close();
     void drained_if_closing();
 
-    const environment env_;
+    const runtime env_;
     const connect_target target_;
     const std::shared_ptr<user_callbacks> callbacks_;
     const client_options options_;  ///< without `log`, which the callbacks have
@@ -211,7 +211,7 @@ private:
     directory_lists lists_;
     send_window window_;
     timer slow_callbacks_;
-    std::vector<std::shared_ptr<session_user>> users_;
+    std::vector<std::shared_ptr<session_listener>> users_;
     timer reopen_;
     timer close_limit_;
     backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};

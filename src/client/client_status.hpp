@@ -2,8 +2,8 @@
 
 #include <latchkey/client.hpp>
 
-#include "loop/blocking_result.hpp"
 #include "client/failure.hpp"
+#include "loop/blocking_result.hpp"
 #include "loop/monitor.hpp"
 
 #include <atomic>
@@ -36,7 +36,7 @@ public:
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
 
     /// Set when everything of the client has ended, its last callback included.
-    awaited<bool> ended;
+    blocking_result<bool> ended;
 
 private:
     void notify();

@@ -246,7 +246,7 @@ failure hold_state::failure_of_transaction(const reply& r,
 
 std::vector<std::string> hold_state::transact_and_wait(std::vector<operation> operations) {
     core_->check_may_block();
-    const auto outcome = std::make_shared<awaited<transact_outcome>>();
+    const auto outcome = std::make_shared<blocking_result<transact_outcome>>();
     transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
     auto [why, created] = outcome->get();
     why.raise();
@@ -354,7 +354,7 @@ bool hold::release_and_wait() noexcept {
         return false;
     }
     const auto core = state_->core();
-    const auto gone = std::make_shared<awaited<bool>>();
+    const auto gone = std::make_shared<blocking_result<bool>>();
     std::exchange(state_, nullptr)->release([gone] { gone->set(true); });
     const boost::this_thread::disable_interruption uninterrupted;
     return core->may_block() && gone->get_for(core->options().close_timeout).has_value();

@@ -14,7 +14,7 @@ namespace latchkey {
 /// executor runs there, one at a time and in order (stepped, as events of the loop).
 /// `started`, if there is one, is told of each client how to close it when the servers are no more;
 /// on the loop, and nothing happens once the client is gone.
-struct environment {
+struct runtime {
     using executor = std::function<void(std::function<void()>)>;
 
     std::shared_ptr<latchkey::loop> loop;
@@ -25,6 +25,6 @@ struct environment {
 
 /// The process's own: one event thread for all clients, started with the first and ended with the
 /// last.
-[[nodiscard]] environment process_environment();
+[[nodiscard]] runtime process_runtime();
 
 }  // namespace latchkey

@@ -10,14 +10,14 @@
 
 namespace latchkey {
 
-/// Somebody who lives on a client's session and must know what becomes of it: a contender. Called
-/// on the loop.
-class session_user {
+/// Somebody who lives on a client's session and must know what becomes of it: a queue_participant.
+/// Called on the loop.
+class session_listener {
 public:
-    session_user() = default;
-    session_user(const session_user&) = delete;
-    session_user& operator=(const session_user&) = delete;
-    virtual ~session_user() = default;
+    session_listener() = default;
+    session_listener(const session_listener&) = delete;
+    session_listener& operator=(const session_listener&) = delete;
+    virtual ~session_listener() = default;
 
     /// There is a connection, the first of a session or another one. What was read before may be
     /// out of date.

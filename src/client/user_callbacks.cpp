@@ -6,7 +6,7 @@
 
 namespace latchkey {
 
-user_callbacks::user_callbacks(const environment& env, log_function log)
+user_callbacks::user_callbacks(const runtime& env, log_function log)
     : loop_(env.loop),
       logs_(static_cast<bool>(log)),
       log_(std::move(log)),
@@ -52,7 +52,7 @@ void user_callbacks::hand_over(thread& to, std::function<void()> code) {
 void user_callbacks::run(thread& here, std::function<void()> code) noexcept {
     here.since = loop_->now().time_since_epoch().count();
     static const log_function none;
-    run_user_code(std::move(code), &here == &callbacks_ ? log_ : none);
+    run_callback(std::move(code), &here == &callbacks_ ? log_ : none);
     report_if_slow(here);
     here.since = 0;
 }

@@ -23,7 +23,7 @@ public:
     using log_function = std::function<void(std::string_view)>;
 
     /// Throws what `env.callbacks` throws when a thread cannot be started.
-    user_callbacks(const environment& env, log_function log);
+    user_callbacks(const runtime& env, log_function log);
 
     /// Runs `code` on the callback thread, after what was handed over before.
     void call(std::function<void()> code);
@@ -73,7 +73,7 @@ private:
 
     struct thread {
         const char* runs;
-        environment::executor run;
+        runtime::executor run;
         std::atomic<clock::rep> since{0};  ///< when what runs now began; 0 if nothing does
         std::atomic<bool> reported{false};
     };

@@ -3,9 +3,9 @@
 #include "ensemble/channel.hpp"
 #include "ensemble/fault_plan.hpp"
 #include "ensemble/identity.hpp"
+#include "ensemble/tree.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
-#include "ensemble/tree.hpp"
 
 #include <chrono>
 #include <cstdint>

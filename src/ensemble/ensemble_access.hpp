@@ -25,7 +25,7 @@ struct ensemble_access {
     /// `callbacks` gives, threaded, a thread of its own; stepped, events of the loop. It may
     /// outlive the ensemble; then no server can be reached any more, and stepped, nothing happens
     /// at all.
-    [[nodiscard]] static environment environment_of(ensemble& e);
+    [[nodiscard]] static runtime runtime_of(ensemble& e);
 
     [[nodiscard]] static virtual_loop& loop_of(ensemble& e);
 
@@ -36,8 +36,8 @@ struct ensemble_access {
     [[nodiscard]] static bool servers_agree(ensemble& e);
 };
 
-[[nodiscard]] inline environment environment_of(ensemble& e) {
-    return ensemble_access::environment_of(e);
+[[nodiscard]] inline runtime runtime_of(ensemble& e) {
+    return ensemble_access::runtime_of(e);
 }
 
 }  // namespace latchkey::testing

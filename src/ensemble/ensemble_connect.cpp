@@ -1,8 +1,8 @@
 #include <latchkey/ensemble.hpp>
 
 #include "client/client_core.hpp"
-#include "session/connect_string.hpp"
 #include "ensemble/ensemble_access.hpp"
+#include "session/connect_string.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace latchkey::testing {
 
 client ensemble::connect(client_options how, const std::string& chroot) {
     return client_core::handle(client_core::start(
-        environment_of(*this), parse_connect_string(servers() + chroot), std::move(how)));
+        runtime_of(*this), parse_connect_string(servers() + chroot), std::move(how)));
 }
 
 }  // namespace latchkey::testing

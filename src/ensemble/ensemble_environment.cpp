@@ -1,7 +1,7 @@
-#include "loop/callback_thread.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "ensemble/ensemble_session.hpp"
 #include "ensemble/ensemble_state.hpp"
+#include "loop/callback_thread.hpp"
 
 #include <utility>
 
@@ -27,15 +27,15 @@ private:
 
 }  // namespace
 
-environment ensemble_access::environment_of(ensemble& e) {
+runtime ensemble_access::runtime_of(ensemble& e) {
     const std::shared_ptr<model::cluster> all = e.state_->all;
     const auto process = e.state_->on_loop([](model::cluster& c) { return c.make_process(); });
-    environment made;
+    runtime made;
     made.loop = process->loop;
     made.sessions = std::make_shared<ensemble_sessions>(all, process);
     if (e.state_->loop->stepped()) {
         made.callbacks = [l = process->loop,
-                          clients = e.state_->clients](const char*) -> environment::executor {
+                          clients = e.state_->clients](const char*) -> runtime::executor {
             return [l, clients](std::function<void()> f) {
                 l->post([clients, f = std::move(f)] {
                     if (!clients->silent) {
@@ -48,7 +48,7 @@ environment ensemble_access::environment_of(ensemble& e) {
             clients->close.push_back(std::move(close));
         };
     } else {
-        made.callbacks = [](const char* name) -> environment::executor {
+        made.callbacks = [](const char* name) -> runtime::executor {
             const auto thread = std::make_shared<callback_thread>(name);
             return [thread](std::function<void()> f) { thread->run(std::move(f)); };
         };

@@ -2,8 +2,8 @@
 
 #include <latchkey/error.hpp>
 
-#include "loop/background_thread.hpp"
 #include "ensemble/protocol_connection.hpp"
+#include "loop/background_thread.hpp"
 
 #include <array>
 #include <atomic>

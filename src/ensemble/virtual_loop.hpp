@@ -1,7 +1,7 @@
 #pragma once
 
-#include "loop/loop.hpp"
 #include "ensemble/random_source.hpp"
+#include "loop/loop.hpp"
 
 #include <atomic>
 #include <cstdint>

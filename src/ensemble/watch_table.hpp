@@ -1,8 +1,8 @@
 #pragma once
 
 #include "ensemble/connection.hpp"
-#include "session/session.hpp"
 #include "ensemble/tree.hpp"
+#include "session/session.hpp"
 
 #include <cstddef>
 #include <functional>

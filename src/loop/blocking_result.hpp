@@ -10,7 +10,7 @@ namespace latchkey {
 
 /// A result that one thread waits for and the loop, or a callback, delivers.
 template <class Result>
-class awaited {
+class blocking_result {
 public:
     /// At most once takes effect; later ones are dropped.
     void set(Result r) {

@@ -32,8 +32,8 @@ std::string thrown() {
 
 }  // namespace
 
-void run_user_code(std::function<void()> code,
-                   const std::function<void(std::string_view)>& log) noexcept {
+void run_callback(std::function<void()> code,
+                  const std::function<void(std::string_view)>& log) noexcept {
     const marker here;
     try {
         code();
@@ -48,7 +48,7 @@ void run_user_code(std::function<void()> code,
     code = nullptr;
 }
 
-bool in_user_code() noexcept {
+bool in_callback() noexcept {
     return inside;
 }
 

@@ -4,16 +4,18 @@ namespace latchkey {
 
 /// Puts a value back at the end of a scope.
 template <class T>
-class restored {
+class scoped_restore {
 public:
-    explicit restored(T& place) noexcept : place_(place), before_(place) {}
+    explicit scoped_restore(T& place) noexcept : place_(place), before_(place) {}
 
-    restored(T& place, T meanwhile) noexcept : place_(place), before_(place) { place = meanwhile; }
+    scoped_restore(T& place, T meanwhile) noexcept : place_(place), before_(place) {
+        place = meanwhile;
+    }
 
-    restored(const restored&) = delete;
-    restored& operator=(const restored&) = delete;
+    scoped_restore(const scoped_restore&) = delete;
+    scoped_restore& operator=(const scoped_restore&) = delete;
 
-    ~restored() { place_ = before_; }
+    ~scoped_restore() { place_ = before_; }
 
 private:
     T& place_;

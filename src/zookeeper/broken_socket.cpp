@@ -7,7 +7,7 @@
 
 namespace latchkey {
 
-int dead_socket() {
+int broken_socket() {
     static const int fd = [] {
         const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (s < 0) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "zookeeper/server_list.hpp"
 #include "session/session.hpp"
+#include "zookeeper/server_list.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
+#include "client/runtime.hpp"
 #include "loop/asio_loop.hpp"
 #include "loop/callback_thread.hpp"
-#include "client/runtime.hpp"
 #include "loop/fork_guard.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
@@ -51,7 +51,7 @@ std::shared_ptr<asio_loop> process_loop() {
     return loop;
 }
 
-environment::executor new_executor(const char* name) {
+runtime::executor new_executor(const char* name) {
     auto thread = std::make_shared<callback_thread>(name);
     return
         [thread = std::move(thread)](std::function<void()> task) { thread->run(std::move(task)); };
@@ -59,7 +59,7 @@ environment::executor new_executor(const char* name) {
 
 }  // namespace
 
-environment process_environment() {
+runtime process_runtime() {
     auto loop = process_loop();
     return {.loop = loop,
             .sessions = std::make_shared<zookeeper_sessions>(loop),

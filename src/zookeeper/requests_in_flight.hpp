@@ -16,7 +16,7 @@ namespace latchkey {
 /// The requests that a session has handed to the C client, by the number that it hands back.
 ///
 /// Answers come in the order of the requests, so this is a queue; it does not rely on it.
-class request_ledger {
+class requests_in_flight {
 public:
     struct entry {
         session::completion done;

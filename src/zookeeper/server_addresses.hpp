@@ -1,9 +1,9 @@
 #pragma once
 
 #include "loop/io_loop.hpp"
+#include "session/session.hpp"
 #include "zookeeper/name_resolution.hpp"
 #include "zookeeper/server_list.hpp"
-#include "session/session.hpp"
 
 #include <functional>
 #include <memory>

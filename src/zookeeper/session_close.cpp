@@ -72,10 +72,10 @@ private:
 
 }  // namespace
 
-void say_farewell(loop& l,
-                  std::unique_ptr<descriptor_watch> connection,
-                  std::chrono::milliseconds limit,
-                  std::function<void()> done) {
+void close_session(loop& l,
+                   std::unique_ptr<descriptor_watch> connection,
+                   std::chrono::milliseconds limit,
+                   std::function<void()> done) {
     std::make_shared<farewell>(l, std::move(connection), std::move(done))->begin(limit);
 }
 

@@ -11,9 +11,9 @@ namespace latchkey {
 /// Ends the session of an established connection on the servers, which nobody else uses any more:
 /// sends the request, waits until the server hangs up or `limit` has passed, drops the connection
 /// and calls `done`, on the loop. The C client can do this only by blocking its thread.
-void say_farewell(loop& l,
-                  std::unique_ptr<descriptor_watch> connection,
-                  std::chrono::milliseconds limit,
-                  std::function<void()> done);
+void close_session(loop& l,
+                   std::unique_ptr<descriptor_watch> connection,
+                   std::chrono::milliseconds limit,
+                   std::function<void()> done);
 
 }  // namespace latchkey

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "zookeeper/requests_in_flight.hpp"
 #include "session/session.hpp"
-#include "zookeeper/socket_watch.hpp"
 #include "session/watch_registry.hpp"
+#include "zookeeper/requests_in_flight.hpp"
+#include "zookeeper/socket_watch.hpp"
 #include "zookeeper/zookeeper_handle.hpp"
 
 #include <chrono>
@@ -101,7 +101,7 @@ private:
 
     listener* listener_;
     socket_watch socket_;
-    request_ledger in_flight_;
+    requests_in_flight in_flight_;
     watch_registry watches_;
     std::chrono::milliseconds patience_{};
     bool connected_ = false;

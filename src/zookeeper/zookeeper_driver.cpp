@@ -1,9 +1,9 @@
 #include "zookeeper/zookeeper_driver.hpp"
 
-#include "zookeeper/connect_schedule.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/never_destroyed.hpp"
 #include "session/request_check.hpp"
+#include "zookeeper/connect_schedule.hpp"
 #include "zookeeper/session_close.hpp"
 
 #include <algorithm>
@@ -370,7 +370,7 @@ void zookeeper_driver::finish_closing() {
     };
     if (socket) {
         const auto left = std::chrono::ceil<milliseconds>(closing_ends_ - loop_->now());
-        say_farewell(*loop_, std::move(socket), std::max(left, milliseconds(1)), std::move(told));
+        close_session(*loop_, std::move(socket), std::max(left, milliseconds(1)), std::move(told));
     } else {
         loop_->post(std::move(told));
     }

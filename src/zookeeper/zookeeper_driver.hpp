@@ -1,8 +1,8 @@
 #pragma once
 
 #include "loop/io_loop.hpp"
-#include "zookeeper/server_addresses.hpp"
 #include "session/session.hpp"
+#include "zookeeper/server_addresses.hpp"
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <cstdint>

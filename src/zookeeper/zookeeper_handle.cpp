@@ -1,8 +1,8 @@
 #include "zookeeper/zookeeper_handle.hpp"
 
-#include "zookeeper/client_log.hpp"
-#include "zookeeper/broken_socket.hpp"
 #include "loop/scoped_restore.hpp"
+#include "zookeeper/broken_socket.hpp"
+#include "zookeeper/client_log.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -145,7 +145,7 @@ struct zookeeper_handle::multi_buffers {
 /// The functions that the C client calls.
 struct zookeeper_handle::trampolines {
     static void deliver(const void* context, reply answer) noexcept {
-        const restored cause(errno);  // of a failure, for process()
+        const scoped_restore cause(errno);  // of a failure, for process()
         dispatching->observer_->on_reply(id_of(context), std::move(answer));
     }
 
@@ -200,14 +200,14 @@ struct zookeeper_handle::trampolines {
     }
 
     static void session_changed(zhandle_t*, int type, int now, const char*, void*) noexcept {
-        const restored cause(errno);
+        const scoped_restore cause(errno);
         if (type == ZOO_SESSION_EVENT) {
             dispatching->observer_->on_state(known(now));
         }
     }
 
     static void node_changed(zhandle_t*, int type, int, const char* path, void*) noexcept {
-        const restored cause(errno);
+        const scoped_restore cause(errno);
         // Session events come here as well, once for all watches.
         if (type == ZOO_DELETED_EVENT) {
             dispatching->observer_->on_watch(watch_event::deleted, path);
@@ -249,9 +249,9 @@ struct zookeeper_handle::trampolines {
 };
 
 zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(&o) {
-    static_cast<void>(dead_socket());  // so that later nothing can fail
+    static_cast<void>(broken_socket());  // so that later nothing can fail
     trampolines::configure_client();
-    const restored scope(dispatching, this);
+    const scoped_restore scope(dispatching, this);
     const auto longest = milliseconds(std::numeric_limits<int>::max());
     const auto wanted = static_cast<int>(std::min(how.timeout, longest).count());
     const auto watcher = &trampolines::session_changed;
@@ -272,7 +272,7 @@ zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(
 }
 
 zookeeper_handle::~zookeeper_handle() {
-    const restored scope(dispatching, this);
+    const scoped_restore scope(dispatching, this);
     // With a connection the C client would send the end of the session and wait for the answer.
     break_connection();
     zookeeper_close(handle_);
@@ -283,7 +283,7 @@ void zookeeper_handle::break_connection() noexcept {
         return;  // the C client has closed its socket, and the number may be another's
     }
     // Shutting the socket down would leave what has arrived to be read first.
-    if (::dup3(dead_socket(), socket_, O_CLOEXEC) < 0) {
+    if (::dup3(broken_socket(), socket_, O_CLOEXEC) < 0) {
         ::shutdown(socket_, SHUT_RDWR);
     }
     process(true, true);
@@ -305,7 +305,7 @@ milliseconds zookeeper_handle::timeout() const noexcept {
 }
 
 zookeeper_handle::interest zookeeper_handle::next() noexcept {
-    const restored scope(dispatching, this);
+    const scoped_restore scope(dispatching, this);
     int wanted = 0;
     timeval patience{};
     socket_ = -1;
@@ -323,7 +323,7 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
 }
 
 bool zookeeper_handle::process(bool read, bool write) noexcept {
-    const restored scope(dispatching, this);
+    const scoped_restore scope(dispatching, this);
     errno = 0;
     const int rc =
         zookeeper_process(handle_, (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0));

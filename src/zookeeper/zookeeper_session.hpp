@@ -1,7 +1,7 @@
 #pragma once
 
-#include "zookeeper/name_resolution.hpp"
 #include "session/session.hpp"
+#include "zookeeper/name_resolution.hpp"
 
 #include <memory>
 

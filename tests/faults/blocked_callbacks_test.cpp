@@ -2,8 +2,8 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "loop/blocking_result.hpp"
 #include "eventually.hpp"
+#include "loop/blocking_result.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-#include "loop/blocking_result.hpp"
 #include "eventually.hpp"
+#include "loop/blocking_result.hpp"
 #include "stepped_test.hpp"
 
 #include <atomic>

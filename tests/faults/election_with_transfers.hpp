@@ -76,7 +76,7 @@ protected:
     /// Asks one that leads, as leader_latch::request_resignation() does, which blocks.
     void ask(const candidate& whom, const std::string& to = {}) {
         ensemble_.set(mailbox_of(whom.latch->leadership().path()),
-                      write_leader_letter({leader_letter::kind::resign, to}));
+                      write_mailbox_message({mailbox_message::kind::resign, to}));
     }
 
     std::size_t mailboxes() const { return ensemble_.children(peers_of(path)).size(); }

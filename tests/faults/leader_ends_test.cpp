@@ -117,22 +117,24 @@ TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) 
     const std::string own = c.latch->leadership().path();
     leader_record changed = *record();
     changed.data = "changed";
-    const auto write = std::make_shared<leader_record_write>(client_core::of(c.session),
-                                                             own,
-                                                             write_leader_record(changed),
-                                                             ensemble_.get(path)->version);
+    const auto write = std::make_shared<guarded_write>(client_core::of(c.session),
+                                                       own,
+                                                       write_leader_record(changed),
+                                                       ensemble_.get(path)->version);
     constexpr int operation_timeout = -7;
     ensemble_.refuse_next(
         ensemble::operation::multi, operation_timeout, c.id(), 1, ensemble::when::after);
     bool done = false;
-    write->start(std::chrono::nanoseconds::max(), {}, [&](const errand::result&) { done = true; });
+    write->start(std::chrono::nanoseconds::max(), {}, [&](const retrying_operation::result&) {
+        done = true;
+    });
     ASSERT_TRUE(run_until([&] { return record()->data == "changed"; }, 5s));
     by_force([&] {
         ensemble_.remove(own);
         ensemble_.set(path, "");
     });
     ASSERT_TRUE(run_until([&] { return done; }, 60s));
-    EXPECT_EQ(write->what(), leader_record_write::outcome::gone);
+    EXPECT_EQ(write->what(), guarded_write::outcome::gone);
     EXPECT_TRUE(write->in_doubt());
 }
 

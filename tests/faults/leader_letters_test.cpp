@@ -137,17 +137,17 @@ TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) 
     const auto all = queue_of(2);
     run_for(1s);
     const auto own = all[0]->latch->leadership().path();
-    const leader_letter letter{leader_letter::kind::withdrawn, own.substr(own.rfind('/') + 1)};
+    const mailbox_message letter{mailbox_message::kind::withdrawn, own.substr(own.rfind('/') + 1)};
     auto mailboxes = ensemble_.children(peers_of(path));
     std::erase(mailboxes, mailbox_of(own).substr(peers_of(path).size() + 1));
     const auto mailbox = peers_of(path) + "/" + mailboxes.front();
-    ensemble_.set(mailbox, write_leader_letter(letter));
+    ensemble_.set(mailbox, write_mailbox_message(letter));
     const auto before = ensemble_.get(mailbox)->version;
     ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    const auto write = std::make_shared<leader_record_write>(
-        client_core::of(all[0]->session), own, mailbox, letter);
+    const auto write =
+        std::make_shared<guarded_write>(client_core::of(all[0]->session), own, mailbox, letter);
     bool written = false;
-    write->start(10s, {}, [&written](const errand::result& r) { written = r.reached; });
+    write->start(10s, {}, [&written](const retrying_operation::result& r) { written = r.reached; });
     ASSERT_TRUE(run_until([&] { return written; }, 10s));
     EXPECT_EQ(ensemble_.get(mailbox)->version, before + 1);
 }

@@ -88,7 +88,8 @@ TEST_F(PreferredLeader, IsOfferedNothingByOneWhoseSessionIsReplacedBeforeItBegin
         const auto names = ensemble_.children(peers_of(path));
         return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
             const auto mailbox = ensemble_.get(peers_of(path) + "/" + name);
-            return mailbox && read_leader_letter(mailbox->data).is == leader_letter::kind::offer;
+            return mailbox &&
+                   read_mailbox_message(mailbox->data).is == mailbox_message::kind::offer;
         });
     };
     int moment = 0;

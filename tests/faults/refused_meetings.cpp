@@ -2,8 +2,8 @@
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 
-#include "barrier_calls.hpp"
 #include "barrier/barrier_change.hpp"
+#include "barrier_calls.hpp"
 #include "refused_use.hpp"
 #include "stepped_outcome.hpp"
 
@@ -35,13 +35,13 @@ public:
     void begin() override {
         change_ = std::make_shared<outcome>();
         const auto core = client_core::of(on_.mine);
-        const participation as{.directory = "/b",
-                               .markers = {},
-                               .data = [](lock_mode) { return std::string(); },
-                               .access = core->access()};
+        const queue_recipe as{.directory = "/b",
+                              .markers = {},
+                              .data = [](lock_mode) { return std::string(); },
+                              .access = core->access()};
         const auto e =
             stand_ ? barrier_change::to_stand(core, as) : barrier_change::to_be_gone(core, as);
-        e->start(for_ever, {}, [o = change_](const errand::result& r) {
+        e->start(for_ever, {}, [o = change_](const retrying_operation::result& r) {
             o->done = true;
             o->passed = r.reached;
         });

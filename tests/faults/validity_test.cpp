@@ -1,6 +1,6 @@
 #include "client/client_core.hpp"
-#include "session/connect_string.hpp"
 #include "ensemble/ensemble_access.hpp"
+#include "session/connect_string.hpp"
 #include "stepped_test.hpp"
 
 #include <functional>

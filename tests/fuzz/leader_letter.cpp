@@ -1,7 +1,6 @@
-#include "leader/transfer/mailbox.hpp"
-
 #include "input.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/transfer/mailbox.hpp"
 
 #include <algorithm>
 
@@ -12,10 +11,10 @@ namespace {
 
 using namespace latchkey;
 using fuzz::require;
-using kind = leader_letter::kind;
+using kind = mailbox_message::kind;
 
 void check_letter(std::string_view text) {
-    const leader_letter read = read_leader_letter(text);
+    const mailbox_message read = read_mailbox_message(text);
     switch (read.is) {
         case kind::nothing:
             require(read.who.empty(), "nothing is about nobody");
@@ -30,16 +29,17 @@ void check_letter(std::string_view text) {
             break;
     }
     if (read.is != kind::nothing) {
-        require(read_leader_letter(write_leader_letter(read)) == read, "a letter is read again");
+        require(read_mailbox_message(write_mailbox_message(read)) == read,
+                "a letter is read again");
     }
 }
 
 /// What is written is read, whatever the id; bytes that are no text are replaced by longer ones.
 void check_written(std::string_view text) {
     const std::string id(text.substr(0, longest_leader_id / 3));
-    const leader_letter read = read_leader_letter(write_leader_letter({kind::resign, id}));
+    const mailbox_message read = read_mailbox_message(write_mailbox_message({kind::resign, id}));
     require(read.is == kind::resign, "any id can be written");
-    require(read_leader_letter(write_leader_letter(read)) == read, "and is then the same");
+    require(read_mailbox_message(write_mailbox_message(read)) == read, "and is then the same");
 }
 
 void check_names(const std::vector<std::string>& names) {

@@ -1,10 +1,10 @@
 #include <latchkey/error.hpp>
 #include <latchkey/file_lock_path.hpp>
 
-#include "session/chroot.hpp"
 #include "input.hpp"
-#include "text/path.hpp"
+#include "session/chroot.hpp"
 #include "session/request_check.hpp"
+#include "text/path.hpp"
 
 // Paths of znodes, from users and from command lines.
 

@@ -1,6 +1,5 @@
-#include "queue/participant_record.hpp"
-
 #include "input.hpp"
+#include "queue/participant_record.hpp"
 #include "text/utf8.hpp"
 
 // A participant's data: any client may write anything there.

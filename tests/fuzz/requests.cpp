@@ -1,5 +1,5 @@
-#include "session/chroot.hpp"
 #include "input.hpp"
+#include "session/chroot.hpp"
 #include "session/request_check.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "input.hpp"
-#include "text/path.hpp"
 #include "printable.hpp"
+#include "text/path.hpp"
 #include "text/utf8.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include <latchkey/mutex.hpp>
 
-#include "loop/blocking_result.hpp"
 #include "eventually.hpp"
+#include "loop/blocking_result.hpp"
 #include "world.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 #include "barrier_worker.hpp"
 
-#include "queue/acquire_calls.hpp"
 #include "barrier/barrier_change.hpp"
 #include "plan.hpp"
+#include "queue/acquire_calls.hpp"
 
 #include <utility>
 
@@ -62,7 +62,7 @@ void barrier_worker::change(barrier_wish to) {
         return;
     }
     const auto core = client_core::of(*c);
-    auto as = participation_of(*core, of_.object_at(object_).paths.front(), {}, {.data = name_});
+    auto as = queue_recipe_of(*core, of_.object_at(object_).paths.front(), {}, {.data = name_});
     stage_.tell(name_, to == barrier_wish::set ? " sets" : " removes");
     const asked a = begins(1);
     start_async(to == barrier_wish::set ? barrier_change::to_stand(core, as)

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "stage.hpp"
 #include "ensemble/transaction.hpp"
+#include "stage.hpp"
 #include "truth.hpp"
 
 #include <cstdint>

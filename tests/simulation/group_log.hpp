@@ -2,8 +2,8 @@
 
 #include <latchkey/group.hpp>
 
-#include "stage.hpp"
 #include "ensemble/transaction.hpp"
+#include "stage.hpp"
 #include "truth.hpp"
 
 #include <chrono>

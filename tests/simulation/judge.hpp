@@ -2,12 +2,12 @@
 
 #include <latchkey/hold.hpp>
 
-#include "ensemble/connection.hpp"
 #include "client/hold_state.hpp"
+#include "ensemble/connection.hpp"
+#include "ensemble/virtual_loop.hpp"
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
-#include "ensemble/virtual_loop.hpp"
 
 #include <cstdint>
 #include <map>

@@ -3,9 +3,9 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/fencing_token.hpp>
 
+#include "ensemble/transaction.hpp"
 #include "leader_candidate.hpp"
 #include "stage.hpp"
-#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstddef>

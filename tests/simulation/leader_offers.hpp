@@ -1,8 +1,8 @@
 #pragma once
 
+#include "ensemble/transaction.hpp"
 #include "leader_candidate.hpp"
 #include "stage.hpp"
-#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstddef>

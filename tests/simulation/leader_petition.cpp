@@ -50,7 +50,7 @@ void ask_to_resign(program& by, const std::string& path, const std::string& to) 
                          to);
         ask(self,
             request::set(peers + '/' + candidates.front().mailbox,
-                         write_leader_letter({leader_letter::kind::resign, to})),
+                         write_mailbox_message({mailbox_message::kind::resign, to})),
             [](program&, const reply&) {});
     });
 }

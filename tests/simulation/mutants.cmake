@@ -11,14 +11,13 @@ set(_copied src/ensemble/ensemble_connect.cpp)
 foreach(source IN LISTS _sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${_folder}")
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    if(NOT source MATCHES "/(zookeeper_|process_|asio_|socket_|session_farewell|name_resolution|connect_schedule|server_list|background_|callback_thread|dead_|client_log)")
+    if(NOT source MATCHES "^src/(zookeeper/|loop/(asio|background|callback_thread))")
         list(APPEND _copied "${source}")
     endif()
 endforeach()
 
 file(GLOB _lists CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/mutants*.txt")  # mutants.txt comes first
-latchkey_mutate(latchkey_mutated COPY "${CMAKE_CURRENT_BINARY_DIR}/mutated" LISTS ${_lists} SOURCES ${_copied}
-    INCLUDES "${PROJECT_SOURCE_DIR}/src/ensemble")
+latchkey_mutate(latchkey_mutated COPY "${CMAKE_CURRENT_BINARY_DIR}/mutated" LISTS ${_lists} SOURCES ${_copied})
 
 latchkey_test(NAME mutants_test LABEL simulation TIMEOUT 600
     SOURCES mutants_test.cpp mutants_check.cpp mutants_kill.cpp mutants_run.cpp

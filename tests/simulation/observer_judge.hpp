@@ -2,11 +2,11 @@
 
 #include <latchkey/leader_observer.hpp>
 
+#include "ensemble/transaction.hpp"
 #include "judge.hpp"
 #include "leader_log.hpp"
 #include "stage.hpp"
 #include "timeliness.hpp"
-#include "ensemble/transaction.hpp"
 #include "truth.hpp"
 
 #include <cstddef>

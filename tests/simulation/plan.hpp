@@ -2,8 +2,8 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "fault.hpp"
 #include "ensemble/random_source.hpp"
+#include "fault.hpp"
 
 #include <chrono>
 #include <cstddef>

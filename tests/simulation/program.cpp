@@ -2,9 +2,9 @@
 
 #include "caller.hpp"
 #include "client/client_core.hpp"
-#include "session/connect_string.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "session/connect_string.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -5,8 +5,8 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
 
-#include "plan.hpp"
 #include "ensemble/random_source.hpp"
+#include "plan.hpp"
 #include "simulation.hpp"
 #include "truth.hpp"
 

@@ -20,7 +20,7 @@ struct thrown_by_function {
 struct selection : candidacy {
     selection() { selects = true; }
 
-    const leader_campaign* campaign = nullptr;  ///< null once it is destroyed
+    const selector_loop* campaign = nullptr;  ///< null once it is destroyed
     bool requeues = true;
     bool started = false;  ///< and its function has not returned since, if it does not requeue
     std::stop_token stop;  ///< of the function that runs

@@ -83,13 +83,12 @@ void selector_worker::make() {
     options.data = selection_->data;
     options.access = leader_log::mark_of(*selection_);
     const auto weak = weak_from_this();
-    selector_ = leader_campaign::make(
+    selector_ = selector_loop::make(
         client_core::of(*c),
         o.paths.front(),
         options,
-        [weak, s = selection_](const leadership& term,
-                               const std::stop_token& stop,
-                               leader_campaign::returned returned) {
+        [weak, s = selection_](
+            const leadership& term, const std::stop_token& stop, selector_loop::returned returned) {
             if (const auto self = weak.lock()) {
                 self->run(s, term, stop, std::move(returned));
             }
@@ -117,7 +116,7 @@ void selector_worker::start() {
 void selector_worker::run(const std::shared_ptr<selection>& c,
                           const leadership& term,
                           const std::stop_token& stop,
-                          leader_campaign::returned returned) {
+                          selector_loop::returned returned) {
     judge_.runs(*c, term, stop);
     if (stage_.over()) {
         return;

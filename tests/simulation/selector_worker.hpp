@@ -38,7 +38,7 @@ private:
     /// A function that runs.
     struct call {
         std::shared_ptr<selection> of;
-        leader_campaign::returned returned;
+        selector_loop::returned returned;
         std::optional<std::stop_callback<std::function<void()>>> on_stop;
     };
 
@@ -48,7 +48,7 @@ private:
     void run(const std::shared_ptr<selection>& c,
              const leadership& term,
              const std::stop_token& stop,
-             leader_campaign::returned returned);
+             selector_loop::returned returned);
     void failed(selection& c, const std::exception_ptr& what);
     void plan_next();
     void act();
@@ -65,7 +65,7 @@ private:
     const std::size_t object_;
     const std::string name_;
 
-    std::shared_ptr<leader_campaign> selector_;
+    std::shared_ptr<selector_loop> selector_;
     std::shared_ptr<selection> selection_;  ///< of the selector
     std::shared_ptr<call> call_;            ///< of the selector, or of one that was destroyed
     int acts_left_ = 0;

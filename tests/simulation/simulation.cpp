@@ -5,11 +5,11 @@
 #include "adversary.hpp"
 #include "ensemble/cluster.hpp"
 #include "ensemble/ensemble_access.hpp"
-#include "judge.hpp"
 #include "ensemble/observer.hpp"
+#include "ensemble/virtual_loop.hpp"
+#include "judge.hpp"
 #include "program.hpp"
 #include "stage.hpp"
-#include "ensemble/virtual_loop.hpp"
 
 #include <algorithm>
 #include <functional>

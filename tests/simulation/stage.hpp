@@ -2,8 +2,8 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "plan.hpp"
 #include "ensemble/random_source.hpp"
+#include "plan.hpp"
 #include "recipe.hpp"
 #include "simulation.hpp"
 

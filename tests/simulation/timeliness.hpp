@@ -1,8 +1,8 @@
 #pragma once
 
+#include "ensemble/transaction.hpp"
 #include "judge.hpp"
 #include "stage.hpp"
-#include "ensemble/transaction.hpp"
 
 #include <cstdint>
 #include <map>

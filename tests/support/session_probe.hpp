@@ -1,8 +1,8 @@
 #pragma once
 
 #include "loop/asio_loop.hpp"
-#include "zookeeper/name_resolution.hpp"
 #include "session/session.hpp"
+#include "zookeeper/name_resolution.hpp"
 
 #include <chrono>
 #include <condition_variable>

@@ -1,5 +1,5 @@
-#include "loop/asio_loop.hpp"
 #include "failing_allocations.hpp"
+#include "loop/asio_loop.hpp"
 
 #include <chrono>
 #include <functional>

@@ -146,7 +146,7 @@ TEST(NoMoreThreads, ForTheLoopIsAClearErrorOfConnect) {
 }
 
 TEST(NoMoreThreads, ForCallbacksIsAClearErrorOfConnect) {
-    const auto running = process_environment();
+    const auto running = process_runtime();
     EXPECT_EQ(code_of_connect(), no_resources);
     EXPECT_EQ(client::connect("127.0.0.1:1").state(), connection_state::connecting);
 }
@@ -171,19 +171,19 @@ TEST(CallbackThread, IsInertInAForkedChild) {
 }
 
 TEST(ProcessEnvironment, SharesOneLoopAndEndsItWithTheLastUser) {
-    auto first = process_environment();
-    auto second = process_environment();
+    auto first = process_runtime();
+    auto second = process_runtime();
     EXPECT_EQ(first.loop, second.loop);
     const std::weak_ptr<loop> weak = first.loop;
     first = {};
     EXPECT_FALSE(weak.expired());
     second = {};
     EXPECT_TRUE(weak.expired());
-    EXPECT_NE(process_environment().loop, nullptr);
+    EXPECT_NE(process_runtime().loop, nullptr);
 }
 
 TEST(ProcessEnvironment, MakesAnExecutorForEachClient) {
-    const auto environment = process_environment();
+    const auto environment = process_runtime();
     std::promise<std::thread::id> a;
     std::promise<std::thread::id> b;
     auto one = environment.callbacks("one");
@@ -197,11 +197,11 @@ TEST(ProcessEnvironment, IsAFreshOneInAForkedChild) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the sanitizer ends a forked child that starts a thread";
 #endif
-    const auto parents = process_environment();
+    const auto parents = process_runtime();
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-        const auto own = process_environment();
+        const auto own = process_runtime();
         std::promise<void> ran;
         own.loop->post([&] { ran.set_value(); });
         const bool works =

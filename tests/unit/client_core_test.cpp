@@ -4,8 +4,8 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "session/connect_string.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "session/connect_string.hpp"
 
 #include <chrono>
 #include <cstdint>

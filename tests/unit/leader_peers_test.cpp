@@ -1,6 +1,5 @@
-#include "leader/transfer/priority_policy.hpp"
-
 #include "leader/transfer/mailbox.hpp"
+#include "leader/transfer/priority_policy.hpp"
 
 #include <string>
 #include <vector>
@@ -30,7 +29,7 @@ std::string candidate(char who, int number) {
 /// By its letter; '-' for nobody.
 class Peers : public ::testing::Test {
 protected:
-    using time = leader_peers::time_point;
+    using time = priority_policy::time_point;
 
     static time at(std::chrono::milliseconds t) { return time{} + t; }
 
@@ -45,7 +44,7 @@ protected:
         return best.empty() ? '-' : who(best.front());
     }
 
-    leader_peers peers_{10s};
+    priority_policy peers_{10s};
 };
 
 TEST_F(Peers, IsNobodyWhereNobodyIs) {
@@ -128,7 +127,7 @@ TEST_F(Peers, AreOfferedTheLeadershipOnceInAHysteresisTime) {
 }
 
 TEST_F(Peers, AreOfferedTheLeadershipOnceInASecondWithoutAHysteresis) {
-    leader_peers hasty{0s};
+    priority_policy hasty{0s};
     hasty.note({mailbox(5, 'a')}, at(0s));
     EXPECT_EQ(who(hasty.choose(0, at(0s)).best), 'a');
     hasty.note_offer({5, guid_of('a')}, at(0s));
@@ -206,15 +205,15 @@ TEST(ReachableCandidates, AreThoseWithAMailboxInTheOrderOfTheQueue) {
 // ---- letters ----
 
 TEST(LeaderLetter, IsReadAsItIsWritten) {
-    using enum leader_letter::kind;
-    for (const leader_letter& l : {leader_letter{offer, candidate('a', 1)},
-                                   leader_letter{withdrawn, candidate('a', 1)},
-                                   leader_letter{resign, ""},
-                                   leader_letter{resign, "node \"7\"\n"},
-                                   leader_letter{resign, std::string(512, '\1')}}) {
-        EXPECT_EQ(read_leader_letter(write_leader_letter(l)), l) << write_leader_letter(l);
+    using enum mailbox_message::kind;
+    for (const mailbox_message& l : {mailbox_message{offer, candidate('a', 1)},
+                                     mailbox_message{withdrawn, candidate('a', 1)},
+                                     mailbox_message{resign, ""},
+                                     mailbox_message{resign, "node \"7\"\n"},
+                                     mailbox_message{resign, std::string(512, '\1')}}) {
+        EXPECT_EQ(read_mailbox_message(write_mailbox_message(l)), l) << write_mailbox_message(l);
     }
-    EXPECT_EQ(read_leader_letter(""), leader_letter{});
+    EXPECT_EQ(read_mailbox_message(""), mailbox_message{});
 }
 
 TEST(LeaderLetter, IsNothingElse) {
@@ -227,7 +226,7 @@ TEST(LeaderLetter, IsNothingElse) {
                                     std::string(R"({"resign":true})"),
                                     R"({"resign":")" + std::string(513, 'a') + "\"}",
                                     std::string(100'000, '[')}) {
-        EXPECT_EQ(read_leader_letter(data), leader_letter{}) << data.substr(0, 80);
+        EXPECT_EQ(read_mailbox_message(data), mailbox_message{}) << data.substr(0, 80);
     }
 }
 

@@ -1,6 +1,5 @@
-#include "queue/participant_record.hpp"
-
 #include "eventually.hpp"
+#include "queue/participant_record.hpp"
 
 #include <cerrno>
 #include <chrono>

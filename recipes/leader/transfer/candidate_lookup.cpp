@@ -8,7 +8,7 @@
 
 namespace latchkey {
 
-void leader_lookup::session_connected() {
+void candidate_lookup::session_connected() {
     next_step();
     core()->submit(request::children(path_), here([this](reply r) { queue_ = std::move(r); }));
     core()->submit(request::children(peers_of(path_)), here([this](const reply& peers) {
@@ -20,7 +20,7 @@ void leader_lookup::session_connected() {
 }
 
 /// What is not there has no children, and no id. False: it goes on, or has ended.
-bool leader_lookup::answered(const reply& r, const std::string& path) {
+bool candidate_lookup::answered(const reply& r, const std::string& path) {
     if (r.ok() || r.code == result_code::no_node) {
         return true;
     }
@@ -32,7 +32,7 @@ bool leader_lookup::answered(const reply& r, const std::string& path) {
     return false;
 }
 
-void leader_lookup::on_listed() {
+void candidate_lookup::on_listed() {
     std::erase_if(reachable_, [this](const auto& one) {
         const auto& will_do = wanted_.mailboxes;
         const auto is_its = [&one](const mailbox_name& m) { return m.text() == one.mailbox; };
@@ -51,7 +51,7 @@ void leader_lookup::on_listed() {
     }
 }
 
-void leader_lookup::on_id(const reply& r, std::size_t candidate) {
+void candidate_lookup::on_id(const reply& r, std::size_t candidate) {
     if (!answered(r, path_)) {
         return;
     }

@@ -12,7 +12,7 @@ namespace latchkey {
 
 /// Looks for a candidate that can be reached, by its mailbox or its id. Reached, if the servers
 /// have answered. Ends with the session, with which the one who looks loses its place.
-class leader_lookup final : public errand {
+class candidate_lookup final : public retrying_operation {
 public:
     struct wanted {
         std::vector<mailbox_name> mailboxes = {};  ///< one of these; empty: any
@@ -20,8 +20,11 @@ public:
     };
 
     /// `but`: the name in the queue of the one who looks.
-    leader_lookup(std::shared_ptr<client_core> core, std::string path, std::string but, wanted w)
-        : errand(std::move(core)), path_(std::move(path)), but_(std::move(but)), wanted_(w) {}
+    candidate_lookup(std::shared_ptr<client_core> core, std::string path, std::string but, wanted w)
+        : retrying_operation(std::move(core)),
+          path_(std::move(path)),
+          but_(std::move(but)),
+          wanted_(w) {}
 
     [[nodiscard]] const std::optional<reachable_candidate>& found() const noexcept {
         return found_;

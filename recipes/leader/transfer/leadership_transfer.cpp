@@ -9,9 +9,9 @@
 
 namespace latchkey {
 
-leader_succession::leader_succession(std::shared_ptr<client_core> core,
-                                     std::shared_ptr<const participation> as,
-                                     owner& o)
+leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
+                                         std::shared_ptr<const queue_recipe> as,
+                                         owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
       how_(*as_->leads->preference),
@@ -22,11 +22,11 @@ leader_succession::leader_succession(std::shared_ptr<client_core> core,
       consider_again_(core_->loop()),
       list_again_(core_->loop()) {}
 
-int leader_succession::priority() const noexcept {
+int leadership_transfer::priority() const noexcept {
     return cooling_ ? lowest_priority : how_.priority;
 }
 
-void leader_succession::queue(const std::string& path, bool waits) {
+void leadership_transfer::queue(const std::string& path, bool waits) {
     ++place_;
     look_again_.cancel();
     accepting_ = false;
@@ -41,7 +41,7 @@ void leader_succession::queue(const std::string& path, bool waits) {
     }
 }
 
-void leader_succession::leave() {
+void leadership_transfer::leave() {
     ++place_;
     look_again_.cancel();
     znode_.clear();
@@ -52,13 +52,13 @@ void leader_succession::leave() {
 // ---- after a failure ----
 
 /// Nobody is offered the leadership right after it has failed as a leader.
-void leader_succession::look_for_failures() {
+void leadership_transfer::look_for_failures() {
     core_->submit(
         request::get(as_->directory),
-        while_same(&leader_succession::place_, [this](const reply& r) { on_last_record(r); }));
+        while_same(&leadership_transfer::place_, [this](const reply& r) { on_last_record(r); }));
 }
 
-void leader_succession::on_last_record(const reply& r) {
+void leadership_transfer::on_last_record(const reply& r) {
     if (!r.ok() && r.code != result_code::no_node) {
         look_again_.later([this] { look_for_failures(); });
         return;
@@ -70,7 +70,7 @@ void leader_succession::on_last_record(const reply& r) {
                last->znode != name_of(znode_)) {
         // Unless it is another one of that name, which leads.
         core_->submit(request::get(join_path(as_->directory, last->znode)),
-                      while_same(&leader_succession::place_, [this](const reply& its) {
+                      while_same(&leadership_transfer::place_, [this](const reply& its) {
                           if (!its.ok()) {
                               cool_down(how_.cool_down);
                           }
@@ -82,7 +82,7 @@ void leader_succession::on_last_record(const reply& r) {
 }
 
 /// Until then it is preferred to nobody.
-void leader_succession::cool_down(std::chrono::nanoseconds time) {
+void leadership_transfer::cool_down(std::chrono::nanoseconds time) {
     const auto end = time_after(core_->loop(), time);
     if (cooling_ && end <= cool_ends_) {
         return;
@@ -99,24 +99,25 @@ void leader_succession::cool_down(std::chrono::nanoseconds time) {
 
 // ---- the mailbox ----
 
-void leader_succession::open_mailbox() {
+void leadership_transfer::open_mailbox() {
     close_mailbox();
     const mailbox_name name{priority(), std::string(guid_in(name_of(znode_)))};
     const std::string path = join_path(peers_of(as_->directory), name.text());
     last_read_ = 0;
-    mailbox_ = std::make_shared<presence>(
+    mailbox_ = std::make_shared<persistent_node>(
         core_,
-        presence::settings{.path = path,
-                           .data = {},
-                           .access = as_->access,
-                           .only_if_free = false,
-                           .received = [weak = weak_from_this(), path](const znode_stat& stat,
-                                                                       const std::string& data) {
-                               const auto self = weak.lock();
-                               if (self && self->mailbox_ && self->mailbox_->path() == path) {
-                                   self->on_letter(stat, data);
-                               }
-                           }});
+        persistent_node::settings{.path = path,
+                                  .data = {},
+                                  .access = as_->access,
+                                  .only_if_free = false,
+                                  .received = [weak = weak_from_this(), path](
+                                                  const znode_stat& stat, const std::string& data) {
+                                      const auto self = weak.lock();
+                                      if (self && self->mailbox_ &&
+                                          self->mailbox_->path() == path) {
+                                          self->on_letter(stat, data);
+                                      }
+                                  }});
     mailbox_->start([core = core_](const failure& why, bool) {
         if (why && !core->closed_why()) {
             core->log("takes no part in transfers of the leadership: " + why.detail + ": " +
@@ -125,13 +126,13 @@ void leader_succession::open_mailbox() {
     });
 }
 
-void leader_succession::close_mailbox() {
+void leadership_transfer::close_mailbox() {
     if (const auto closed = std::exchange(mailbox_, nullptr)) {
         closed->leave();
     }
 }
 
-void leader_succession::on_letter(const znode_stat& stat, const std::string& data) {
+void leadership_transfer::on_letter(const znode_stat& stat, const std::string& data) {
     if (stat.mzxid == last_read_) {
         return;
     }
@@ -140,10 +141,10 @@ void leader_succession::on_letter(const znode_stat& stat, const std::string& dat
         return;
     }
     last_read_ = stat.mzxid;
-    const leader_letter letter = read_leader_letter(data);
-    if (letter.is == leader_letter::kind::offer && !leading_) {
+    const mailbox_message letter = read_mailbox_message(data);
+    if (letter.is == mailbox_message::kind::offer && !leading_) {
         accept(letter.who, stat.version);
-    } else if (letter.is == leader_letter::kind::resign && leading_ && !handing_over_) {
+    } else if (letter.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
         if (letter.who.empty()) {
             handing_over_ = true;
             owner_->hand_over({});
@@ -153,15 +154,15 @@ void leader_succession::on_letter(const znode_stat& stat, const std::string& dat
     }
 }
 
-void leader_succession::accept(const std::string& leader, std::int32_t version) {
+void leadership_transfer::accept(const std::string& leader, std::int32_t version) {
     accepting_ = true;
     owner_->move_behind(
         leader,
         request::check(mailbox_->path(), version),
-        while_same(&leader_succession::place_, [this](const std::string& to) { on_moved(to); }));
+        while_same(&leadership_transfer::place_, [this](const std::string& to) { on_moved(to); }));
 }
 
-void leader_succession::on_moved(const std::string& to) {
+void leadership_transfer::on_moved(const std::string& to) {
     accepting_ = false;
     if (!to.empty()) {
         invited_ = to;

@@ -3,13 +3,13 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "client/client_core.hpp"
+#include "client/session_listener.hpp"
 #include "leader/transfer/candidate_lookup.hpp"
-#include "leader/transfer/transfer_offer.hpp"
 #include "leader/transfer/priority_policy.hpp"
+#include "leader/transfer/transfer_offer.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/queue_recipe.hpp"
 #include "znode/persistent_node.hpp"
-#include "client/session_listener.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -24,8 +24,8 @@ namespace latchkey {
 
 /// A candidate's part in transfers and priorities: its mailbox while it is in the queue, and while
 /// it leads an eye on those of the others. On the loop only.
-class leader_succession final : public session_user,
-                                public std::enable_shared_from_this<leader_succession> {
+class leadership_transfer final : public session_listener,
+                                  public std::enable_shared_from_this<leadership_transfer> {
 public:
     /// The candidate; outlives it.
     class owner {
@@ -34,7 +34,7 @@ public:
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
 
-        /// To go right behind `leader`, as contender::move_behind() does.
+        /// To go right behind `leader`, as queue_participant::move_behind() does.
         virtual void move_behind(const std::string& leader,
                                  request invitation,
                                  std::function<void(const std::string&)> done) = 0;
@@ -52,9 +52,9 @@ public:
     /// Told the name of the znode right behind that of the leader; empty if nobody has accepted.
     using offered = std::function<void(const std::string& successor)>;
 
-    leader_succession(std::shared_ptr<client_core> core,
-                      std::shared_ptr<const participation> as,
-                      owner& o);
+    leadership_transfer(std::shared_ptr<client_core> core,
+                        std::shared_ptr<const queue_recipe> as,
+                        owner& o);
 
     /// It is in the queue, with the znode at `path`; `waits`, if somebody is ahead.
     void queue(const std::string& path, bool waits);
@@ -112,16 +112,17 @@ private:
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
     void approach(std::vector<mailbox_name> better, offered done);
-    void look_up(leader_lookup::wanted w,
-                 std::chrono::nanoseconds limit,
-                 std::function<void(const errand::result&, const leader_lookup&)> done);
+    void look_up(
+        candidate_lookup::wanted w,
+        std::chrono::nanoseconds limit,
+        std::function<void(const retrying_operation::result&, const candidate_lookup&)> done);
     void offer(const reachable_candidate& to, std::chrono::nanoseconds limit, offered done);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
 
     /// Wraps what is done with an answer, so that it is dropped when the place in the queue, or the
     /// term, is another one by then.
     template <class F>
-    auto while_same(std::uint64_t leader_succession::*which, F f) {
+    auto while_same(std::uint64_t leadership_transfer::*which, F f) {
         return [weak = weak_from_this(), which, at = this->*which, f = std::move(f)](
                    const auto&... answer) {
             const auto self = weak.lock();
@@ -132,7 +133,7 @@ private:
     }
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const participation> as_;
+    const std::shared_ptr<const queue_recipe> as_;
     const leader_preference how_;
     owner* const owner_;
 
@@ -140,7 +141,7 @@ private:
     std::string znode_;        ///< the path of the own one
     std::string invited_;      ///< ... that it had from a leader
     bool waited_ = false;
-    std::shared_ptr<presence> mailbox_;
+    std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a letter: versions begin again with a mailbox
     bool accepting_ = false;
     std::optional<std::pair<znode_stat, std::string>> unread_;  ///< came meanwhile
@@ -154,7 +155,7 @@ private:
     bool busy_ = false;  ///< an offer is prepared, or made
     bool handing_over_ = false;
     bool offer_stands_ = false;  ///< it could not be withdrawn: no other may be made in this place
-    leader_peers peers_;
+    priority_policy peers_;
     std::shared_ptr<session::watcher> watcher_;
     std::deque<order> orders_;
     timer consider_again_;

@@ -8,12 +8,12 @@
 
 namespace latchkey {
 
-std::chrono::nanoseconds leader_succession::patience() const {
+std::chrono::nanoseconds leadership_transfer::patience() const {
     return core_->session_timeout() / 6;
 }
 
 /// Who was not waited for by anybody, or was chosen for it, begins at once.
-void leader_succession::begin(const std::string& path, offered ready) {
+void leadership_transfer::begin(const std::string& path, offered ready) {
     ++term_;
     offer_stands_ = false;  // an offer is of one znode, and this is another one
     if (!waited_ || path == invited_) {
@@ -22,7 +22,7 @@ void leader_succession::begin(const std::string& path, offered ready) {
     }
     core_->submit(
         request::children(peers_of(as_->directory)),
-        while_same(&leader_succession::term_, [this, ready = std::move(ready)](const reply& r) {
+        while_same(&leadership_transfer::term_, [this, ready = std::move(ready)](const reply& r) {
             if (r.ok()) {
                 peers_.note(r.names, core_->loop().now());
             }
@@ -36,7 +36,7 @@ void leader_succession::begin(const std::string& path, offered ready) {
         }));
 }
 
-void leader_succession::lead(const std::string& path) {
+void leadership_transfer::lead(const std::string& path) {
     ++term_;
     znode_ = path;
     leading_ = true;
@@ -48,7 +48,7 @@ void leader_succession::lead(const std::string& path) {
 }
 
 /// Who has given up does not get it back before the next one has begun.
-void leader_succession::end_term() {
+void leadership_transfer::end_term() {
     ++term_;
     if (std::exchange(leading_, false)) {
         core_->detach(this);
@@ -64,13 +64,13 @@ void leader_succession::end_term() {
 }
 
 /// The watch on their directory ended with the last connection.
-void leader_succession::session_connected() {
+void leadership_transfer::session_connected() {
     list_again_.cancel();
     list_peers();
 }
 
 /// While it leads it is told when somebody comes or goes.
-void leader_succession::list_peers() {
+void leadership_transfer::list_peers() {
     watcher_ =
         std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
             if (const auto self = weak.lock(); self && at == self->term_) {
@@ -79,7 +79,7 @@ void leader_succession::list_peers() {
         });
     core_->submit(request::children(peers_of(as_->directory)),
                   watcher_,
-                  while_same(&leader_succession::term_, [this](const reply& r) {
+                  while_same(&leadership_transfer::term_, [this](const reply& r) {
                       if (r.ok()) {
                           peers_.note(r.names, core_->loop().now());
                           consider();
@@ -89,7 +89,7 @@ void leader_succession::list_peers() {
                   }));
 }
 
-void leader_succession::consider() {
+void leadership_transfer::consider() {
     consider_again_.cancel();
     if (!leading_ || busy_ || handing_over_ || over()) {
         return;
@@ -114,9 +114,9 @@ void leader_succession::consider() {
 
 // ---- transfers that were asked for ----
 
-void leader_succession::transfer(const std::string& id,
-                                 std::chrono::nanoseconds limit,
-                                 transferred done) {
+void leadership_transfer::transfer(const std::string& id,
+                                   std::chrono::nanoseconds limit,
+                                   transferred done) {
     if (!leading_ || handing_over_) {
         done(leader_latch::transfer::not_leading);
         return;
@@ -128,14 +128,14 @@ void leader_succession::transfer(const std::string& id,
     consider();
 }
 
-void leader_succession::carry_out() {
+void leadership_transfer::carry_out() {
     using enum leader_latch::transfer;
     busy_ = true;
     const order& next = orders_.front();
     look_up(
         {.mailboxes = {}, .id = next.id},
         next.limit,
-        [this](const errand::result& r, const leader_lookup& looked) {
+        [this](const retrying_operation::result& r, const candidate_lookup& looked) {
             if (looked.found()) {
                 offer(*looked.found(), orders_.front().limit, [this](const std::string& successor) {
                     end_order(successor.empty() ? not_accepted : accepted);
@@ -149,7 +149,7 @@ void leader_succession::carry_out() {
 }
 
 /// What was not heard of before the session or the client ended may have been accepted.
-void leader_succession::end_order(leader_latch::transfer what) {
+void leadership_transfer::end_order(leader_latch::transfer what) {
     using enum leader_latch::transfer;
     const order ended = std::move(orders_.front());
     orders_.pop_front();
@@ -157,73 +157,74 @@ void leader_succession::end_order(leader_latch::transfer what) {
 }
 
 /// The term is, too, whether it knows that already or not.
-bool leader_succession::over() const {
+bool leadership_transfer::over() const {
     return core_->session_id() == 0 || core_->closed_why();
 }
 
 // ---- offers ----
 
-void leader_succession::approach(std::vector<mailbox_name> better, offered done) {
+void leadership_transfer::approach(std::vector<mailbox_name> better, offered done) {
     busy_ = true;
-    look_up(
-        {.mailboxes = better, .id = {}},
-        patience(),
-        [this, better, done = std::move(done)](const errand::result&, const leader_lookup& looked) {
-            for (const mailbox_name& one : better) {
-                if (!looked.found() || looked.found()->mailbox == one.text()) {
-                    peers_.note_offer(one, core_->loop().now());
+    look_up({.mailboxes = better, .id = {}},
+            patience(),
+            [this, better, done = std::move(done)](const retrying_operation::result&,
+                                                   const candidate_lookup& looked) {
+                for (const mailbox_name& one : better) {
+                    if (!looked.found() || looked.found()->mailbox == one.text()) {
+                        peers_.note_offer(one, core_->loop().now());
+                    }
                 }
-            }
-            if (looked.found()) {
-                offer(*looked.found(), patience(), done);
-            } else {
-                busy_ = false;
-                done({});
-                consider();
-            }
-        });
+                if (looked.found()) {
+                    offer(*looked.found(), patience(), done);
+                } else {
+                    busy_ = false;
+                    done({});
+                    consider();
+                }
+            });
 }
 
-void leader_succession::look_up(
-    leader_lookup::wanted w,
+void leadership_transfer::look_up(
+    candidate_lookup::wanted w,
     std::chrono::nanoseconds limit,
-    std::function<void(const errand::result&, const leader_lookup&)> done) {
-    const auto looked = std::make_shared<leader_lookup>(
+    std::function<void(const retrying_operation::result&, const candidate_lookup&)> done) {
+    const auto looked = std::make_shared<candidate_lookup>(
         core_, as_->directory, std::string(name_of(znode_)), std::move(w));
     looked->start(limit,
                   {},
-                  while_same(&leader_succession::term_,
+                  while_same(&leadership_transfer::term_,
                              [looked = looked.get(), done = std::move(done)](
-                                 const errand::result& r) { done(r, *looked); }));
+                                 const retrying_operation::result& r) { done(r, *looked); }));
 }
 
-void leader_succession::offer(const reachable_candidate& to,
-                              std::chrono::nanoseconds limit,
-                              offered done) {
+void leadership_transfer::offer(const reachable_candidate& to,
+                                std::chrono::nanoseconds limit,
+                                offered done) {
     const auto made =
-        std::make_shared<leader_offer>(core_,
-                                       znode_,
-                                       join_path(as_->directory, to.znode),
-                                       join_path(peers_of(as_->directory), to.mailbox));
+        std::make_shared<transfer_offer>(core_,
+                                         znode_,
+                                         join_path(as_->directory, to.znode),
+                                         join_path(peers_of(as_->directory), to.mailbox));
     made->start(
         limit,
         {},
-        while_same(&leader_succession::term_,
-                   [this, made = made.get(), done = std::move(done)](const errand::result& r) {
-                       busy_ = false;
-                       const bool accepted = leading_ && r.reached;
-                       handing_over_ = handing_over_ || accepted;  // somebody may want that, too
-                       offer_stands_ = offer_stands_ || (!r.reached && made->stands());
-                       if (r.why) {
-                           core_->log("the leadership cannot be offered: " + r.why.detail);
-                       }
-                       done(made->successor());
-                       if (accepted) {
-                           owner_->hand_over(made->successor());
-                       } else {
-                           consider();
-                       }
-                   }));
+        while_same(
+            &leadership_transfer::term_,
+            [this, made = made.get(), done = std::move(done)](const retrying_operation::result& r) {
+                busy_ = false;
+                const bool accepted = leading_ && r.reached;
+                handing_over_ = handing_over_ || accepted;  // somebody may want that, too
+                offer_stands_ = offer_stands_ || (!r.reached && made->stands());
+                if (r.why) {
+                    core_->log("the leadership cannot be offered: " + r.why.detail);
+                }
+                done(made->successor());
+                if (accepted) {
+                    owner_->hand_over(made->successor());
+                } else {
+                    consider();
+                }
+            }));
 }
 
 }  // namespace latchkey

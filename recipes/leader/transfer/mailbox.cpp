@@ -14,7 +14,7 @@ namespace latchkey {
 namespace {
 
 using json = nlohmann::json;
-using kind = leader_letter::kind;
+using kind = mailbox_message::kind;
 
 constexpr std::string_view prefix = "_c_";
 constexpr std::string_view marker = "-latch-";
@@ -76,7 +76,7 @@ std::vector<reachable_candidate> reachable(const std::vector<std::string>& queue
     return all;
 }
 
-std::string write_leader_letter(const leader_letter& l) {
+std::string write_mailbox_message(const mailbox_message& l) {
     json letter = json::object();
     for (const auto& [is, key] : keys) {
         if (is == l.is) {
@@ -86,7 +86,7 @@ std::string write_leader_letter(const leader_letter& l) {
     return letter.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-leader_letter read_leader_letter(std::string_view data) {
+mailbox_message read_mailbox_message(std::string_view data) {
     const json letter = read_untrusted(data, longest_letter, 1);
     if (!letter.is_object()) {
         return {};
@@ -96,10 +96,10 @@ leader_letter read_leader_letter(std::string_view data) {
         if (found == letter.end() || !found->is_string()) {
             continue;
         }
-        leader_letter read{.is = is, .who = found->get<std::string>()};
+        mailbox_message read{.is = is, .who = found->get<std::string>()};
         const bool fits =
             is == kind::resign ? read.who.size() <= longest_leader_id : !guid_in(read.who).empty();
-        return fits ? read : leader_letter{};
+        return fits ? read : mailbox_message{};
     }
     return {};
 }

@@ -50,7 +50,7 @@ struct reachable_candidate {
                                                          const std::vector<std::string>& mailboxes);
 
 /// What is in a mailbox.
-struct leader_letter {
+struct mailbox_message {
     enum class kind : std::uint8_t {
         nothing,
         offer,      ///< the leader `who`, a name in the queue, would be succeeded by the reader
@@ -61,12 +61,12 @@ struct leader_letter {
     kind is = kind::nothing;
     std::string who;
 
-    bool operator==(const leader_letter&) const = default;
+    bool operator==(const mailbox_message&) const = default;
 };
 
-[[nodiscard]] std::string write_leader_letter(const leader_letter& l);
+[[nodiscard]] std::string write_mailbox_message(const mailbox_message& l);
 
 /// Untrusted: bounded and checked. What is no letter is nothing.
-[[nodiscard]] leader_letter read_leader_letter(std::string_view data);
+[[nodiscard]] mailbox_message read_mailbox_message(std::string_view data);
 
 }  // namespace latchkey

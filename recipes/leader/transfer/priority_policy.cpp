@@ -4,7 +4,7 @@
 
 namespace latchkey {
 
-void leader_peers::note(const std::vector<std::string>& names, time_point now) {
+void priority_policy::note(const std::vector<std::string>& names, time_point now) {
     std::map<std::string, seen> present;
     for (const std::string& name : names) {
         auto mailbox = read_mailbox_name(name);
@@ -19,19 +19,19 @@ void leader_peers::note(const std::vector<std::string>& names, time_point now) {
     peers_ = std::move(present);
 }
 
-void leader_peers::begin_term() noexcept {
+void priority_policy::begin_term() noexcept {
     for (auto& [name, peer] : peers_) {
         peer.since.reset();
     }
 }
 
-void leader_peers::note_offer(const mailbox_name& to, time_point now) {
+void priority_policy::note_offer(const mailbox_name& to, time_point now) {
     if (const auto found = peers_.find(to.text()); found != peers_.end()) {
         found->second.offered = now;
     }
 }
 
-leader_peers::choice leader_peers::choose(int own, time_point now) const {
+priority_policy::choice priority_policy::choose(int own, time_point now) const {
     const seen* best = nullptr;
     for (const auto& [name, peer] : peers_) {
         const bool ready = peer.name.priority > own && peer.since && peer.ripe(hysteresis_) <= now;
@@ -54,7 +54,7 @@ leader_peers::choice leader_peers::choose(int own, time_point now) const {
     return c;
 }
 
-std::vector<mailbox_name> leader_peers::choose_at_once(int own, time_point now) const {
+std::vector<mailbox_name> priority_policy::choose_at_once(int own, time_point now) const {
     std::vector<mailbox_name> best;
     for (const auto& [name, peer] : peers_) {
         const int beaten = best.empty() ? own : best.front().priority;

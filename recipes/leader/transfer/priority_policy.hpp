@@ -13,7 +13,7 @@
 namespace latchkey {
 
 /// Who might lead better, as one candidate sees it by its own clock: a decision, without effects.
-class leader_peers {
+class priority_policy {
 public:
     using time_point = loop::clock::time_point;
     using duration = loop::clock::duration;
@@ -27,7 +27,7 @@ public:
         std::optional<time_point> again;
     };
 
-    explicit leader_peers(duration hysteresis) : hysteresis_(hysteresis) {}
+    explicit priority_policy(duration hysteresis) : hysteresis_(hysteresis) {}
 
     /// These are the mailboxes that are there.
     void note(const std::vector<std::string>& names, time_point now);

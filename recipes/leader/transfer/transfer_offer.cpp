@@ -8,21 +8,21 @@
 
 namespace latchkey {
 
-leader_offer::leader_offer(std::shared_ptr<client_core> core,
-                           std::string own,
-                           std::string candidate,
-                           std::string mailbox)
-    : errand(std::move(core)),
+transfer_offer::transfer_offer(std::shared_ptr<client_core> core,
+                               std::string own,
+                               std::string candidate,
+                               std::string mailbox)
+    : retrying_operation(std::move(core)),
       own_(std::move(own)),
       candidate_(std::move(candidate)),
       mailbox_(std::move(mailbox)) {}
 
-void leader_offer::begin() {
-    write(leader_letter::kind::offer);
+void transfer_offer::begin() {
+    write(mailbox_message::kind::offer);
 }
 
 /// Writes go on by themselves with a new connection.
-void leader_offer::session_connected() {
+void transfer_offer::session_connected() {
     if (phase_ == phase::offered && !(watch_ && watch_->armed())) {
         watch();
     } else if (phase_ == phase::over) {
@@ -30,34 +30,34 @@ void leader_offer::session_connected() {
     }
 }
 
-void leader_offer::give_up() {
+void transfer_offer::give_up() {
     if (phase_ != phase::over) {
         watch_.reset();
         if (const auto unfinished = std::exchange(write_, nullptr)) {
             unfinished->cancel();
         }
-        write(leader_letter::kind::withdrawn);
+        write(mailbox_message::kind::withdrawn);
     }
 }
 
-void leader_offer::write(leader_letter::kind what) {
-    phase_ = what == leader_letter::kind::offer ? phase::offering : phase::withdrawing;
-    write_ = std::make_shared<leader_record_write>(
-        core(), own_, mailbox_, leader_letter{what, std::string(name_of(own_))});
+void transfer_offer::write(mailbox_message::kind what) {
+    phase_ = what == mailbox_message::kind::offer ? phase::offering : phase::withdrawing;
+    write_ = std::make_shared<guarded_write>(
+        core(), own_, mailbox_, mailbox_message{what, std::string(name_of(own_))});
     write_->start(std::chrono::nanoseconds::max(),
                   {},
-                  [weak = weak_from_this(), w = write_.get()](const errand::result& r) {
-                      const auto self = std::static_pointer_cast<leader_offer>(weak.lock());
+                  [weak = weak_from_this(), w = write_.get()](const retrying_operation::result& r) {
+                      const auto self = std::static_pointer_cast<transfer_offer>(weak.lock());
                       if (self && self->write_.get() == w && !self->finished()) {
                           self->on_written(r);
                       }
                   });
 }
 
-void leader_offer::on_written(const errand::result& r) {
+void transfer_offer::on_written(const retrying_operation::result& r) {
     const auto written = std::exchange(write_, nullptr);
     why_ = r.why;
-    stands_ = written->what() == leader_record_write::outcome::refused &&
+    stands_ = written->what() == guarded_write::outcome::refused &&
               (phase_ == phase::withdrawing || written->in_doubt());
     if (phase_ == phase::offering && r.reached) {
         phase_ = phase::offered;
@@ -67,18 +67,18 @@ void leader_offer::on_written(const errand::result& r) {
     }
 }
 
-void leader_offer::watch() {
+void transfer_offer::watch() {
     znode_watch::observer& self = *this;
     watch_ = std::make_shared<znode_watch>(core(), candidate_, self);
     watch_->arm();
 }
 
-void leader_offer::on_watch_refused(result_code) {
+void transfer_offer::on_watch_refused(result_code) {
     begin_again();
 }
 
 /// The offer is over, one way or the other: accepted, if somebody has our number.
-void leader_offer::judge() {
+void transfer_offer::judge() {
     phase_ = phase::over;
     watch_.reset();
     next_step();
@@ -86,7 +86,7 @@ void leader_offer::judge() {
                    here([this](const reply& r) { on_listed(r); }));
 }
 
-void leader_offer::on_listed(const reply& r) {
+void transfer_offer::on_listed(const reply& r) {
     if (!r.ok() && r.code != result_code::no_node) {
         retry_later();
         return;

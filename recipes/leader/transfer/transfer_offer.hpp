@@ -15,13 +15,13 @@ namespace latchkey {
 /// The candidate accepts in a transaction that checks the version of its mailbox; so when the time
 /// is over, a write of the mailbox ends the offer for good, and the list that follows tells whether
 /// that came too late. Ends with the session, not accepted: nobody is behind a znode that is gone.
-class leader_offer final : public errand, znode_watch::observer {
+class transfer_offer final : public retrying_operation, znode_watch::observer {
 public:
     /// Paths: the leader's own znode, and the candidate's znode and mailbox.
-    leader_offer(std::shared_ptr<client_core> core,
-                 std::string own,
-                 std::string candidate,
-                 std::string mailbox);
+    transfer_offer(std::shared_ptr<client_core> core,
+                   std::string own,
+                   std::string candidate,
+                   std::string mailbox);
 
     /// If it was reached: the name of the candidate's znode, behind that of the leader.
     [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
@@ -44,8 +44,8 @@ private:
 
     void on_watch_refused(result_code code) override;
 
-    void write(leader_letter::kind what);
-    void on_written(const errand::result& r);
+    void write(mailbox_message::kind what);
+    void on_written(const retrying_operation::result& r);
     void watch();
     void judge();
     void on_listed(const reply& r);
@@ -55,8 +55,8 @@ private:
     const std::string mailbox_;
 
     phase phase_ = phase::offering;
-    std::shared_ptr<leader_record_write> write_;  ///< while one is under way
-    std::shared_ptr<znode_watch> watch_;          ///< of the candidate's znode
+    std::shared_ptr<guarded_write> write_;  ///< while one is under way
+    std::shared_ptr<znode_watch> watch_;    ///< of the candidate's znode
     std::string successor_;
     failure why_;
     bool stands_ = false;
