@@ -3,7 +3,6 @@
 #include "barrier/barrier_change.hpp"
 #include "call/retrying_operation.hpp"
 #include "queue/acquire_calls.hpp"
-#include "queue/participant_record.hpp"
 #include "text/path.hpp"
 #include "znode/znode_watch.hpp"
 
@@ -84,13 +83,7 @@ public:
 
 barrier::barrier(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    const bool recorded = !options.data;
-    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options));
-    if (recorded) {
-        as.data = [record = record_writer::shared()](lock_mode) {
-            return record->write("barrier");
-        };
-    }
+    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
     impl_ = std::make_shared<impl>(core, std::move(as));
 }
 

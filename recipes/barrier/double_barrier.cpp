@@ -3,7 +3,6 @@
 #include "barrier/double_barrier_enter.hpp"
 #include "barrier/double_barrier_leave.hpp"
 #include "queue/acquire_calls.hpp"
-#include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -99,13 +98,7 @@ double_barrier::double_barrier(client& c,
                         std::to_string(most_participants));
     }
     const auto core = client_core::of(c);
-    const bool recorded = !options.data;
-    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options));
-    if (recorded) {
-        as.data = [record = record_writer::shared()](lock_mode) {
-            return record->write("barrier");
-        };
-    }
+    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
     impl_ = std::make_shared<impl>(core, std::move(as), participants);
 }
 

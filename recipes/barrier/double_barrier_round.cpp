@@ -2,7 +2,7 @@
 
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
-#include "znode/late_znode.hpp"
+#include "znode/stray_znode.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -165,7 +165,7 @@ std::string nearest_before(const std::string& own, const std::vector<std::string
 
 void double_barrier_state::forget_own(const std::shared_ptr<client_core>& core) {
     if (std::exchange(in_doubt, false) && generation == core->generation()) {
-        late_znode::await(core, join_path(as.directory, own));
+        stray_znode::await(core, join_path(as.directory, own));
     }
     own.clear();
 }

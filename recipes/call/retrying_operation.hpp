@@ -88,12 +88,6 @@ protected:
         };
     }
 
-    void session_ended(loss) override {}
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
-
     void client_closed(const failure& why) override { finish({why, false}); }
 
 private:

@@ -53,23 +53,24 @@ std::optional<leader_preference> checked_preference(
 
 }  // namespace
 
-queue_recipe candidate_recipe_of(const client_core& core,
+candidate_config check_candidate(const client_core& core,
                                  std::string path,
                                  const queue_markers& markers,
                                  leader_options options) {
     check_path(path);
     check_leader_data(options.data);
-    leader_terms terms{
-        .id = checked_id(std::move(options.id)),
-        .data = std::move(options.data),
-        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
-        .preference = checked_preference(options.preference, markers)};
-    return {.directory = std::move(path),
-            .markers = markers,
-            .mode = lock_mode::exclusive,
-            .data = [id = terms.id](lock_mode) { return id; },
-            .access = std::move(options.access).value_or(core.access()),
-            .leads = std::make_shared<leader_terms>(std::move(terms))};
+    leader_terms terms;
+    terms.id = checked_id(std::move(options.id));
+    terms.data = std::move(options.data);
+    terms.preference = checked_preference(options.preference, markers);
+    queue_recipe as{
+        .directory = std::move(path),
+        .markers = markers,
+        .mode = lock_mode::exclusive,
+        .data = [id = terms.id](lock_mode) { return id; },
+        .access = std::move(options.access).value_or(core.access()),
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down};
+    return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};
 }
 
 }  // namespace latchkey

@@ -3,15 +3,22 @@
 #include <latchkey/leader_options.hpp>
 
 #include "client/client_core.hpp"
+#include "leader/leader_terms.hpp"
 #include "queue/queue_recipe.hpp"
 
+#include <memory>
 #include <string>
 
 namespace latchkey {
 
-/// Checks what the user gave for a candidate, and says how it takes part: with its id as the data
-/// of its znode, as Curator's do. Throws errc::invalid_argument.
-[[nodiscard]] queue_recipe candidate_recipe_of(const client_core& core,
+/// How a candidate takes part: with its id as the data of its znode, as Curator's do.
+struct candidate_config {
+    queue_recipe queue;
+    std::shared_ptr<const leader_terms> who;
+};
+
+/// Checks what the user gave for a candidate. Throws errc::invalid_argument.
+[[nodiscard]] candidate_config check_candidate(const client_core& core,
                                                std::string path,
                                                const queue_markers& markers,
                                                leader_options options);

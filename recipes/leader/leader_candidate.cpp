@@ -5,17 +5,27 @@
 #include <utility>
 
 namespace latchkey {
+namespace {
 
-leader_candidate::leader_candidate(std::shared_ptr<client_core> core, queue_recipe as)
+std::shared_ptr<const queue_recipe> with_terms(queue_recipe as,
+                                               std::shared_ptr<const grant_terms> terms) {
+    as.terms = std::move(terms);
+    return std::make_shared<const queue_recipe>(std::move(as));
+}
+
+}  // namespace
+
+leader_candidate::leader_candidate(std::shared_ptr<client_core> core, candidate_config c)
     : core_(std::move(core)),
-      as_(std::make_shared<const queue_recipe>(std::move(as))),
+      who_(std::move(c.who)),
+      as_(with_terms(std::move(c.queue), who_)),
       listeners_(core_),
       pause_(core_->loop()),
       rejoin_(core_->loop()),
       drain_(core_->loop()) {
-    if (as_->leads->preference) {
+    if (who_->preference) {
         leadership_transfer::owner& self = *this;
-        succession_ = std::make_shared<leadership_transfer>(core_, as_, self);
+        succession_ = std::make_shared<leadership_transfer>(core_, as_, who_, self);
     }
 }
 
@@ -119,15 +129,15 @@ void leader_candidate::on_contended(queue_participant::outcome o) {
     contender_.reset();
     if (o.granted) {
         directory_known_ = true;
-        lead(std::move(o.granted), o.record);
+        lead(std::move(o.granted));
     } else if (o.why) {
         refuse(o.why);
     }
 }
 
-void leader_candidate::lead(hold granted, std::optional<grant_step::record_seen> record) {
-    const leader_terms& me = *as_->leads;
-    const auto present = std::make_shared<leader_term>(std::move(granted), me.id, me.data, record);
+void leader_candidate::lead(hold granted) {
+    const auto present =
+        std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, *who_->seen);
     if (!succession_) {
         begin_term(present);
         return;
@@ -275,6 +285,63 @@ void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
     if (!finished()) {
         term_ = std::move(term);
         finish({std::move(why), term_ != nullptr});
+    }
+}
+
+// ---- transfers: leadership_transfer decides, and this does it ----
+
+/// What was offered to a place is not for the next one.
+void leader_candidate::on_no_place() {
+    if (succession_) {
+        succession_->leave();
+    }
+}
+
+/// It has not been told to anybody.
+void leader_candidate::drop_coming(const std::string& successor) {
+    if (const auto dropped = std::exchange(coming_, nullptr)) {
+        succession_->end_term();
+        succession_->leave();
+        dropped->state().lose(loss::resigned);
+        dropped->set_successor(successor);
+        dropped->leave();
+    }
+}
+
+/// What is still asked for it is asked for nothing.
+void leader_candidate::on_coming_lost() {
+    if (coming_ && !coming_->state().valid()) {
+        drop_coming({});
+    }
+}
+
+void leader_candidate::transfer(const std::string& id,
+                                std::chrono::nanoseconds limit,
+                                leadership_transfer::transferred done) {
+    core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
+        self->succession_->transfer(id, limit, done);
+    });
+}
+
+void leader_candidate::move_behind(const std::string& leader,
+                                   request invitation,
+                                   std::function<void(const std::string&)> done) {
+    if (contender_) {
+        contender_->move_behind(leader, std::move(invitation), std::move(done));
+    } else {
+        done({});
+    }
+}
+
+/// Asked to finish; and made to, if that takes too long since it was asked first.
+void leader_candidate::hand_over(const std::string& successor) {
+    if (const auto present = term()) {
+        present->set_successor(successor);
+        present->state().ask_back();
+        if (!drain_.running()) {
+            drain_.start(who_->preference->drain,
+                         [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+        }
     }
 }
 

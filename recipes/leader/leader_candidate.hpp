@@ -4,6 +4,7 @@
 
 #include "call/retrying_operation.hpp"
 #include "client/client_core.hpp"
+#include "leader/candidate_config.hpp"
 #include "leader/leader_listeners.hpp"
 #include "leader/leader_term.hpp"
 #include "leader/transfer/leadership_transfer.hpp"
@@ -12,6 +13,7 @@
 #include "loop/paced_retry.hpp"
 #include "queue/queue_participant.hpp"
 #include "queue/queue_recipe.hpp"
+#include "queue/znode_names.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,22 +26,20 @@ namespace latchkey {
 
 class wait_for_term;
 
-/// Curator's LeaderLatch.
-inline constexpr queue_markers latch_names{
-    .exclusive = "latch-", .shared = {}, .others = {}, .transferable = true};
-
 /// A candidate from its start to its end: contends, leads, gives up, contends again. One
 /// queue_participant at a time, and with each grant a term.
 class leader_candidate final : public std::enable_shared_from_this<leader_candidate>,
                                leadership_transfer::owner {
 public:
-    leader_candidate(std::shared_ptr<client_core> core, queue_recipe as);
+    leader_candidate(std::shared_ptr<client_core> core, candidate_config c);
 
     // ---- any thread ----
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    [[nodiscard]] const queue_recipe& as() const noexcept { return *as_; }
+    [[nodiscard]] const std::string& directory() const noexcept { return as_->directory; }
+
+    [[nodiscard]] const leader_terms& who() const noexcept { return *who_; }
 
     void start();
 
@@ -77,7 +77,7 @@ private:
     void on_no_place();
     void on_coming_lost();
     void on_contended(queue_participant::outcome o);
-    void lead(hold granted, std::optional<grant_step::record_seen> record);
+    void lead(hold granted);
     void begin_term(const std::shared_ptr<leader_term>& present);
     void drop_coming(const std::string& successor);
     void refuse(const failure& why);
@@ -87,6 +87,7 @@ private:
     void on_closed();
 
     const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const leader_terms> who_;
     const std::shared_ptr<const queue_recipe> as_;
 
     mutable boost::mutex guard_;
@@ -124,8 +125,6 @@ public:
 
 private:
     void begin() override;
-
-    void session_connected() override {}
 
     const std::shared_ptr<leader_candidate> candidacy_;
     std::shared_ptr<leader_term> term_;

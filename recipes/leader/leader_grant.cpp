@@ -8,8 +8,9 @@ namespace latchkey {
 
 leader_grant::leader_grant(std::shared_ptr<client_core> core,
                            std::shared_ptr<const queue_recipe> as,
+                           const leader_terms& who,
                            owner& o)
-    : core_(std::move(core)), as_(std::move(as)), owner_(&o), retry_(core_->loop()) {}
+    : core_(std::move(core)), as_(std::move(as)), who_(who), owner_(&o), retry_(core_->loop()) {}
 
 leader_grant::~leader_grant() {
     if (write_) {
@@ -59,34 +60,36 @@ void leader_grant::on_seen(const reply& r) {
         if (core_->connected()) {
             retry_.later([this] { look(); });
         }
-    } else if (!may_become_record(r.data)) {
-        owner_->on_refused(foreign_data(as_->directory));
+    } else if (failure why = refuse_foreign_data(as_->directory, r.data)) {
+        owner_->on_refused(std::move(why));
     } else {
         take_over(r.stat, read_leader_record(r.data));
     }
 }
 
 void leader_grant::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
-    unclean_ = unclean_before(last, as_->leads->id);
+    unclean_ = unclean_before(last, who_.id);
     const bool let_in = last && last->successor == name_of(place_->path);
     if (let_in || (place_->first_since && stat.mzxid < place_->zxid)) {
-        owner_->on_admitted({.paths = {place_->path},
-                             .zxid = let_in ? stat.mzxid : place_->zxid,
-                             .record = record_seen{stat.version, false, unclean_}});
+        granted(let_in ? stat.mzxid : place_->zxid, {stat.version, false, unclean_});
     } else {
         write(stat.version);
     }
 }
 
 void leader_grant::write(std::int32_t over_version) {
-    const leader_record record{.id = as_->leads->id,
-                               .data = as_->leads->data,
+    const leader_record record{.id = who_.id,
+                               .data = who_.data,
                                .znode = std::string(name_of(place_->path)),
                                .token = 0,
                                .is = leader_record::state::leading,
                                .unclean = unclean_};
-    write_ = std::make_shared<guarded_write>(
-        core_, place_->path, write_leader_record(record), over_version);
+    write_ = std::make_shared<guarded_write>(core_,
+                                             place_->path,
+                                             as_->directory,
+                                             write_leader_record(record),
+                                             over_version,
+                                             refuse_foreign_data);
     write_->start(std::chrono::nanoseconds::max(),
                   {},
                   [weak = weak_from_this()](retrying_operation::result r) {
@@ -100,9 +103,7 @@ void leader_grant::on_written(failure why) {
     using enum guarded_write::outcome;
     switch (write_->what()) {
         case written:
-            owner_->on_admitted({.paths = {place_->path},
-                                 .zxid = write_->stat().mzxid,
-                                 .record = record_seen{write_->stat().version, true, unclean_}});
+            granted(write_->stat().mzxid, {write_->stat().version, true, unclean_});
             break;
         case gone:
             owner_->on_gone();
@@ -113,6 +114,11 @@ void leader_grant::on_written(failure why) {
         case unknown:
             break;  // with the session, or the client: the owner hears of that itself
     }
+}
+
+void leader_grant::granted(std::int64_t zxid, record_seen seen) {
+    *who_.seen = std::move(seen);
+    owner_->on_admitted({.paths = {place_->path}, .zxid = zxid});
 }
 
 }  // namespace latchkey

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "leader/leader_record.hpp"
+#include "leader/leader_terms.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/grant_step.hpp"
 #include "queue/queue_recipe.hpp"
@@ -30,6 +30,7 @@ class leader_grant final : public grant_step, public std::enable_shared_from_thi
 public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
+                 const leader_terms& who,
                  owner& o);
     ~leader_grant() override;
 
@@ -46,9 +47,11 @@ private:
     void take_over(const znode_stat& stat, const std::optional<leader_record>& last);
     void write(std::int32_t over_version);
     void on_written(failure why);
+    void granted(std::int64_t zxid, record_seen seen);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
+    const leader_terms& who_;  ///< kept by `as_`
     owner* const owner_;
 
     std::optional<place> place_;  ///< once it is our turn

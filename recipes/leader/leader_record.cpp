@@ -1,5 +1,6 @@
 #include "leader/leader_record.hpp"
 
+#include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 
 namespace latchkey {
@@ -95,8 +96,14 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
     return unclean == next_id ? std::string() : unclean;
 }
 
-bool may_become_record(std::string_view data) {
-    return data.empty() || read_leader_record(data).has_value();
+failure refuse_foreign_data(std::string_view path, std::string_view data) {
+    if (data.empty() || read_leader_record(data).has_value()) {
+        return {};
+    }
+    return {errc::invalid_argument,
+            "\"" + escaped(path) +
+                "\" has data that is no leader's record, and is left alone: empty it, or elect on "
+                "another path"};
 }
 
 }  // namespace latchkey

@@ -2,6 +2,8 @@
 
 #include <latchkey/fencing_token.hpp>
 
+#include "client/failure.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,8 +59,15 @@ struct leader_record {
     return {r.token != 0 ? r.token : mzxid, 0};
 }
 
-/// Whether a record may be written over `data`: nothing, or a record. Everything else is
-/// somebody's, and is left alone.
-[[nodiscard]] bool may_become_record(std::string_view data);
+/// A failure unless a record may be written over `data`, of the znode at `path`: nothing, or a
+/// record. Everything else belongs to another program, and is left alone.
+[[nodiscard]] failure refuse_foreign_data(std::string_view path, std::string_view data);
+
+/// What a grant, or a write of the record, has seen of it.
+struct record_seen {
+    std::int32_t version = 0;  ///< of the data that is there
+    bool written = false;      ///< and it tells of this term
+    std::string unclean = {};  ///< who has not given up before it
+};
 
 }  // namespace latchkey

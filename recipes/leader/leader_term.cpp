@@ -24,7 +24,7 @@ void check_leader_data(const std::string& data) {
 leader_term::leader_term(hold granted,
                          std::string id,
                          std::string data,
-                         std::optional<grant_step::record_seen> record)
+                         std::optional<record_seen> record)
     : state_(hold_state::of(granted)),
       id_(std::move(id)),
       generation_(state_->core()->generation()),
@@ -86,8 +86,10 @@ void leader_term::write_next() {
     write_ =
         std::make_shared<guarded_write>(state_->core(),
                                         state_->path(),
+                                        std::string(parent_of(state_->path())),
                                         text_of(proclamations_.front().data, false),
-                                        record_ ? std::optional(record_->version) : std::nullopt);
+                                        record_ ? std::optional(record_->version) : std::nullopt,
+                                        refuse_foreign_data);
     write_->start(std::chrono::nanoseconds::max(),
                   {},
                   [self = shared_from_this(), w = write_.get()](retrying_operation::result r) {
@@ -103,7 +105,7 @@ void leader_term::on_written(const guarded_write& w, failure why) {
     record_.reset();
     switch (w.what()) {
         case written:
-            record_ = grant_step::record_seen{w.stat().version, true, {}};
+            record_ = record_seen{w.stat().version, true, {}};
             data_ = std::move(p.data);
             break;
         case gone:

@@ -5,6 +5,7 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
+#include "leader/leader_record.hpp"
 #include "queue/grant_step.hpp"
 #include "znode/guarded_write.hpp"
 
@@ -23,10 +24,7 @@ class leader_term : public std::enable_shared_from_this<leader_term> {
 public:
     /// `data` is what is published; `record` what was seen of the record with the grant, if
     /// anything was.
-    leader_term(hold granted,
-                std::string id,
-                std::string data,
-                std::optional<grant_step::record_seen> record);
+    leader_term(hold granted, std::string id, std::string data, std::optional<record_seen> record);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
@@ -82,7 +80,7 @@ private:
     hold held_;
     std::string data_;  ///< as it was published last, or is to be first
     std::string successor_;
-    std::optional<grant_step::record_seen> record_;
+    std::optional<record_seen> record_;
     std::deque<proclamation> proclamations_;  ///< the first is being written
     std::shared_ptr<guarded_write> write_;    ///< while one is
     bool closed_ = false;

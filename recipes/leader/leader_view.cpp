@@ -1,6 +1,7 @@
 #include "leader/leader_view.hpp"
 
 #include "leader/leader_record.hpp"
+#include "queue/queue_order.hpp"
 #include "text/path.hpp"
 
 #include <utility>

@@ -2,18 +2,13 @@
 
 #include <latchkey/leader_observer.hpp>
 
-#include "queue/queue_order.hpp"
+#include "queue/znode_names.hpp"
 #include "session/request.hpp"
 
 #include <string>
 #include <vector>
 
 namespace latchkey {
-
-/// Candidates of both of Curator's recipes. They do not see each other, and nobody has both on one
-/// path: the names tell which it is.
-inline constexpr queue_markers candidate_names{
-    .exclusive = "latch-", .shared = {}, .others = "lock-"};
 
 /// Those with the lowest number: one; or two, while the leadership is being transferred, of which
 /// the older znode leads.

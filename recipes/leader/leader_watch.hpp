@@ -76,10 +76,6 @@ private:
     void session_connected() override;
     void session_ended(loss) override;
 
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
-
     void client_closed(const failure&) override;
 
     void look();

@@ -2,7 +2,7 @@
 
 #include "call/exceptions.hpp"
 #include "leader/candidate_config.hpp"
-#include "lock/exclusive_lock.hpp"
+#include "queue/znode_names.hpp"
 
 #include <optional>
 #include <utility>
@@ -35,20 +35,21 @@ std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_
                                                    leader_options who,
                                                    work fn,
                                                    leader_selector::behaviour how) {
-    queue_recipe as = candidate_recipe_of(*core, std::move(path), lock_names, std::move(who));
-    leader_terms terms = *std::exchange(as.leads, nullptr);  // its grant is that of a mutex
+    // Its grant is that of a mutex.
     return std::make_shared<selector_loop>(
-        core, std::move(as), std::move(terms), std::move(fn), std::move(how));
+        core,
+        check_candidate(*core, std::move(path), lock_names, std::move(who)),
+        std::move(fn),
+        std::move(how));
 }
 
 selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
-                             queue_recipe as,
-                             leader_terms who,
+                             candidate_config c,
                              work fn,
                              leader_selector::behaviour how)
     : acquire_(core, local_queue::admits::one_at_a_time),
-      as_(std::make_shared<const queue_recipe>(std::move(as))),
-      who_(std::move(who)),
+      as_(std::make_shared<const queue_recipe>(std::move(c.queue))),
+      who_(std::move(c.who)),
       fn_(core->callbacks().keep(std::move(fn))),
       how_(core->callbacks().keep(std::move(how))),
       executor_(core->make_executor("latchkey-leader")),
@@ -102,15 +103,6 @@ void selector_loop::set(state s) {
     state_ = s;
 }
 
-void selector_loop::session_suspended() {
-    if (who_.steps_down_when_suspended) {
-        const monitor_lock lock(guard_);
-        if (term_) {
-            term_->state().lose(loss::suspended);
-        }
-    }
-}
-
 /// Whoever is no candidate now becomes one, to be refused: that is reported, and is the end.
 void selector_loop::client_closed(const failure&) {
     const auto self = shared_from_this();
@@ -151,7 +143,7 @@ void selector_loop::on_acquired(local_queue::acquired a) {
 
 void selector_loop::lead(hold granted) {
     const auto e = std::make_shared<execution>();
-    e->term = std::make_shared<leader_term>(std::move(granted), who_.id, who_.data, std::nullopt);
+    e->term = std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, std::nullopt);
     begun_ = core()->loop().now();
     {
         const monitor_lock lock(guard_);
@@ -159,7 +151,7 @@ void selector_loop::lead(hold granted) {
         stop_ = e->stop;
         state_ = state::leading;
     }
-    if (!who_.data.empty()) {
+    if (!who_->data.empty()) {
         e->term->publish();
     }
     executor_([self = shared_from_this(), e] { self->execute(e); });

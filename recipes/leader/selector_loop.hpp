@@ -3,6 +3,7 @@
 #include <latchkey/leader_selector.hpp>
 
 #include "client/client_core.hpp"
+#include "leader/candidate_config.hpp"
 #include "leader/leader_term.hpp"
 #include "loop/backoff.hpp"
 #include "loop/monitor.hpp"
@@ -43,8 +44,7 @@ public:
         leader_selector::behaviour how);
 
     selector_loop(const std::shared_ptr<client_core>& core,
-                  queue_recipe as,
-                  leader_terms who,
+                  candidate_config c,
                   work fn,
                   leader_selector::behaviour how);
 
@@ -70,7 +70,7 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return as_->directory; }
 
-    [[nodiscard]] const std::string& id() const noexcept { return who_.id; }
+    [[nodiscard]] const std::string& id() const noexcept { return who_->id; }
 
 private:
     /// A term, from the grant until the function has returned.
@@ -89,16 +89,6 @@ private:
     using thrown = std::shared_ptr<std::exception_ptr>;
 
     // session_listener
-    void session_connected() override {}
-
-    void session_suspended() override;
-
-    void session_ended(loss) override {}
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
-
     void client_closed(const failure&) override;
 
     // On the loop.
@@ -127,7 +117,7 @@ private:
 
     const acquire_calls acquire_;
     const std::shared_ptr<const queue_recipe> as_;
-    const leader_terms who_;
+    const std::shared_ptr<const leader_terms> who_;
     const std::shared_ptr<const work> fn_;
     const std::shared_ptr<const leader_selector::behaviour> how_;
     const runtime::executor executor_;

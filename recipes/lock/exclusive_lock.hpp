@@ -2,6 +2,7 @@
 
 #include "loop/monitor.hpp"
 #include "queue/acquire_calls.hpp"
+#include "queue/znode_names.hpp"
 
 #include <chrono>
 #include <memory>
@@ -9,10 +10,6 @@
 #include <thread>
 
 namespace latchkey {
-
-/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be told to
-/// wait for these, and is waited for.
-inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
 
 /// What the locks that one thread at a time has have in common: one participant an object, and the
 /// hold that lock() keeps. Any thread.

@@ -1,4 +1,5 @@
 #include "lock/shared_mutex_impl.hpp"
+#include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
 #include <functional>
@@ -11,9 +12,6 @@ namespace latchkey {
 namespace {
 
 using std::chrono::nanoseconds;
-
-/// Curator's InterProcessReadWriteLock.
-constexpr queue_markers read_write_names{.exclusive = "__WRIT__", .shared = "__READ__"};
 
 constexpr auto at_once = nanoseconds::zero();
 

@@ -2,7 +2,6 @@
 
 #include "call/blocking_read.hpp"
 #include "queue/participant_record.hpp"
-#include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -15,12 +14,19 @@ namespace {
 /// Anybody may write a megabyte there, and there may be thousands of them.
 constexpr std::size_t longest_participant_data = 16'384;
 
+error no_participant(const participant& whom, const std::string& directory) {
+    return error(
+        errc::invalid_argument,
+        '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(directory) + '"');
+}
+
 }  // namespace
 
 queue_recipe queue_recipe_of(const client_core& core,
                              std::string path,
                              const queue_markers& markers,
-                             mutex_options options) {
+                             mutex_options options,
+                             const char* what) {
     check_path(path);
     if (options.data && options.data->size() > longest_record) {
         throw error(errc::invalid_argument,
@@ -36,8 +42,8 @@ queue_recipe queue_recipe_of(const client_core& core,
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {
-        as.data = [record = record_writer::shared()](lock_mode m) {
-            return record->write(to_string(m));
+        as.data = [record = record_writer::shared(), what](lock_mode m) {
+            return record->write(what != nullptr ? what : to_string(m));
         };
     }
     return as;
@@ -150,17 +156,16 @@ std::optional<participant> acquire_calls::first(const queue_recipe& as) const {
 }
 
 bool acquire_calls::revoke(const queue_recipe& as, const participant& whom) const {
-    // Of Curator's leases every name counts.
-    const bool has_permits =
-        whom.permits > 0 && as.permits && (as.permits->leases || permits_of(whom.name));
-    const bool is_queued =
-        place_of(whom.name, as.markers).what == queue_place::standing::participant;
-    const std::string path =
-        join_path(has_permits ? as.permits->directory : as.directory, whom.name);
-    if (!(has_permits || is_queued) || name_of(path) != whom.name || !path_problem(path).empty()) {
-        throw error(
-            errc::invalid_argument,
-            '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(as.directory) + '"');
+    if (place_of(whom.name, as.markers).what != queue_place::standing::participant) {
+        throw no_participant(whom, as.directory);
+    }
+    return revoke_in(as.directory, whom);
+}
+
+bool acquire_calls::revoke_in(const std::string& directory, const participant& whom) const {
+    const std::string path = join_path(directory, whom.name);
+    if (name_of(path) != whom.name || !path_problem(path).empty()) {
+        throw no_participant(whom, directory);
     }
     const reply r = blocking_read(*core(), request::set(path, std::string(revocation_request)));
     failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);

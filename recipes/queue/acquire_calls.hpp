@@ -17,12 +17,13 @@
 
 namespace latchkey {
 
-/// Checks what the user gave for a lock, and says how it takes part. Throws
-/// errc::invalid_argument.
+/// Checks what the user gave for a lock, and says how it takes part. What it has is called `what`
+/// in its znode's record (a literal; by its mode unless given). Throws errc::invalid_argument.
 [[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
                                            std::string path,
                                            const queue_markers& markers,
-                                           mutex_options options);
+                                           mutex_options options,
+                                           const char* what = nullptr);
 
 /// What the lock recipes have in common: the forms of acquire, and who is in the queue. Any thread.
 class acquire_calls {
@@ -53,8 +54,12 @@ public:
     [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
     [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;
 
-    /// Asks it to give up its place; false if it has left.
+    /// Asks it to give up its place; false if it has left. Throws errc::invalid_argument for what
+    /// is in no queue.
     [[nodiscard]] bool revoke(const queue_recipe& as, const participant& whom) const;
+
+    /// The same of `whom` in `directory`, whatever it is called.
+    [[nodiscard]] bool revoke_in(const std::string& directory, const participant& whom) const;
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
         return queue_->core();

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "client/client_core.hpp"
 #include "client/failure.hpp"
+#include "session/session.hpp"
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,21 +15,13 @@ namespace latchkey {
 /// leader. On the loop only, in one session; ends, without another call, when it is destroyed.
 class grant_step {
 public:
-    /// A leader's record, as far as a grant has to do with it.
-    struct record_seen {
-        std::int32_t version = 0;  ///< of the data that is there
-        bool written = false;      ///< and it tells of this grant
-        std::string unclean = {};  ///< who has not given up before it: leader_record
-    };
-
     struct grant {
         std::vector<std::string> paths;  ///< of the znodes that are held from now on
         bool found = false;              ///< they were there already: one may be gone since
         std::int64_t zxid = 0;           ///< the token; 0: that of the place in the queue
-        std::optional<record_seen> record = std::nullopt;
     };
 
-    /// Who waits; may destroy the admission in any of these, which end it, but for on_waiting().
+    /// Who waits; may destroy the step in any of these, which end it, but for on_waiting().
     class owner {
     public:
         owner() = default;
@@ -73,6 +67,35 @@ public:
 
     /// Znodes that may be ours besides the place in the queue, or instead of it.
     [[nodiscard]] virtual std::vector<std::string> in_doubt() const { return {}; }
+};
+
+struct queue_recipe;
+
+/// What a recipe asks of the first in its queue before it holds. Shared by all participants of a
+/// recipe object.
+class grant_terms {
+public:
+    grant_terms() = default;
+    virtual ~grant_terms() = default;
+
+    /// `as` has these terms; `prefix` is what the names of the attempt begin with.
+    [[nodiscard]] virtual std::shared_ptr<grant_step> make_step(
+        std::shared_ptr<client_core> core,
+        std::shared_ptr<const queue_recipe> as,
+        const std::string& prefix,
+        grant_step::owner& o) const = 0;
+
+    /// Creates what has to be there before anybody can join: the queue's directory, unless said
+    /// otherwise. `answered` hears of each request; NODEEXISTS is usual.
+    virtual void create_directories(client_core& core,
+                                    const queue_recipe& as,
+                                    const session::completion& answered) const;
+
+protected:
+    grant_terms(const grant_terms&) = default;
+    grant_terms(grant_terms&&) = default;
+    grant_terms& operator=(const grant_terms&) = default;
+    grant_terms& operator=(grant_terms&&) = default;
 };
 
 }  // namespace latchkey

@@ -55,14 +55,6 @@ private:
 
     // The queue_participant hears of its session itself; only the end of the client concerns those
     // who queue here.
-    void session_connected() override {}
-
-    void session_ended(loss) override {}
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
-
     void client_closed(const failure& why) override;
 
     void arrive(const std::shared_ptr<acquire_call>& a);

@@ -4,7 +4,7 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/queue_recipe.hpp"
-#include "znode/lost_create.hpp"
+#include "queue/stray_creates.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -115,9 +115,9 @@ private:
     bool was_resolved_ = false;                   ///< once: the next time is a little later
     bool torn_ = false;                           ///< what bears our GUID is being deleted
     std::vector<result_code> directory_refused_;  ///< of each
-    bool in_doubt_ = false;              ///< the last create was sent, and its outcome is not known
-    std::shared_ptr<lost_create> lost_;  ///< one that was not there, and may come yet
-    failure refused_;                    ///< told when it is known what is there
+    bool in_doubt_ = false;  ///< the last create was sent, and its outcome is not known
+    std::shared_ptr<stray_creates> lost_;  ///< one that was not there, and may come yet
+    failure refused_;                      ///< told when it is known what is there
     joined joined_;
     std::vector<directory_lists::answer> lists_;
     std::size_t unanswered_ = 0;  ///< of what was asked together

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "queue/znode_names.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,41 +10,6 @@
 #include <vector>
 
 namespace latchkey {
-
-/// Sequences are 32-bit and end; what the servers do there depends on the version (ZOOKEEPER-2944,
-/// ZOOKEEPER-3249). From here on nothing is granted any more: a million joins before the end.
-inline constexpr std::uint32_t last_sequence = 0x7FFF'FFFFU - (1U << 20U);
-
-/// How the names of a recipe's participants end: in a marker and ten digits.
-struct queue_markers {
-    std::string_view exclusive;    ///< "lock-"; of those that hold alone
-    std::string_view shared = {};  ///< of those that hold together; empty: there are none
-    std::string_view others = {};  ///< of another library's that hold alone; empty: none count
-    /// A leader can let somebody in right behind itself: then two have one number, and nobody who
-    /// comes later knows from a deletion who is the first.
-    bool transferable = false;
-
-    bool operator==(const queue_markers&) const = default;
-};
-
-/// What a child's name says of its place in a queue.
-struct queue_place {
-    enum class standing : std::uint8_t {
-        participant,  ///< ends in a marker and ten digits
-        foreign,      ///< somebody else's znode; it takes no part
-        exhausted,    ///< a marker and a number at or past the end of the sequence, or a negative
-                      ///< one
-        malformed,    ///< a marker and something that cannot be ordered against ten digits
-    };
-
-    standing what = standing::foreign;
-    std::uint32_t sequence = 0;
-    bool shared = false;
-};
-
-/// Reads a child's name. Any prefix is taken: Curator's and ours is `_c_<uuid>-`, go-zookeeper's
-/// has no dashes in it.
-[[nodiscard]] queue_place place_of(std::string_view name, const queue_markers& markers) noexcept;
 
 /// Whom a participant waits for, among those that are ahead of it.
 enum class queue_rule : std::uint8_t {

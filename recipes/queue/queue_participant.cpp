@@ -106,11 +106,12 @@ void queue_participant::join() {
                 self->on_joined(std::move(j));
             }
         });
-    admission_ = make_admission();
-    if (!admission_) {
+    if (!settings_.as->terms) {
         create_->start();
         return;
     }
+    grant_step::owner& self = *this;
+    admission_ = settings_.as->terms->make_step(core_, settings_.as, create_->prefix(), self);
     first_since_joining_ = true;
     create_->start([weak = std::weak_ptr(admission_)] {
         if (const auto ahead = weak.lock()) {

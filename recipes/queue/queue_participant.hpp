@@ -50,7 +50,6 @@ public:
     struct outcome {
         failure why;
         hold granted;
-        std::optional<grant_step::record_seen> record = std::nullopt;  ///< a leader's
     };
 
     queue_participant(std::shared_ptr<client_core> core,
@@ -125,7 +124,6 @@ private:
     void join_unless_blocked(const lists& all);
     void join();
     void on_joined(protected_create::joined j);
-    [[nodiscard]] std::shared_ptr<grant_step> make_admission();
     void on_moved(znode_swap::result r, const std::string& to);
     [[nodiscard]] queue_rule rule() const noexcept;
     void queue(const protected_create::joined& j);
@@ -173,7 +171,6 @@ private:
 
     std::shared_ptr<protected_create> create_;  ///< while joining
     std::shared_ptr<grant_step> admission_;     ///< from joining until admitted
-    std::optional<grant_step::record_seen> record_;
     bool first_since_joining_ = false;
     bool behind_twin_ = false;                    ///< a leader has let it in right behind itself
     std::shared_ptr<quorum_check> confirmation_;  ///< once admitted, or identified

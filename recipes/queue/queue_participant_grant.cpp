@@ -1,24 +1,11 @@
-#include "leader/leader_grant.hpp"
 #include "queue/queue_participant.hpp"
-#include "semaphore/permit_grant.hpp"
 #include "text/path.hpp"
 
 #include <utility>
 
-// What the first in a semaphore's queue, or in that of an election, does before it holds.
+// What the first in the queue does before it holds.
 
 namespace latchkey {
-
-std::shared_ptr<grant_step> queue_participant::make_admission() {
-    grant_step::owner& self = *this;
-    if (settings_.as->permits) {
-        return std::make_shared<permit_grant>(core_, settings_.as, create_->prefix(), self);
-    }
-    if (settings_.as->leads) {
-        return std::make_shared<leader_grant>(core_, settings_.as, self);
-    }
-    return nullptr;
-}
 
 void queue_participant::admit() {
     enter(state::admitting);
@@ -39,7 +26,6 @@ void queue_participant::on_admitted(grant_step::grant g) {
         set_znodes(g.paths);
     }
     zxid_ = g.zxid != 0 ? g.zxid : zxid_;
-    record_ = g.record;
     admission_.reset();
     core_->heartbeat().withdraw(this);
     confirm(g.found);

@@ -31,7 +31,7 @@ void queue_participant::publish() {
         granted->ask_back();
     }
     if (const auto done = std::exchange(done_, nullptr)) {
-        done({{}, hold_state::make_hold(std::move(granted)), record_});
+        done({{}, hold_state::make_hold(std::move(granted))});
     }
 }
 

@@ -47,8 +47,7 @@ void queue_participant::session_connected() {
 }
 
 void queue_participant::session_suspended() {
-    const auto& leads = settings_.as->leads;
-    if (state_ == state::held && leads && leads->steps_down_when_suspended) {
+    if (state_ == state::held && settings_.as->steps_down_when_suspended) {
         step_down(loss::suspended);
     }
 }

@@ -35,7 +35,7 @@ void queue_participant::move_behind(const std::string& leader,
     // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
     const std::string to =
         join_path(as.directory,
-                  "_c_" + guid(core_->loop()) + "-" + std::string(as.markers.exclusive) +
+                  protected_prefix(guid(core_->loop())) + std::string(as.markers.exclusive) +
                       leader.substr(leader.size() - number_length));
     exchange_ = std::make_shared<znode_swap>(
         core_,

@@ -140,7 +140,7 @@ void turn::on_znode_deleted() {
         confirm();
         return;
     }
-    if (core_->connected() && !core_->believable() && !as_->leads) {
+    if (core_->connected() && !core_->believable() && !as_->terms) {
         // Probably our turn. The proof that a grant needs travels with the list instead of after
         // it.
         core_->submit(request::multi({request::check(own_)}), [](const reply&) {});

@@ -2,52 +2,47 @@
 
 #include "call/blocking_read.hpp"
 #include "queue/acquire_calls.hpp"
-#include "queue/participant_record.hpp"
+#include "queue/znode_names.hpp"
+#include "semaphore/permit_terms.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <utility>
 
 namespace latchkey {
 namespace {
 
-/// Of the queue: Curator guards the leases with an InterProcessMutex.
-constexpr queue_markers guard_names{.exclusive = "lock-"};
-
 /// As many znodes as a transaction has room for, with records in them.
 constexpr std::uint32_t most_at_once = 100;
 
-queue_recipe terms_of(const client_core& core,
-                      const std::string& path,
-                      std::uint32_t limit,
-                      mutex_options options) {
-    check_path(path);
+permit_terms terms_of(const std::string& path, std::uint32_t limit) {
     if (limit == 0) {
         throw error(errc::invalid_argument, "a limit of 0 permits: nothing would ever be granted");
     }
-    const bool recorded = !options.data;
-    queue_recipe as = queue_recipe_of(core, path + "/locks", guard_names, std::move(options));
-    if (recorded) {
-        as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
-    }
-    as.permits = std::make_shared<permit_terms>(
-        permit_terms{.semaphore = path,
-                     .directory = path + "/leases",
-                     .count = 1,
-                     .limit = limit,
-                     .limit_was_right = std::make_shared<std::atomic<bool>>(true),
-                     .leases = true});
-    return as;
+    permit_terms terms;
+    terms.semaphore = path;
+    terms.directory = path + "/leases";
+    terms.limit = limit;
+    terms.limit_was_right->store(true);
+    terms.leases = true;
+    return terms;
+}
+
+queue_recipe queue_of(const client_core& core, const std::string& path, mutex_options options) {
+    check_path(path);
+    return queue_recipe_of(
+        core, path + "/locks", curator_semaphore_names, std::move(options), "permit");
 }
 
 }  // namespace
 
 class curator_semaphore::impl {
 public:
-    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
+    impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
+        : acquire(core, local_queue::admits::everybody),
+          queue(std::move(as)),
+          terms(std::move(t)) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
@@ -55,16 +50,14 @@ public:
                         "an acquire of " + std::to_string(permits) + " permits: use 1 to " +
                             std::to_string(most_at_once));
         }
-        if (permits > *as_.permits->limit) {
+        if (permits > *terms.limit) {
             throw error(errc::invalid_argument,
-                        std::to_string(permits) + " permits of \"" +
-                            escaped(as_.permits->semaphore) + "\", whose limit is " +
-                            std::to_string(*as_.permits->limit) + ": they would never be free");
+                        std::to_string(permits) + " permits of \"" + escaped(terms.semaphore) +
+                            "\", whose limit is " + std::to_string(*terms.limit) +
+                            ": they would never be free");
         }
-        return with_permits(as_, permits);
+        return with_permits(queue, terms, permits);
     }
-
-    [[nodiscard]] const queue_recipe& as() const noexcept { return as_; }
 
     /// The children of a directory; none if it is not there.
     [[nodiscard]] std::vector<std::string> names_in(const reply& r,
@@ -74,9 +67,8 @@ public:
     }
 
     const acquire_calls acquire;
-
-private:
-    const queue_recipe as_;
+    const queue_recipe queue;
+    const permit_terms terms;
 };
 
 curator_semaphore::curator_semaphore(client& c,
@@ -84,7 +76,8 @@ curator_semaphore::curator_semaphore(client& c,
                                      std::uint32_t limit,
                                      mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(core, terms_of(*core, path, limit, std::move(options)));
+    impl_ = std::make_shared<impl>(
+        core, queue_of(*core, path, std::move(options)), terms_of(path, limit));
 }
 
 curator_semaphore::~curator_semaphore() {
@@ -123,15 +116,15 @@ void curator_semaphore::async_acquire(std::uint32_t permits,
 // ---- who is there ----
 
 std::uint32_t curator_semaphore::available() {
-    const permit_terms& terms = *impl_->as().permits;
+    const permit_terms& terms = impl_->terms;
     const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
     const std::size_t taken = impl_->names_in(r, terms.directory).size();
     return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
 }
 
 std::vector<participant> curator_semaphore::participants() {
-    const queue_recipe& as = impl_->as();
-    const std::string& leases = as.permits->directory;
+    const queue_recipe& as = impl_->queue;
+    const std::string& leases = impl_->terms.directory;
     const std::vector<reply> lists = blocking_read(
         *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
     const auto paths_in = [](const std::string& directory, const std::vector<std::string>& names) {
@@ -148,18 +141,20 @@ std::vector<participant> curator_semaphore::participants() {
         p.permits = 1;
     }
     const std::vector<std::string> queue =
-        in_order(impl_->names_in(lists[1], as.directory), guard_names);
+        in_order(impl_->names_in(lists[1], as.directory), curator_semaphore_names);
     std::vector<participant> waiting = impl_->acquire.examine(as, paths_in(as.directory, queue));
     std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
     return found;
 }
 
 bool curator_semaphore::revoke(const participant& whom) {
-    return impl_->acquire.revoke(impl_->as(), whom);
+    // Curator counts every child of `leases`, whatever it is called.
+    return whom.permits > 0 ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
+                            : impl_->acquire.revoke(impl_->queue, whom);
 }
 
 const std::string& curator_semaphore::path() const noexcept {
-    return impl_->as().permits->semaphore;
+    return impl_->terms.semaphore;
 }
 
 }  // namespace latchkey

@@ -26,11 +26,13 @@ std::vector<std::string> paths_of(const permit_terms& terms, const std::string& 
 
 permit_grant::permit_grant(std::shared_ptr<client_core> core,
                            std::shared_ptr<const queue_recipe> as,
+                           const permit_terms& terms,
                            const std::string& prefix,
                            owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
-      permits_(paths_of(*as_->permits, prefix)),
+      terms_(terms),
+      permits_(paths_of(terms_, prefix)),
       owner_(&o),
       retry_(core_->loop()) {}
 
@@ -96,47 +98,46 @@ void permit_grant::look(bool watch) {
             core_->submit(std::move(r), into(answer));
         }
     };
-    if (!as_->permits->leases) {
-        send(request::get(as_->permits->semaphore), &permit_grant::limit_);
+    if (!terms_.leases) {
+        send(request::get(terms_.semaphore), &permit_grant::limit_);
     }
-    send(request::children(as_->permits->directory), &permit_grant::taken_);
+    send(request::children(terms_.directory), &permit_grant::taken_);
 }
 
 bool permit_grant::looked() const noexcept {
-    return taken_ && (limit_ || as_->permits->leases);
+    return taken_ && (limit_ || terms_.leases);
 }
 
 std::optional<std::uint32_t> permit_grant::limit() const {
-    return as_->permits->leases ? as_->permits->limit : read_limit(limit_->data);
+    return terms_.leases ? terms_.limit : read_limit(limit_->data);
 }
 
 std::uint64_t permit_grant::taken() const noexcept {
-    return as_->permits->leases ? taken_->names.size() : permits_taken(taken_->names);
+    return terms_.leases ? taken_->names.size() : permits_taken(taken_->names);
 }
 
 /// What was seen and will not change by waiting.
 failure permit_grant::refusal() const {
-    const permit_terms& terms = *as_->permits;
-    const std::string name = '"' + escaped(terms.semaphore) + '"';
+    const std::string name = '"' + escaped(terms_.semaphore) + '"';
     const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
     if (is(result_code::no_auth) || taken_->code == result_code::no_auth) {
-        return failure_of(result_code::no_auth, terms.semaphore);
+        return failure_of(result_code::no_auth, terms_.semaphore);
     }
-    if (is(result_code::no_node) && !terms.limit) {
+    if (is(result_code::no_node) && !terms_.limit) {
         return {errc::no_such_znode, "there is no semaphore " + name + "; give a limit to make it"};
     }
     const auto known = limit();
     if (is(result_code::ok) && !known) {
         return {errc::malformed_participant, name + " is not a semaphore: its data is no limit"};
     }
-    if (known && terms.limit.value_or(*known) != *known && !terms.limit_was_right->load()) {
+    if (known && terms_.limit.value_or(*known) != *known && !terms_.limit_was_right->load()) {
         return {errc::invalid_argument,
                 name + " has a limit of " + std::to_string(*known) + ", not " +
-                    std::to_string(*terms.limit) + "; leave the limit out, or resize it"};
+                    std::to_string(*terms_.limit) + "; leave the limit out, or resize it"};
     }
-    if (known && terms.count > *known) {
+    if (known && terms_.count > *known) {
         return {errc::invalid_argument,
-                std::to_string(terms.count) + " permits of " + name + ", whose limit is " +
+                std::to_string(terms_.count) + " permits of " + name + ", whose limit is " +
                     std::to_string(*known) + ": they would never be free"};
     }
     return {};
@@ -149,7 +150,7 @@ void permit_grant::on_looked() {
         return;
     }
     if (limit()) {
-        as_->permits->limit_was_right->store(true);
+        terms_.limit_was_right->store(true);
     }
     if (!place_.empty()) {
         decide();
@@ -167,7 +168,7 @@ void permit_grant::decide() {
         }
         return;
     }
-    if (taken() + as_->permits->count <= *limit()) {
+    if (taken() + terms_.count <= *limit()) {
         take();
     } else if (!wait_) {
         owner_->on_full();
@@ -178,13 +179,12 @@ void permit_grant::decide() {
 }
 
 void permit_grant::take() {
-    const permit_terms& terms = *as_->permits;
     watcher_.reset();
     ++step_;
     directory_refused_ = result_code::ok;
     if (!taken_->ok()) {
         // Nobody has had a permit for long, and the servers have removed the empty container.
-        core_->submit(request::create(terms.directory, {}, create_mode::container, as_->access),
+        core_->submit(request::create(terms_.directory, {}, create_mode::container, as_->access),
                       [weak = weak_from_this(), step = step_](const reply& r) {
                           const auto self = weak.lock();
                           if (self && self->step_ == step && refused_for_good(r.code)) {
@@ -198,8 +198,8 @@ void permit_grant::take() {
             request::create(path, as_->data(as_->mode), create_mode::ephemeral, as_->access));
     }
     std::vector<request> guards;
-    if (!terms.leases) {
-        guards.push_back(request::check(terms.semaphore, limit_->stat.version));
+    if (!terms_.leases) {
+        guards.push_back(request::check(terms_.semaphore, limit_->stat.version));
     }
     exchange_ =
         std::make_shared<znode_swap>(core_,
@@ -224,7 +224,7 @@ void permit_grant::on_taken(znode_swap::result r, failure why) {
             break;
         case guard_failed:  // resized meanwhile, or the directory is not there
             if (directory_refused_ != result_code::ok) {
-                owner_->on_refused(failure_of(directory_refused_, as_->permits->directory));
+                owner_->on_refused(failure_of(directory_refused_, terms_.directory));
             } else {
                 retry_.soon([this] { look(false); });
             }

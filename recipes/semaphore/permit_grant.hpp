@@ -4,7 +4,7 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/grant_step.hpp"
-#include "queue/queue_recipe.hpp"
+#include "semaphore/permit_terms.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <cstdint>
@@ -22,9 +22,10 @@ namespace latchkey {
 /// holds all that were taken before: one that is out of date can only count too many.
 class permit_grant final : public grant_step, public std::enable_shared_from_this<permit_grant> {
 public:
-    /// `prefix`: what the names of this attempt begin with.
+    /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
+                 const permit_terms& terms,
                  const std::string& prefix,
                  owner& o);
     ~permit_grant() override;
@@ -56,6 +57,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
+    const permit_terms& terms_;               ///< kept by `as_`
     const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     owner* const owner_;
 

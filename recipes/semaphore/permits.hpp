@@ -1,5 +1,7 @@
 #pragma once
 
+#include "queue/znode_names.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,9 +12,6 @@ namespace latchkey {
 
 /// The most permits that a semaphore can have.
 inline constexpr std::uint32_t most_permits = 1'000'000'000;
-
-/// What stands between the GUID and the number of permits in a permit's name.
-inline constexpr std::string_view permit_marker = "permit-";
 
 /// How many permits a child of `permits/` stands for: its name ends in the marker and a number.
 /// Nothing for a znode that is none of ours.

@@ -2,19 +2,16 @@
 
 #include "call/blocking_read.hpp"
 #include "queue/acquire_calls.hpp"
-#include "queue/participant_record.hpp"
+#include "queue/znode_names.hpp"
+#include "semaphore/permit_terms.hpp"
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace latchkey {
 namespace {
-
-/// Of the queue; a permit's own znode ends in the number of permits instead.
-constexpr queue_markers queue_names{.exclusive = permit_marker};
 
 void check_count(std::uint32_t permits, const char* what) {
     if (permits == 0 || permits > most_permits) {
@@ -24,44 +21,38 @@ void check_count(std::uint32_t permits, const char* what) {
     }
 }
 
-queue_recipe terms_of(const client_core& core,
-                      const std::string& path,
-                      std::optional<std::uint32_t> limit,
-                      mutex_options options) {
+permit_terms terms_of(const std::string& path, std::optional<std::uint32_t> limit) {
+    permit_terms terms;
+    terms.semaphore = path;
+    terms.directory = path + "/permits";
+    terms.limit = limit;
+    return terms;
+}
+
+queue_recipe queue_of(const client_core& core, const std::string& path, mutex_options options) {
     check_path(path);
-    const bool recorded = !options.data;
-    queue_recipe as = queue_recipe_of(core, path + "/queue", queue_names, std::move(options));
-    if (recorded) {
-        as.data = [record = record_writer::shared()](lock_mode) { return record->write("permit"); };
-    }
-    as.permits = std::make_shared<permit_terms>(
-        permit_terms{.semaphore = path,
-                     .directory = path + "/permits",
-                     .count = 1,
-                     .limit = limit,
-                     .limit_was_right = std::make_shared<std::atomic<bool>>(false)});
-    return as;
+    return queue_recipe_of(core, path + "/queue", semaphore_names, std::move(options), "permit");
 }
 
 }  // namespace
 
 class semaphore::impl {
 public:
-    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : acquire(core, local_queue::admits::everybody), as_(std::move(p)) {}
+    impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
+        : acquire(core, local_queue::admits::everybody),
+          queue(std::move(as)),
+          terms(std::move(t)) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         check_count(permits, "an acquire");
-        return with_permits(as_, permits);
+        return with_permits(queue, terms, permits);
     }
-
-    [[nodiscard]] const permit_terms& terms() const noexcept { return *as_.permits; }
 
     /// The answers to a get of the semaphore and to what else is asked.
     [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
-        also.insert(also.begin(), request::get(terms().semaphore));
+        also.insert(also.begin(), request::get(terms.semaphore));
         std::vector<reply> answers = blocking_read(*acquire.core(), also);
-        failure_of(answers.front().code, terms().semaphore).raise_unless(answers.front().ok());
+        failure_of(answers.front().code, terms.semaphore).raise_unless(answers.front().ok());
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& r = answers[i];
             failure_of(r.code, also[i].path).raise_unless(r.ok() || r.code == result_code::no_node);
@@ -74,26 +65,27 @@ public:
         if (!limit) {
             throw error(
                 errc::malformed_participant,
-                '"' + escaped(terms().semaphore) + "\" is not a semaphore: its data is no limit");
+                '"' + escaped(terms.semaphore) + "\" is not a semaphore: its data is no limit");
         }
         return *limit;
     }
 
     const acquire_calls acquire;
-
-private:
-    const queue_recipe as_;
+    const queue_recipe queue;
+    const permit_terms terms;
 };
 
 semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options) {
     check_count(limit, "a limit");
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(core, terms_of(*core, path, limit, std::move(options)));
+    impl_ = std::make_shared<impl>(
+        core, queue_of(*core, path, std::move(options)), terms_of(path, limit));
 }
 
 semaphore::semaphore(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(core, terms_of(*core, path, std::nullopt, std::move(options)));
+    impl_ = std::make_shared<impl>(
+        core, queue_of(*core, path, std::move(options)), terms_of(path, std::nullopt));
 }
 
 semaphore::~semaphore() {
@@ -146,32 +138,32 @@ std::uint32_t semaphore::limit() {
 }
 
 std::uint32_t semaphore::available() {
-    const auto answers = impl_->look({request::children(impl_->terms().directory)});
+    const auto answers = impl_->look({request::children(impl_->terms.directory)});
     const std::uint64_t taken = permits_taken(answers.at(1).names);
     const std::uint32_t limit = impl_->limit_in(answers.front());
     return taken < limit ? static_cast<std::uint32_t>(limit - taken) : 0;
 }
 
 std::vector<participant> semaphore::participants() {
-    const auto as = impl_->as(1);
-    const auto answers =
-        impl_->look({request::children(as->permits->directory), request::children(as->directory)});
+    const std::string& taken = impl_->terms.directory;
+    const std::string& queue = impl_->queue.directory;
+    const auto answers = impl_->look({request::children(taken), request::children(queue)});
     std::vector<std::string> paths;
     for (const std::string& name : answers[1].names) {
         if (permits_of(name)) {
-            paths.push_back(join_path(as->permits->directory, name));
+            paths.push_back(join_path(taken, name));
         }
     }
     const std::size_t holding = paths.size();
-    for (const std::string& name : in_order(answers[2].names, queue_names)) {
-        paths.push_back(join_path(as->directory, name));
+    for (const std::string& name : in_order(answers[2].names, semaphore_names)) {
+        paths.push_back(join_path(queue, name));
     }
-    std::vector<participant> found = impl_->acquire.examine(*as, paths);
+    std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
     for (participant& p : found) {
-        const bool holds = std::find(paths.begin(),
-                                     paths.begin() + std::ptrdiff_t(holding),
-                                     join_path(as->permits->directory, p.name)) !=
-                           paths.begin() + std::ptrdiff_t(holding);
+        const bool holds =
+            std::find(paths.begin(),
+                      paths.begin() + std::ptrdiff_t(holding),
+                      join_path(taken, p.name)) != paths.begin() + std::ptrdiff_t(holding);
         if (holds) {
             p.sequence = 0;
             p.permits = permits_of(p.name).value_or(0);
@@ -181,11 +173,13 @@ std::vector<participant> semaphore::participants() {
 }
 
 bool semaphore::revoke(const participant& whom) {
-    return impl_->acquire.revoke(*impl_->as(1), whom);
+    return whom.permits > 0 && permits_of(whom.name)
+               ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
+               : impl_->acquire.revoke(impl_->queue, whom);
 }
 
 const std::string& semaphore::path() const noexcept {
-    return impl_->terms().semaphore;
+    return impl_->terms.semaphore;
 }
 
 }  // namespace latchkey

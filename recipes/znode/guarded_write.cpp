@@ -1,43 +1,25 @@
 #include "znode/guarded_write.hpp"
 
-#include "leader/leader_record.hpp"
-#include "text/path.hpp"
-
 #include <utility>
 
 namespace latchkey {
 
-failure foreign_data(std::string_view path) {
-    return {errc::invalid_argument,
-            "\"" + escaped(path) +
-                "\" has data that is no leader's record, and is left alone: empty it, or elect on "
-                "another path"};
-}
-
 guarded_write::guarded_write(std::shared_ptr<client_core> core,
                              std::string own,
+                             std::string path,
                              std::string text,
-                             std::optional<std::int32_t> version)
+                             std::optional<std::int32_t> version,
+                             replaceable may_replace)
     : retrying_operation(std::move(core)),
       own_(std::move(own)),
-      path_(parent_of(own_)),
-      is_record_(true),
+      path_(std::move(path)),
       text_(std::move(text)),
-      version_(version) {}
-
-guarded_write::guarded_write(std::shared_ptr<client_core> core,
-                             std::string own,
-                             std::string mailbox,
-                             const mailbox_message& letter)
-    : retrying_operation(std::move(core)),
-      own_(std::move(own)),
-      path_(std::move(mailbox)),
-      is_record_(false),
-      text_(write_mailbox_message(letter)) {}
+      version_(version),
+      may_replace_(may_replace) {}
 
 void guarded_write::session_connected() {
     if (core()->generation() != generation_) {
-        // It was wanted by a leader of the session before, whose znode may still be there.
+        // It was wanted in the session before, whose znode may still be there.
         end(outcome::unknown);
         return;
     }
@@ -70,8 +52,8 @@ void guarded_write::on_seen(const reply& r) {
     } else if (sent_ && r.data == text_ && r.stat.version == *version_ + 1) {
         stat_ = r.stat;
         end(outcome::written);
-    } else if (is_record_ && !may_become_record(r.data)) {
-        end(outcome::refused, foreign_data(path_));
+    } else if (failure why = may_replace_ != nullptr ? may_replace_(path_, r.data) : failure()) {
+        end(outcome::refused, std::move(why));
     } else {
         version_ = r.stat.version;
         write();

@@ -1,42 +1,41 @@
 #pragma once
 
 #include "call/retrying_operation.hpp"
-#include "leader/transfer/mailbox.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace latchkey {
 
-/// Writes a leader's record into the data of the election's path, or a letter into a mailbox,
-/// guarded by the leader's own znode: `multi[check(own), set(path, record, version)]`.
+/// Writes the data of a znode, guarded by the writer's own ephemeral znode:
+/// `multi[check(own), set(path, text, version)]`.
 ///
-/// Once, whatever becomes of requests and answers: it replaces one version of the data and no
-/// other, so that a write that was thought lost and comes late is refused. When the outcome is not
-/// known the data is read, and tells. Data of the path that is no record is left alone. Ends with
-/// the session.
+/// The write is applied at most once, whatever is lost: it replaces one version of the data and no
+/// other, so that a write that was thought lost and arrives late is refused. When the outcome is
+/// not known, the data is read, and tells. Ends with the session.
 class guarded_write final : public retrying_operation {
 public:
     enum class outcome : std::uint8_t {
         unknown,  ///< the session, or somebody, ended it: it may have been written, if sent()
         written,  ///< stat() is what the path had right after
-        gone,     ///< not written now: the own znode, or the mailbox, is not there; see in_doubt()
+        gone,  ///< not written now: the own znode, or that at `path`, is not there; see in_doubt()
         refused,  ///< not written, for the reason that the result tells
     };
 
-    /// `own` is the leader's znode, in the path's directory; `version` that of the data that may be
-    /// replaced, if it was read already.
-    guarded_write(std::shared_ptr<client_core> core,
-                  std::string own,
-                  std::string text,
-                  std::optional<std::int32_t> version);
+    /// Says whether data that was read may be replaced; a failure ends the write as refused.
+    using replaceable = failure (*)(std::string_view path, std::string_view data);
 
-    /// A letter into the mailbox at `mailbox`, whatever is in there.
+    /// `version` is that of the data that may be replaced, if it was read already; otherwise it is
+    /// read first. Without `may_replace` any data may be.
     guarded_write(std::shared_ptr<client_core> core,
                   std::string own,
-                  std::string mailbox,
-                  const mailbox_message& letter);
+                  std::string path,
+                  std::string text,
+                  std::optional<std::int32_t> version = std::nullopt,
+                  replaceable may_replace = nullptr);
 
     /// Nothing more is sent: ends with the answer to what is under way. False if nothing is.
     bool end_with_this_try() noexcept {
@@ -67,18 +66,15 @@ private:
     const std::uint64_t generation_ = core()->generation();
     const std::string own_;
     const std::string path_;
-    const bool is_record_;
     const std::string text_;
     std::optional<std::int32_t> version_;  ///< none: it has to be read first
-    bool sent_ = false;                    ///< once, and whether it was written is not known
+    const replaceable may_replace_;
+    bool sent_ = false;  ///< once, and whether it was written is not known
     bool in_flight_ = false;
     bool last_try_ = false;
     bool in_doubt_ = false;
     outcome what_ = outcome::unknown;
     znode_stat stat_;
 };
-
-/// What is told of a path whose data is no leader's record.
-[[nodiscard]] failure foreign_data(std::string_view path);
 
 }  // namespace latchkey

@@ -2,7 +2,7 @@
 
 #include "session/request_check.hpp"
 #include "text/path.hpp"
-#include "znode/late_znode.hpp"
+#include "znode/stray_znode.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -260,9 +260,9 @@ void persistent_node::end(bool there) {
     core_->detach(this);
     const bool may_come = std::exchange(in_doubt_, false);
     if (there) {
-        late_znode::remove(core_, settings_.path, may_come);
+        stray_znode::remove(core_, settings_.path, may_come);
     } else if (may_come) {
-        late_znode::await(core_, settings_.path);
+        stray_znode::await(core_, settings_.path);
     }
 }
 

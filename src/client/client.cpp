@@ -1,8 +1,8 @@
 #include <latchkey/client.hpp>
 
 #include "client/client_core.hpp"
-#include "client/runtime.hpp"
 #include "session/connect_string.hpp"
+#include "session/runtime.hpp"
 
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include "client/directory_lists.hpp"
 #include "client/guaranteed_deletes.hpp"
 #include "client/heartbeat.hpp"
-#include "client/runtime.hpp"
 #include "client/session_listener.hpp"
 #include "client/state_listeners.hpp"
 #include "client/user_callbacks.hpp"
@@ -16,6 +15,7 @@
 #include "loop/fork_guard.hpp"
 #include "loop/send_window.hpp"
 #include "session/connect_string.hpp"
+#include "session/runtime.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/runtime.hpp"
+#include "session/runtime.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "client/runtime.hpp"
+#include "session/runtime.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "ensemble/cluster.hpp"
 #include "ensemble/ensemble_session.hpp"
-#include "zookeeper/connect_schedule.hpp"
+#include "session/connect_schedule.hpp"
 
 #include <algorithm>
 #include <utility>

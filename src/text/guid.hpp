@@ -1,7 +1,5 @@
 #pragma once
 
-#include "loop/loop.hpp"
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -10,9 +8,11 @@
 namespace latchkey {
 
 /// A random (version 4) UUID as Java writes it; Curator recognises its own names by that form.
-[[nodiscard]] inline std::string guid(loop& l) {
-    const std::uint64_t high = (l.random() & ~0xF000ULL) | 0x4000ULL;
-    const std::uint64_t low = (l.random() & ~(3ULL << 62U)) | (1ULL << 63U);
+/// `source.random()` gives 64 random bits.
+template <class Source>
+[[nodiscard]] std::string guid(Source& source) {
+    const std::uint64_t high = (source.random() & ~0xF000ULL) | 0x4000ULL;
+    const std::uint64_t low = (source.random() & ~(3ULL << 62U)) | (1ULL << 63U);
     std::array<char, 40> text{};
     std::snprintf(text.data(),
                   text.size(),

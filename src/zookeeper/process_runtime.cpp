@@ -1,7 +1,7 @@
-#include "client/runtime.hpp"
 #include "loop/asio_loop.hpp"
 #include "loop/callback_thread.hpp"
 #include "loop/fork_guard.hpp"
+#include "session/runtime.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "loop/fork_guard.hpp"
 #include "loop/never_destroyed.hpp"
+#include "session/connect_schedule.hpp"
 #include "session/request_check.hpp"
-#include "zookeeper/connect_schedule.hpp"
 #include "zookeeper/session_close.hpp"
 
 #include <algorithm>

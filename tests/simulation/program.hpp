@@ -2,7 +2,7 @@
 
 #include <latchkey/client.hpp>
 
-#include "client/runtime.hpp"
+#include "session/runtime.hpp"
 #include "judge.hpp"
 #include "plan.hpp"
 #include "stage.hpp"

@@ -3,7 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
 
-#include "client/runtime.hpp"
+#include "session/runtime.hpp"
 #include "eventually.hpp"
 
 #include <algorithm>

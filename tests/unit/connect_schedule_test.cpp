@@ -1,4 +1,4 @@
-#include "zookeeper/connect_schedule.hpp"
+#include "session/connect_schedule.hpp"
 
 #include <cstdint>
 #include <limits>

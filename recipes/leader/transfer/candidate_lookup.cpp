@@ -1,6 +1,6 @@
 #include "leader/transfer/candidate_lookup.hpp"
 
-#include "leader/leader_candidate.hpp"
+#include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>

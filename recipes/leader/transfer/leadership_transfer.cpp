@@ -11,10 +11,12 @@ namespace latchkey {
 
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
                                          std::shared_ptr<const queue_recipe> as,
+                                         std::shared_ptr<const leader_terms> who,
                                          owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
-      how_(*as_->leads->preference),
+      who_(std::move(who)),
+      how_(*who_->preference),
       owner_(&o),
       cool_(core_->loop()),
       look_again_(core_->loop()),
@@ -64,9 +66,9 @@ void leadership_transfer::on_last_record(const reply& r) {
         return;
     }
     const auto last = read_leader_record(r.data);
-    if (last && last->unclean == as_->leads->id) {
+    if (last && last->unclean == who_->id) {
         cool_down(how_.cool_down);
-    } else if (last && last->is == leader_record::state::leading && last->id == as_->leads->id &&
+    } else if (last && last->is == leader_record::state::leading && last->id == who_->id &&
                last->znode != name_of(znode_)) {
         // Unless it is another one of that name, which leads.
         core_->submit(request::get(join_path(as_->directory, last->znode)),

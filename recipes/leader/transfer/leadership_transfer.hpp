@@ -4,6 +4,7 @@
 
 #include "client/client_core.hpp"
 #include "client/session_listener.hpp"
+#include "leader/leader_terms.hpp"
 #include "leader/transfer/candidate_lookup.hpp"
 #include "leader/transfer/priority_policy.hpp"
 #include "leader/transfer/transfer_offer.hpp"
@@ -54,6 +55,7 @@ public:
 
     leadership_transfer(std::shared_ptr<client_core> core,
                         std::shared_ptr<const queue_recipe> as,
+                        std::shared_ptr<const leader_terms> who,
                         owner& o);
 
     /// It is in the queue, with the znode at `path`; `waits`, if somebody is ahead.
@@ -98,12 +100,6 @@ private:
     // as a leader
     void session_connected() override;
 
-    void session_ended(loss) override {}
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
-
     void client_closed(const failure&) override { core_->detach(this); }
 
     void list_peers();
@@ -134,6 +130,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const leader_terms> who_;
     const leader_preference how_;
     owner* const owner_;
 

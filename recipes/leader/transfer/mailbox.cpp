@@ -1,8 +1,8 @@
 #include "leader/transfer/mailbox.hpp"
 
-#include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
 #include "queue/queue_order.hpp"
+#include "queue/znode_names.hpp"
 #include "text/untrusted_json.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using json = nlohmann::json;
 using kind = mailbox_message::kind;
 
-constexpr std::string_view prefix = "_c_";
+constexpr std::string_view prefix = protection;
 constexpr std::string_view marker = "-latch-";
 constexpr std::size_t guid_length = 36;
 constexpr std::size_t number_length = 10;

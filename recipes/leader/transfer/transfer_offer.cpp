@@ -1,6 +1,6 @@
 #include "leader/transfer/transfer_offer.hpp"
 
-#include "leader/leader_candidate.hpp"
+#include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void transfer_offer::give_up() {
 void transfer_offer::write(mailbox_message::kind what) {
     phase_ = what == mailbox_message::kind::offer ? phase::offering : phase::withdrawing;
     write_ = std::make_shared<guarded_write>(
-        core(), own_, mailbox_, mailbox_message{what, std::string(name_of(own_))});
+        core(), own_, mailbox_, write_mailbox_message({what, std::string(name_of(own_))}));
     write_->start(std::chrono::nanoseconds::max(),
                   {},
                   [weak = weak_from_this(), w = write_.get()](const retrying_operation::result& r) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "call/retrying_operation.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "znode/guarded_write.hpp"
 #include "znode/znode_watch.hpp"
 

@@ -1,42 +1,52 @@
-#include "znode/late_znode.hpp"
+#include "znode/stray_znode.hpp"
 
 #include "text/path.hpp"
-#include "znode/lost_create.hpp"
 
 #include <utility>
 
 namespace latchkey {
+namespace {
 
-std::shared_ptr<late_znode> late_znode::make(std::shared_ptr<client_core> core,
-                                             std::string path,
-                                             bool may_come) {
+/// In session timeouts. A server that holds a request for longer than a few of its own limits is
+/// not part of the ensemble any more.
+constexpr int patience = 10;
+
+}  // namespace
+
+bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
+    return core.loop().now() > sent + patience * core.session_timeout();
+}
+
+std::shared_ptr<stray_znode> stray_znode::make(std::shared_ptr<client_core> core,
+                                               std::string path,
+                                               bool may_come) {
     if (core->closed_why()) {
         return nullptr;  // the session ends
     }
-    std::shared_ptr<late_znode> made(new late_znode(std::move(core), std::move(path), may_come));
+    std::shared_ptr<stray_znode> made(new stray_znode(std::move(core), std::move(path), may_come));
     made->core_->attach(made);
     return made;
 }
 
-void late_znode::await(std::shared_ptr<client_core> core, std::string path) {
+void stray_znode::await(std::shared_ptr<client_core> core, std::string path) {
     make(std::move(core), std::move(path), true);
 }
 
-void late_znode::remove(std::shared_ptr<client_core> core, std::string path, bool may_come) {
+void stray_znode::remove(std::shared_ptr<client_core> core, std::string path, bool may_come) {
     const auto made = make(std::move(core), std::move(path), may_come);
     if (made && made->core_->connected()) {
         made->send();
     }
 }
 
-late_znode::late_znode(std::shared_ptr<client_core> core, std::string path, bool may_come)
+stray_znode::stray_znode(std::shared_ptr<client_core> core, std::string path, bool may_come)
     : core_(std::move(core)),
       path_(std::move(path)),
       may_come_(may_come),
       since_(core_->loop().now()),
       retry_(core_->loop()) {}
 
-void late_znode::session_connected() {
+void stray_znode::session_connected() {
     retry_.cancel();
     core_->submit(request::get(path_), [self = shared_from_this()](const reply& r) {
         if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
@@ -49,7 +59,7 @@ void late_znode::session_connected() {
     });
 }
 
-void late_znode::send() {
+void stray_znode::send() {
     core_->submit(request::remove(path_), [self = shared_from_this()](const reply& r) {
         if (r.ok() || r.code == result_code::no_node) {
             self->gone();
@@ -59,14 +69,14 @@ void late_znode::send() {
     });
 }
 
-void late_znode::gone() {
+void stray_znode::gone() {
     if (!may_come_ || too_old_to_come(*core_, since_)) {
         end();
     }
 }
 
 /// Or with the next connection.
-void late_znode::again() {
+void stray_znode::again() {
     if (core_->connected()) {
         retry_.later([this] {
             if (core_->connected()) {
@@ -76,7 +86,7 @@ void late_znode::again() {
     }
 }
 
-void late_znode::end() {
+void stray_znode::end() {
     const auto self = shared_from_this();
     retry_.cancel();
     core_->detach(this);

@@ -11,9 +11,6 @@
 
 namespace latchkey {
 
-/// Whether a create that was sent by then, and has not come, never will.
-[[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
-
 /// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do
@@ -22,30 +19,26 @@ namespace latchkey {
 /// directories are looked at again on each later connection, behind its first write, which such a
 /// create is ahead of. On the loop only; lives with the session, or until creates that old are
 /// impossible.
-class lost_create final : public session_listener,
-                          public std::enable_shared_from_this<lost_create> {
+class stray_creates final : public session_listener,
+                            public std::enable_shared_from_this<stray_creates> {
 public:
     /// `prefix` is what the names of its attempt begin with. Kept alive by the core.
-    static std::shared_ptr<lost_create> await(std::shared_ptr<client_core> core,
-                                              std::shared_ptr<const queue_recipe> as,
-                                              std::string prefix);
+    static std::shared_ptr<stray_creates> await(std::shared_ptr<client_core> core,
+                                                std::shared_ptr<const queue_recipe> as,
+                                                std::string prefix);
 
     /// The attempt is resolved, and the znodes at `paths` (none, perhaps) are its own; all others
     /// are strays from now on.
     void keep(std::vector<std::string> paths) { kept_ = std::move(paths); }
 
 private:
-    lost_create(std::shared_ptr<client_core> core,
-                std::shared_ptr<const queue_recipe> as,
-                std::string prefix);
+    stray_creates(std::shared_ptr<client_core> core,
+                  std::shared_ptr<const queue_recipe> as,
+                  std::string prefix);
 
     void session_connected() override;
 
     void session_ended(loss) override { core_->detach(this); }
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
 
     void client_closed(const failure&) override { core_->detach(this); }
 

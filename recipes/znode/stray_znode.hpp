@@ -10,12 +10,16 @@
 
 namespace latchkey {
 
+/// Whether a create sent at `sent` can be ruled out by now: no server would still apply it.
+[[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
+
 /// An ephemeral znode of a known name that is not wanted any more, and may be there, or come yet:
-/// the answer to its create was lost (see lost_create, of those whose name is not known). The name
-/// may be somebody else's by the time a delete is repeated, so it is deleted only when it was found
-/// to be of this session. On the loop only; lives with the session, or until it is gone and creates
-/// that old are impossible.
-class late_znode final : public session_listener, public std::enable_shared_from_this<late_znode> {
+/// the answer to its create was lost (see stray_creates, of those whose name is not known). The
+/// name may be somebody else's by the time a delete is repeated, so it is deleted only when it was
+/// found to be of this session. On the loop only; lives with the session, or until it is gone and
+/// creates that old are impossible.
+class stray_znode final : public session_listener,
+                          public std::enable_shared_from_this<stray_znode> {
 public:
     /// It is not there now. It is looked for on each later connection, after a write, which such a
     /// create is ahead of. Kept alive by the core.
@@ -25,19 +29,15 @@ public:
     static void remove(std::shared_ptr<client_core> core, std::string path, bool may_come);
 
 private:
-    late_znode(std::shared_ptr<client_core> core, std::string path, bool may_come);
+    stray_znode(std::shared_ptr<client_core> core, std::string path, bool may_come);
 
-    static std::shared_ptr<late_znode> make(std::shared_ptr<client_core> core,
-                                            std::string path,
-                                            bool may_come);
+    static std::shared_ptr<stray_znode> make(std::shared_ptr<client_core> core,
+                                             std::string path,
+                                             bool may_come);
 
     void session_connected() override;
 
     void session_ended(loss) override { end(); }
-
-    void validity_passed() override {}
-
-    void znode_missing(const std::string&) override {}
 
     void client_closed(const failure&) override { end(); }
 

@@ -1,42 +1,32 @@
-#include "znode/lost_create.hpp"
+#include "queue/stray_creates.hpp"
 
 #include "queue/queue_list_of.hpp"
 #include "text/path.hpp"
+#include "znode/stray_znode.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace latchkey {
-namespace {
 
-/// In session timeouts. A server that holds a request for longer than a few of its own limits is
-/// not part of the ensemble any more.
-constexpr int patience = 10;
-
-}  // namespace
-
-bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
-    return core.loop().now() > sent + patience * core.session_timeout();
-}
-
-std::shared_ptr<lost_create> lost_create::await(std::shared_ptr<client_core> core,
-                                                std::shared_ptr<const queue_recipe> as,
-                                                std::string prefix) {
-    std::shared_ptr<lost_create> made(
-        new lost_create(std::move(core), std::move(as), std::move(prefix)));
+std::shared_ptr<stray_creates> stray_creates::await(std::shared_ptr<client_core> core,
+                                                    std::shared_ptr<const queue_recipe> as,
+                                                    std::string prefix) {
+    std::shared_ptr<stray_creates> made(
+        new stray_creates(std::move(core), std::move(as), std::move(prefix)));
     made->core_->attach(made);
     return made;
 }
 
-lost_create::lost_create(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const queue_recipe> as,
-                         std::string prefix)
+stray_creates::stray_creates(std::shared_ptr<client_core> core,
+                             std::shared_ptr<const queue_recipe> as,
+                             std::string prefix)
     : core_(std::move(core)),
       as_(std::move(as)),
       prefix_(std::move(prefix)),
       since_(core_->loop().now()) {}
 
-void lost_create::session_connected() {
+void stray_creates::session_connected() {
     if (!kept_) {
         return;  // the attempt still looks itself
     }
@@ -49,7 +39,7 @@ void lost_create::session_connected() {
     }
 }
 
-void lost_create::on_listed(const std::string& directory, const listing& l) {
+void stray_creates::on_listed(const std::string& directory, const listing& l) {
     if (l.code != result_code::ok && l.code != result_code::no_node) {
         return;  // the next connection looks again
     }
@@ -65,7 +55,7 @@ void lost_create::on_listed(const std::string& directory, const listing& l) {
 }
 
 /// Also as the reader that the writer has become: a directory gives each number once.
-bool lost_create::is_kept(const std::string& path) const {
+bool stray_creates::is_kept(const std::string& path) const {
     const auto number = [this](const std::string& p) { return place_of(p, as_->markers).sequence; };
     return std::any_of(kept_->begin(), kept_->end(), [&](const std::string& kept) {
         return parent_of(kept) == parent_of(path) && number(kept) == number(path);

@@ -1,0 +1,17 @@
+#include "leader/leader_terms.hpp"
+
+#include "leader/leader_grant.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+std::shared_ptr<grant_step> leader_terms::make_step(std::shared_ptr<client_core> core,
+                                                    std::shared_ptr<const queue_recipe> as,
+                                                    const std::string& /*prefix*/,
+                                                    grant_step::owner& o) const {
+    seen->reset();
+    return std::make_shared<leader_grant>(std::move(core), std::move(as), *this, o);
+}
+
+}  // namespace latchkey

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <latchkey/leader_options.hpp>
+
+#include "leader/leader_record.hpp"
+#include "queue/grant_step.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey {
+
+/// What a candidate for the leadership does once it is the first: it writes the leader's record
+/// into the directory's data. That write is the grant, and its zxid the token.
+struct leader_terms final : grant_terms {
+    std::string id;
+    std::string data;  ///< published with the leadership
+    std::optional<leader_preference> preference = std::nullopt;
+
+    /// What the last grant has seen of the record. On the loop only.
+    std::shared_ptr<std::optional<record_seen>> seen =
+        std::make_shared<std::optional<record_seen>>();
+
+    [[nodiscard]] std::shared_ptr<grant_step> make_step(std::shared_ptr<client_core> core,
+                                                        std::shared_ptr<const queue_recipe> as,
+                                                        const std::string& prefix,
+                                                        grant_step::owner& o) const override;
+};
+
+}  // namespace latchkey

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// What all znodes are called. A participant of a queue: the prefix of its create, what its recipe
+// puts there, and the ten digits that the servers add: "_c_<guid>-lock-0000000007".
+
+namespace latchkey {
+
+/// Sequences are 32-bit and end; what the servers do there depends on the version (ZOOKEEPER-2944,
+/// ZOOKEEPER-3249). From here on nothing is granted any more: a million joins before the end.
+inline constexpr std::uint32_t last_sequence = 0x7FFF'FFFFU - (1U << 20U);
+
+/// How the names of a recipe's participants end: in a marker and ten digits.
+struct queue_markers {
+    std::string_view exclusive;    ///< "lock-"; of those that hold alone
+    std::string_view shared = {};  ///< of those that hold together; empty: there are none
+    std::string_view others = {};  ///< of another library's that hold alone; empty: none count
+    /// A leader can let somebody in right behind itself: then two have one number, and nobody who
+    /// comes later knows from a deletion who is the first.
+    bool transferable = false;
+
+    bool operator==(const queue_markers&) const = default;
+};
+
+/// What a child's name says of its place in a queue.
+struct queue_place {
+    enum class standing : std::uint8_t {
+        participant,  ///< ends in a marker and ten digits
+        foreign,      ///< somebody else's znode; it takes no part
+        exhausted,    ///< a marker and a number at or past the end of the sequence, or a negative
+                      ///< one
+        malformed,    ///< a marker and something that cannot be ordered against ten digits
+    };
+
+    standing what = standing::foreign;
+    std::uint32_t sequence = 0;
+    bool shared = false;
+};
+
+/// Reads a child's name. Any prefix is taken: Curator's and ours is `_c_<uuid>-`, go-zookeeper's
+/// has no dashes in it.
+[[nodiscard]] queue_place place_of(std::string_view name, const queue_markers& markers) noexcept;
+
+/// What a name begins with whose znode must be found again if the answer to its create is lost:
+/// Curator's protection. A GUID and a hyphen follow.
+inline constexpr std::string_view protection = "_c_";
+
+/// "_c_<guid>-"
+[[nodiscard]] inline std::string protected_prefix(const std::string& guid) {
+    return std::string(protection) + guid + '-';
+}
+
+// ---- locks ----
+
+/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be told to
+/// wait for these, and is waited for.
+inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
+
+/// Curator's InterProcessReadWriteLock.
+inline constexpr queue_markers read_write_names{.exclusive = "__WRIT__", .shared = "__READ__"};
+
+// ---- semaphores ----
+
+/// What stands between the GUID and the number of permits in a permit's name.
+inline constexpr std::string_view permit_marker = "permit-";
+
+/// The queue of a semaphore; a permit's own znode ends in the number of permits instead.
+inline constexpr queue_markers semaphore_names{.exclusive = permit_marker};
+
+/// The queue of Curator's InterProcessSemaphoreV2: it guards the leases with an InterProcessMutex.
+inline constexpr queue_markers curator_semaphore_names{.exclusive = "lock-"};
+
+// ---- leadership ----
+
+/// Curator's LeaderLatch. A LeaderSelector's are those of a lock.
+inline constexpr queue_markers latch_names{
+    .exclusive = "latch-", .shared = {}, .others = {}, .transferable = true};
+
+/// Candidates of both of Curator's recipes. They do not see each other, and nobody has both on one
+/// path: the names tell which it is.
+inline constexpr queue_markers candidate_names{
+    .exclusive = "latch-", .shared = {}, .others = "lock-"};
+
+}  // namespace latchkey

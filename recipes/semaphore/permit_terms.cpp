@@ -1,0 +1,42 @@
+#include "semaphore/permit_terms.hpp"
+
+#include "semaphore/permit_grant.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+std::shared_ptr<grant_step> permit_terms::make_step(std::shared_ptr<client_core> core,
+                                                    std::shared_ptr<const queue_recipe> as,
+                                                    const std::string& prefix,
+                                                    grant_step::owner& o) const {
+    return std::make_shared<permit_grant>(std::move(core), std::move(as), *this, prefix, o);
+}
+
+void permit_terms::create_directories(client_core& core,
+                                      const queue_recipe& as,
+                                      const session::completion& answered) const {
+    core.create_directories(
+        leases ? semaphore : std::string(parent_of(semaphore)), as.access, answered);
+    if (limit && !leases) {
+        core.submit(
+            request::create(semaphore, std::to_string(*limit), create_mode::persistent, as.access),
+            answered);
+    }
+    for (const std::string& path : {as.directory, directory}) {
+        core.submit(request::create(path, {}, create_mode::container, as.access), answered);
+    }
+}
+
+std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
+                                                 const permit_terms& terms,
+                                                 std::uint32_t count) {
+    auto mine = std::make_shared<permit_terms>(terms);
+    mine->count = count;
+    auto with = std::make_shared<queue_recipe>(as);
+    with->terms = std::move(mine);
+    return with;
+}
+
+}  // namespace latchkey
