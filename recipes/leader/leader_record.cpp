@@ -96,8 +96,12 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
     return unclean == next_id ? std::string() : unclean;
 }
 
+bool may_become_record(std::string_view data) {
+    return data.empty() || read_leader_record(data).has_value();
+}
+
 failure refuse_foreign_data(std::string_view path, std::string_view data) {
-    if (data.empty() || read_leader_record(data).has_value()) {
+    if (may_become_record(data)) {
         return {};
     }
     return {errc::invalid_argument,

@@ -59,8 +59,11 @@ struct leader_record {
     return {r.token != 0 ? r.token : mzxid, 0};
 }
 
-/// A failure unless a record may be written over `data`, of the znode at `path`: nothing, or a
-/// record. Everything else belongs to another program, and is left alone.
+/// Whether a record may be written over `data`: nothing, or a record. Everything else belongs to
+/// another program, and is left alone.
+[[nodiscard]] bool may_become_record(std::string_view data);
+
+/// A failure that says so unless it may; `data` is that of the znode at `path`.
 [[nodiscard]] failure refuse_foreign_data(std::string_view path, std::string_view data);
 
 /// What a grant, or a write of the record, has seen of it.

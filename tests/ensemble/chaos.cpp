@@ -231,7 +231,7 @@ private:
     void wait_until_empty() {
         client zk = client::connect(servers_.connect_string());
         const auto empty = [&](const std::string& directory) {
-            const reply r = ask(*client_core::of(zk), request::children(directory));
+            const reply r = blocking_read(*client_core::of(zk), request::children(directory));
             return r.code == result_code::no_node || (r.ok() && r.names.empty());
         };
         for (const recipe r : options_.recipes) {

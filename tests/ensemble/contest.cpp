@@ -190,10 +190,10 @@ void contest::remove(const std::string& znode) {
 }
 
 void contest::remove_all(const competitor& one, const competitor& other) {
-    const reply done = ask(*client_core::of(look_),
-                           request::multi({request::remove(one.znode()),
-                                           request::remove(other.znode()),
-                                           request::remove(path_)}));
+    const reply done = blocking_read(*client_core::of(look_),
+                                     request::multi({request::remove(one.znode()),
+                                                     request::remove(other.znode()),
+                                                     request::remove(path_)}));
     if (!done.ok()) {
         throw std::runtime_error("cannot remove " + path_);
     }

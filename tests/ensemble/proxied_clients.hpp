@@ -82,7 +82,7 @@ protected:
     /// The data's version, or nothing without the znode.
     [[nodiscard]] std::optional<std::int32_t> version_of(const std::string& path) {
         catch_up(operator_);
-        const reply r = ask(*client_core::of(operator_), request::get(path));
+        const reply r = blocking_read(*client_core::of(operator_), request::get(path));
         return r.ok() ? std::optional(r.stat.version) : std::nullopt;
     }
 

@@ -124,8 +124,8 @@ TEST_P(ProxiedRequest, OfTheEndOfASessionLeavesNothingForLongerThanTheSessionLiv
     mutex m(*c, path_);
     hold h = m.acquire();
     const std::string trace = path_ + "-trace";
-    ASSERT_TRUE(ask(*client_core::of(*c),
-                    request::create(trace, "", create_mode::ephemeral, open_unsafe_acl()))
+    ASSERT_TRUE(blocking_read(*client_core::of(*c),
+                              request::create(trace, "", create_mode::ephemeral, open_unsafe_acl()))
                     .ok());
     lose({.operation = opcode::close_session});
     c.reset();

@@ -67,8 +67,8 @@ protected:
     }
 
     ensemble ensemble_;
-    awaited<bool> blocked_;
-    awaited<bool> go_;
+    blocking_result<bool> blocked_;
+    blocking_result<bool> go_;
     std::optional<client> c_;
 };
 
@@ -181,8 +181,8 @@ class StopCallbacks : public BlockedCallbacks {};
 
 TEST_F(StopCallbacks, RunOnAThreadThatRunsNothingElseOfTheUsers) {
     connect();
-    awaited<std::string> handlers;
-    awaited<std::string> lost;
+    blocking_result<std::string> handlers;
+    blocking_result<std::string> lost;
     mutex m(*c_, "/lock");
     mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) {
         handlers.set(this_threads_name());
@@ -196,7 +196,7 @@ TEST_F(StopCallbacks, RunOnAThreadThatRunsNothingElseOfTheUsers) {
 
 TEST_F(StopCallbacks, AreRefusedCallsThatWouldBlock) {
     connect();
-    awaited<std::error_code> told;
+    blocking_result<std::error_code> told;
     mutex m(*c_, "/lock");
     mutex other(*c_, "/other");
     const hold h = m.acquire();
@@ -225,7 +225,7 @@ TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreTold) {
     });
     latch.resign();
     ASSERT_TRUE(blocked_.get_for(30s));
-    awaited<bool> later;
+    blocking_result<bool> later;
     mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) { later.set(true); });
     EXPECT_TRUE(later.get_for(30s));
     EXPECT_FALSE(told) << "it would have been called before that";
@@ -237,7 +237,7 @@ TEST_F(StopCallbacks, MayDestroyTheClientAndAllThatIsOfIt) {
     connect();
     auto m = std::make_unique<mutex>(*c_, "/lock");
     hold h = m->acquire();
-    awaited<bool> gone;
+    blocking_result<bool> gone;
     const std::stop_token lost = h.lost();
     const std::stop_callback on_loss(lost, [&] {
         h = {};
@@ -281,7 +281,7 @@ protected:
     }
 
     std::atomic<int> lines_{0};
-    awaited<std::string> line_;
+    blocking_result<std::string> line_;
 };
 
 TEST_F(SlowCallbacks, AreSeenAtOnceAndLoggedWhenTheyHaveReturned) {
@@ -296,7 +296,7 @@ TEST_F(SlowCallbacks, AreSeenAtOnceAndLoggedWhenTheyHaveReturned) {
 
 TEST_F(SlowCallbacks, AreLoggedOnce) {
     for (int i = 0; i < 3; ++i) {
-        awaited<bool> ended;
+        blocking_result<bool> ended;
         mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) {
             EXPECT_TRUE(is_seen());
             ended.set(true);

@@ -120,7 +120,7 @@ TEST_F(ThreadedCallbacks, MayTakeALockThatTheUserHoldsWhileCalling) {
 }
 
 TEST_F(ThreadedCallbacks, AreRefusedEveryCallThatWouldBlock) {
-    awaited<std::vector<std::error_code>> told;
+    blocking_result<std::vector<std::error_code>> told;
     m_.async_acquire({}, [&](std::error_code, hold h) {
         std::vector<std::error_code> all;
         const auto refused = [&](const auto& call) {
@@ -181,7 +181,7 @@ TEST_F(ThreadedCallbacks, DoNotComeAfterTheDestructorOfTheirClientHasReturned) {
         EXPECT_GE(r.mine, 1);
     }
     // What might still come has come when others have been called.
-    awaited<bool> called;
+    blocking_result<bool> called;
     m_.async_acquire({}, [&](std::error_code, const hold&) { called.set(true); });
     EXPECT_TRUE(called.get_for(30s));
     for (const round& r : rounds) {

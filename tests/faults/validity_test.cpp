@@ -284,7 +284,7 @@ private:
 
 // Another thread loses the hold, and proves the session, between two steps of valid().
 TEST_F(Validity, IsNotConfirmedOnceMoreWhileItIsLost) {
-    environment env = testing::ensemble_access::environment_of(ensemble_);
+    runtime env = testing::ensemble_access::runtime_of(ensemble_);
     const auto clock = std::make_shared<interrupted_loop>(env.loop);
     env.loop = clock;
     client c = client_core::handle(client_core::start(

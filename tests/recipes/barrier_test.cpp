@@ -97,7 +97,7 @@ TEST_P(Barrier, StopsOnRequestAndWithItsClient) {
     auto waiting = std::async(std::launch::async, [&] { return b.wait(stop.get_token()); });
     stop.request_stop();
     EXPECT_FALSE(waiting.get());
-    awaited<std::error_code> ended;
+    blocking_result<std::error_code> ended;
     b.async_wait(
         std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, bool) { ended.set(ec); });
     c.reset();

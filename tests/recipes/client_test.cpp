@@ -93,7 +93,7 @@ TEST_P(Client, CloseEndsHoldsAndWaitersAndDeletesWhatIsThere) {
     mutex second(a, path_);
     mutex unused(a, path_);
     hold h = first.acquire();
-    awaited<std::error_code> waited;
+    blocking_result<std::error_code> waited;
     second.async_acquire({}, [&](std::error_code ec, const hold&) { waited.set(ec); });
     ASSERT_TRUE(eventually([&] { return first.participants().size() == 2; }));
     const diary d(a);
@@ -160,7 +160,7 @@ TEST_P(Client, MayBeDestroyedInAnyOrder) {
 TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
     auto c = std::make_unique<client>(connect());
     mutex m(*c, path_);
-    awaited<bool> gone;
+    blocking_result<bool> gone;
     m.async_acquire({}, [&](std::error_code, const hold&) {
         c.reset();
         gone.set(true);
@@ -169,7 +169,7 @@ TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
 }
 
 TEST_P(Client, ThrowingCallbacksHarmNobody) {
-    awaited<std::string> told;
+    blocking_result<std::string> told;
     client_options o = patient();
     o.log = [&](std::string_view line) {
         told.set(std::string(line));

@@ -17,7 +17,7 @@ protected:
                                     std::uint32_t permits,
                                     std::stop_token stop = {}) {
         auto granted = std::make_shared<std::promise<hold>>();
-        awaited<bool> reserved;
+        blocking_result<bool> reserved;
         s.async_acquire(
             permits,
             std::chrono::nanoseconds::max(),

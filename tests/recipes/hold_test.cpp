@@ -190,7 +190,7 @@ TEST_P(Hold, AsynchronousTransactionEndsInACallback) {
     mutex m(c, path_);
     hold h = m.acquire();
     const std::string at = world_->fresh_path();
-    awaited<std::pair<std::error_code, std::vector<std::string>>> result;
+    blocking_result<std::pair<std::error_code, std::vector<std::string>>> result;
     h.async_transact({operation::create(at)},
                      [&](std::error_code ec, std::vector<std::string> paths) {
                          result.set({ec, std::move(paths)});

@@ -152,7 +152,7 @@ TEST_P(LeaderLatch, WaitingIsAnInterruptionPoint) {
 TEST_P(LeaderLatch, WaitsWithoutBlocking) {
     client c = connect();
     leader_latch latch(c, path_);
-    awaited<leadership> led;
+    blocking_result<leadership> led;
     latch.async_wait(std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, leadership term) {
         EXPECT_FALSE(ec);
         led.set(std::move(term));
@@ -356,7 +356,7 @@ TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
 TEST_P(LeaderLatch, RefusesToBlockOnTheCallbackThread) {
     client c = connect();
     leader_latch latch(c, path_);
-    awaited<std::error_code> ec;
+    blocking_result<std::error_code> ec;
     const subscription s = latch.subscribe({.elected =
                                                 [&](const leadership& term) {
                                                     std::error_code e;

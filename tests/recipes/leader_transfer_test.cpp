@@ -124,7 +124,7 @@ TEST_P(LeaderTransfers, AreRefusedWhereTheyCannotBe) {
     EXPECT_EQ(latch.transfer_to("b", 1s), transfer::not_leading);
     static_cast<void>(led_by(latch));
     EXPECT_EQ(latch.transfer_to("b", 60s), transfer::no_candidate);
-    awaited<std::error_code> on_callback_thread;
+    blocking_result<std::error_code> on_callback_thread;
     latch.async_transfer_to("b", 60s, [&](std::error_code ec, transfer what) {
         EXPECT_EQ(ec, std::error_code());
         EXPECT_EQ(what, transfer::no_candidate);

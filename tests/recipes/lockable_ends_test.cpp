@@ -100,7 +100,7 @@ TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverWaits) {
 
 TYPED_TEST(EndOfEveryLockable, WouldNeverComeOnTheCallbackThread) {
     mutex elsewhere(this->a_, this->path_ + "-elsewhere");
-    awaited<std::error_code> refused;
+    blocking_result<std::error_code> refused;
     elsewhere.async_acquire({}, [&](std::error_code, const hold&) {
         refused.set(this->code_of([this] { this->mine_.lock(); }));
     });

@@ -17,7 +17,7 @@ namespace {
 class MutexObject : public RecipeTest {
 protected:
     static std::thread::id on_the_loop_of(client_core& core) {
-        awaited<std::thread::id> here;
+        blocking_result<std::thread::id> here;
         core.post([&] { here.set(std::this_thread::get_id()); });
         return here.get();
     }
@@ -142,7 +142,7 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     mutex m(c, path_);
     std::vector<std::thread::id> calls;
     hold kept;
-    awaited<bool> first;
+    blocking_result<bool> first;
     m.async_acquire({}, [&](std::error_code ec, hold h) {
         EXPECT_FALSE(ec);
         EXPECT_TRUE(h.valid());
@@ -151,7 +151,7 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
         first.set(true);
     });
     EXPECT_TRUE(first.get());
-    awaited<std::thread::id> second;
+    blocking_result<std::thread::id> second;
     mutex other(c, path_);
     other.async_acquire(100ms, {}, [&](std::error_code ec, const hold& h) {
         EXPECT_TRUE(!ec && !h);
@@ -161,7 +161,7 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     EXPECT_NE(thread, std::this_thread::get_id());
     const auto& core = client_core::of(c);
     EXPECT_NE(thread, on_the_loop_of(*core));
-    awaited<std::thread::id> callbacks;
+    blocking_result<std::thread::id> callbacks;
     core->call([&] { callbacks.set(std::this_thread::get_id()); });
     EXPECT_EQ(thread, callbacks.get());
     c.close();  // after this nothing is called

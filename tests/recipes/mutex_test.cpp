@@ -71,7 +71,7 @@ TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
     mutex first(c, path_);
     mutex second(c, path_);
     const hold h = first.acquire();
-    awaited<place> told;
+    blocking_result<place> told;
     std::stop_source stop;
     std::thread waiter([&] {
         EXPECT_FALSE(second.acquire(

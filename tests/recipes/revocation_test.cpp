@@ -28,7 +28,7 @@ protected:
     /// An acquire on its way; its place in the queue is reserved when this returns.
     static std::future<hold> queued(mutex& m) {
         auto granted = std::make_shared<std::promise<hold>>();
-        awaited<bool> reserved;
+        blocking_result<bool> reserved;
         m.async_acquire({.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
                         [granted](std::error_code ec, hold h) {
                             EXPECT_FALSE(ec) << ec.message();
@@ -152,7 +152,7 @@ TEST_P(Revocation, ReachesEachOfCuratorsPermitsAndWhoWaitsForThem) {
     curator_semaphore other(others_, path_, 3);
     hold two = s.acquire(2);
     const hold one = other.acquire();
-    awaited<bool> reserved;
+    blocking_result<bool> reserved;
     auto waiting = std::make_shared<std::promise<hold>>();
     s.async_acquire(2,
                     std::chrono::nanoseconds::max(),

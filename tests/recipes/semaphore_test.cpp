@@ -15,7 +15,7 @@ protected:
     /// An acquire on its way; its place in the queue is reserved when this returns.
     std::future<hold> queued(semaphore& s, std::uint32_t permits) {
         auto granted = std::make_shared<std::promise<hold>>();
-        awaited<bool> reserved;
+        blocking_result<bool> reserved;
         s.async_acquire(permits,
                         std::chrono::nanoseconds::max(),
                         {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
@@ -149,8 +149,8 @@ TEST_P(Semaphore, WaiterThatNoLongerFitsAfterAResizeIsToldSo) {
     client c = connect();
     semaphore s(c, path_, 3);
     const hold one = s.acquire();
-    awaited<std::error_code> told;
-    awaited<bool> reserved;
+    blocking_result<std::error_code> told;
+    blocking_result<bool> reserved;
     s.async_acquire(3,
                     std::chrono::nanoseconds::max(),
                     {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},

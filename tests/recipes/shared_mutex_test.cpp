@@ -16,7 +16,7 @@ protected:
     /// An acquire on its way; its place in the queue is reserved when this returns.
     std::future<hold> queued(shared_mutex& m, lock_mode mode) {
         auto granted = std::make_shared<std::promise<hold>>();
-        awaited<bool> reserved;
+        blocking_result<bool> reserved;
         m.async_acquire(mode,
                         std::chrono::nanoseconds::max(),
                         {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
@@ -77,8 +77,8 @@ TEST_P(SharedMutex, WriterThatGivesUpLetsTheReadersBehindItPass) {
     shared_mutex m(c, path_);
     const hold r = m.acquire(shared);
     std::stop_source stop;
-    awaited<bool> reserved;
-    awaited<bool> ended;
+    blocking_result<bool> reserved;
+    blocking_result<bool> ended;
     m.async_acquire(
         exclusive,
         std::chrono::nanoseconds::max(),
@@ -201,7 +201,7 @@ TEST_P(SharedMutex, LossOfTheSessionEndsEveryModeAndAnUpgradeThatWaits) {
     const hold r = others.acquire(shared);
     hold mine = m.acquire(shared);
     hold u = m.acquire(upgrade);
-    awaited<std::error_code> told;
+    blocking_result<std::error_code> told;
     hold back;
     m.async_convert(std::move(u),
                     exclusive,

@@ -16,7 +16,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     : stage_(s),
       judge_(j),
       record_(std::make_shared<client_record>()),
-      env_(testing::ensemble_access::environment_of(s.servers)) {
+      env_(testing::ensemble_access::runtime_of(s.servers)) {
     const auto process = std::static_pointer_cast<virtual_loop::process>(env_.loop);
     if (s.what.drift > 0) {
         process->set_clock_rate(draw_clock_rate(s.what, s.clocks));

@@ -2,9 +2,9 @@
 
 #include <latchkey/client.hpp>
 
-#include "session/runtime.hpp"
 #include "judge.hpp"
 #include "plan.hpp"
+#include "session/runtime.hpp"
 #include "stage.hpp"
 
 #include <cstddef>
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] caller& some_caller();
 
     const std::shared_ptr<client_record> record_;
-    const environment env_;
+    const runtime env_;
     std::optional<client> client_;
     subscription listening_;
     std::vector<object> objects_;

@@ -35,7 +35,7 @@ client& world::hand() {
 namespace {
 
 reply done_or_thrown(client& c, const request& r) {
-    reply answer = ask(*client_core::of(c), r);
+    reply answer = blocking_read(*client_core::of(c), r);
     failure_of(answer.code, r.path).raise_unless(answer.ok());
     return answer;
 }
@@ -45,7 +45,7 @@ reply done_or_thrown(client& c, const request& r) {
 std::string world::create(const std::string& path, const std::string& data) {
     for (std::size_t end = path.find('/', 1); end != std::string::npos;
          end = path.find('/', end + 1)) {
-        static_cast<void>(ask(
+        static_cast<void>(blocking_read(
             *client_core::of(hand()),
             request::create(path.substr(0, end), {}, create_mode::persistent, open_unsafe_acl())));
     }
@@ -64,13 +64,13 @@ void world::set(const std::string& path, const std::string& data) {
 
 std::optional<std::string> world::get(const std::string& path) {
     catch_up(hand());
-    reply r = ask(*client_core::of(hand()), request::get(path));
+    reply r = blocking_read(*client_core::of(hand()), request::get(path));
     return r.ok() ? std::optional(std::move(r.data)) : std::nullopt;
 }
 
 std::vector<std::string> world::children(const std::string& path) {
     catch_up(hand());
-    reply r = ask(*client_core::of(hand()), request::children(path));
+    reply r = blocking_read(*client_core::of(hand()), request::children(path));
     std::sort(r.names.begin(), r.names.end());
     return std::move(r.names);
 }
@@ -126,7 +126,7 @@ std::string name_of_world(world_kind k) {
 }
 
 void catch_up(const client& c) {
-    static_cast<void>(ask(*client_core::of(c), request::multi({request::check("/")})));
+    static_cast<void>(blocking_read(*client_core::of(c), request::multi({request::check("/")})));
 }
 
 // ---- ending somebody's session ----

@@ -15,26 +15,26 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Awaited, GivesWhatWasSetBefore) {
-    awaited<int> a;
+    blocking_result<int> a;
     a.set(7);
     EXPECT_EQ(a.get(), 7);
 }
 
 TEST(Awaited, OnlyTheFirstResultCounts) {
-    awaited<int> a;
+    blocking_result<int> a;
     a.set(1);
     a.set(2);
     EXPECT_EQ(a.get(), 1);
 }
 
 TEST(Awaited, CarriesWhatCannotBeCopied) {
-    awaited<std::unique_ptr<int>> a;
+    blocking_result<std::unique_ptr<int>> a;
     a.set(std::make_unique<int>(7));
     EXPECT_EQ(*a.get(), 7);
 }
 
 TEST(Awaited, WaitsForAnotherThread) {
-    awaited<int> a;
+    blocking_result<int> a;
     std::optional<int> got;
     test::blocking_thread waiter([&] { got = a.get(); });
     EXPECT_TRUE(test::eventually([&] { return waiter.blocks(); }));
@@ -44,7 +44,7 @@ TEST(Awaited, WaitsForAnotherThread) {
 }
 
 TEST(Awaited, GivesUpWhenTheTimeIsOver) {
-    awaited<int> a;
+    blocking_result<int> a;
     const auto before = std::chrono::steady_clock::now();
     EXPECT_FALSE(a.get_for(20ms));
     EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
@@ -56,7 +56,7 @@ TEST(Awaited, GivesUpWhenTheTimeIsOver) {
 }
 
 TEST(Awaited, WaitsThroughALimitBeyondTheClock) {
-    awaited<int> a;
+    blocking_result<int> a;
     std::optional<int> got;
     test::blocking_thread waiter([&] { got = a.get_for(std::chrono::nanoseconds::max()); });
     EXPECT_TRUE(test::eventually([&] { return waiter.blocks(); }));
@@ -67,7 +67,7 @@ TEST(Awaited, WaitsThroughALimitBeyondTheClock) {
 
 TEST(Awaited, IsAnInterruptionPoint) {
     for (const bool limited : {false, true}) {
-        const auto a = std::make_shared<awaited<int>>();
+        const auto a = std::make_shared<blocking_result<int>>();
         bool interrupted = false;
         boost::thread waiter([&] {
             try {

@@ -3,8 +3,8 @@
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
 
-#include "session/runtime.hpp"
 #include "eventually.hpp"
+#include "session/runtime.hpp"
 
 #include <algorithm>
 #include <atomic>

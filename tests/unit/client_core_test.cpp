@@ -50,10 +50,10 @@ public:
 class ClientCore : public ::testing::Test {
 protected:
     ClientCore() {
-        environment e;
+        runtime e;
         e.loop = loop_;
         e.sessions = sessions_;
-        e.callbacks = [l = loop_](const char*) -> environment::executor {
+        e.callbacks = [l = loop_](const char*) -> runtime::executor {
             return [l](std::function<void()> f) { l->post(std::move(f)); };
         };
         core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), {});

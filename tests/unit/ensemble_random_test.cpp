@@ -27,7 +27,7 @@ constexpr const char* counter = "/counter";
 class random_client {
 public:
     random_client(ensemble& e, std::vector<std::string>& problems)
-        : environment_(latchkey::testing::environment_of(e)), problems_(problems) {
+        : environment_(latchkey::testing::runtime_of(e)), problems_(problems) {
         open();
     }
 
@@ -132,7 +132,7 @@ private:
         session_->submit(request::remove(r.path), [](const reply&) {});
     }
 
-    environment environment_;
+    runtime environment_;
     std::vector<std::string>& problems_;
     std::unique_ptr<session> session_;
     std::shared_ptr<session::watcher> watch_;

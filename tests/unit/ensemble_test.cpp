@@ -105,7 +105,7 @@ TEST(ThreadedEnsemble, AnOperatorsWriteIsThereWhenItReturns) {
 
 TEST(ThreadedEnsemble, ItsClientsOutliveIt) {
     auto all = std::make_unique<ensemble>();
-    const environment e = latchkey::testing::environment_of(*all);
+    const runtime e = latchkey::testing::runtime_of(*all);
     std::atomic<int> connected{0};
     std::atomic<int> suspended{0};
     std::unique_ptr<session> s;

@@ -17,8 +17,8 @@ class in_process_client final : public contract_client {
 public:
     explicit in_process_client(latchkey::testing::ensemble& e) : ensemble_(e) {}
 
-    [[nodiscard]] environment surroundings() override {
-        return latchkey::testing::environment_of(ensemble_);
+    [[nodiscard]] runtime surroundings() override {
+        return latchkey::testing::runtime_of(ensemble_);
     }
 
     [[nodiscard]] std::vector<session_options::endpoint> servers() override {

@@ -26,7 +26,7 @@ public:
         }
     }
 
-    [[nodiscard]] environment surroundings() override { return process_runtime(); }
+    [[nodiscard]] runtime surroundings() override { return process_runtime(); }
 
     [[nodiscard]] std::vector<session_options::endpoint> servers() override {
         std::vector<session_options::endpoint> all;

@@ -29,7 +29,7 @@ public:
     contract_client& operator=(const contract_client&) = delete;
     virtual ~contract_client() = default;
 
-    [[nodiscard]] virtual environment surroundings() = 0;
+    [[nodiscard]] virtual runtime surroundings() = 0;
     [[nodiscard]] virtual std::vector<session_options::endpoint> servers() = 0;
 
     /// Breaks its connection and keeps it from coming back until let_back().
@@ -114,7 +114,7 @@ private:
 
     contract_ensemble& ensemble_;
     std::unique_ptr<contract_client> client_;
-    environment environment_;
+    runtime environment_;
     std::unique_ptr<session> session_;
     mutable std::mutex mutex_;  // guards what follows
     std::vector<std::string> journal_;
