@@ -27,7 +27,7 @@ void adversary::note_disturbance(fault f) {
             return;
         case fault::connection_cut:
         case fault::data_changed:
-            stage_.last_cut = stage_.now();
+            stage_.last_cut = std::max(stage_.last_cut, stage_.now());
             return;
         default:
             ++stage_.disturbances;

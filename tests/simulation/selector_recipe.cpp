@@ -67,7 +67,7 @@ void selector_recipe::meanwhile(stage& s, const plan::object& o) const {
         if (s.random.chance(s.what.revocations)) {
             const auto names = s.servers.children(o.directory);
             if (!names.empty()) {
-                s.last_cut = s.now();  // a watch is set anew
+                s.last_cut = std::max(s.last_cut, s.now());  // a watch is set anew
                 s.servers.set(o.directory + '/' + names[s.random.below(names.size())],
                               std::string(revocation_request));
             }
