@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <string>
+#include <algorithm>
 #include <utility>
 
 namespace latchkey::simulation {

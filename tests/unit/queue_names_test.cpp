@@ -24,7 +24,7 @@ struct place_case {
 class Place : public ::testing::TestWithParam<place_case> {};
 
 TEST_P(Place, IsReadFromTheName) {
-    const queue_place p = place_of(GetParam().name, lock_names);
+    const queue_place p = place_of(GetParam().name, plain_names);
     EXPECT_EQ(p.what, GetParam().what) << GetParam().name;
     EXPECT_EQ(p.sequence, GetParam().sequence) << GetParam().name;
 }
@@ -97,19 +97,19 @@ TEST(Place, LastSequenceLeavesAMillionJoinsBeforeTheEnd) {
 
 TEST(Newcomer, IsToldOfWhateverWouldKeepItFromTheLock) {
     using enum queue_verdict::answer;
-    EXPECT_EQ(decide({}, {}, lock_names, queue_rule::everybody).what, acquired);
-    EXPECT_EQ(decide({"config", "0000000001"}, {}, lock_names, queue_rule::everybody).what,
+    EXPECT_EQ(decide({}, {}, plain_names, queue_rule::everybody).what, acquired);
+    EXPECT_EQ(decide({"config", "0000000001"}, {}, plain_names, queue_rule::everybody).what,
               acquired);
     const auto behind = decide({"config", numbered(curator, 1), numbered(curator, 0)},
                                {},
-                               lock_names,
+                               plain_names,
                                queue_rule::everybody);
     EXPECT_EQ(behind.what, wait);
     EXPECT_EQ(behind.blocker, numbered(curator, 1));
     EXPECT_EQ(behind.ahead, 2U);
-    EXPECT_EQ(decide({numbered(curator, -1)}, {}, lock_names, queue_rule::everybody).what,
+    EXPECT_EQ(decide({numbered(curator, -1)}, {}, plain_names, queue_rule::everybody).what,
               exhausted);
-    EXPECT_EQ(decide({"lock-1"}, {}, lock_names, queue_rule::everybody).what, malformed);
+    EXPECT_EQ(decide({"lock-1"}, {}, plain_names, queue_rule::everybody).what, malformed);
 }
 
 TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
@@ -119,20 +119,20 @@ TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
                           "lock-1",
                           numbered(curator, -1),
                           numbered(go_zk, 100)},
-                         lock_names),
+                         plain_names),
                 ElementsAre(numbered(curator, 9), numbered(ours, 10), numbered(go_zk, 100)));
-    EXPECT_THAT(in_order({}, lock_names), IsEmpty());
+    EXPECT_THAT(in_order({}, plain_names), IsEmpty());
 }
 
 TEST(WithPrefix, FindsAllThatOneAttemptMadeLowestNumberFirst) {
     const names list{numbered(ours, 12), numbered(curator, 1), numbered(ours, 7), ours + "config"};
-    EXPECT_THAT(queue_list(list, lock_names).with_prefix(ours),
+    EXPECT_THAT(queue_list(list, plain_names).with_prefix(ours),
                 ElementsAre(numbered(ours, 7), numbered(ours, 12)));
 }
 
 TEST(WithPrefix, PutsNumbersThatCannotBeTrustedLast) {
     const names list{numbered(ours, 2147483647), numbered(ours, -2147483648), numbered(ours, 7)};
-    EXPECT_THAT(queue_list(list, lock_names).with_prefix(ours),
+    EXPECT_THAT(queue_list(list, plain_names).with_prefix(ours),
                 ElementsAre(numbered(ours, 7), ::testing::_, ::testing::_));
 }
 

@@ -136,7 +136,7 @@ TEST(Queue, AgreesWithSortingOnRandomQueues) {
     for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const random_queue q = make_queue(seed);
-        const queue_verdict v = decide(q.list, q.own, lock_names, queue_rule::everybody, q.ignored);
+        const queue_verdict v = decide(q.list, q.own, plain_names, queue_rule::everybody, q.ignored);
         oracle(q).judge(q, v);
         ++seen[v.what];
         if (::testing::Test::HasFailure()) {
@@ -166,7 +166,7 @@ TEST(Queue, GrantsExactlyOneOfItsParticipants) {
         std::set<std::string> blockers;
         int granted = 0;
         for (const std::string& own : list) {
-            const queue_verdict v = decide(list, own, lock_names, queue_rule::everybody, {});
+            const queue_verdict v = decide(list, own, plain_names, queue_rule::everybody, {});
             granted += v.what == answer::acquired ? 1 : 0;
             if (v.what == answer::wait) {
                 EXPECT_TRUE(blockers.insert(v.blocker).second) << "two wait for one";

@@ -16,7 +16,7 @@ using answer = queue_verdict::answer;
 using ::testing::IsEmpty;
 
 queue_verdict decided(const names& list, const std::string& own, const std::string& ignored = {}) {
-    return decide(list, own, lock_names, queue_rule::everybody, ignored);
+    return decide(list, own, plain_names, queue_rule::everybody, ignored);
 }
 
 TEST(Queue, GrantsTheOnlyOne) {
@@ -186,7 +186,7 @@ TEST(Queue, StaysRightAcrossAnUnusedGapAndManyParticipants) {
 TEST(Queue, TellsWhetherAnybodyHasJoinedLater) {
     const std::string own = numbered(ours, 5);
     const auto is_last = [&own](const names& list) {
-        return queue_list(list, lock_names).is_last(own);
+        return queue_list(list, plain_names).is_last(own);
     };
     EXPECT_TRUE(is_last({own}));
     EXPECT_TRUE(is_last({numbered(curator, 4), "foreign", own}));
