@@ -5,7 +5,7 @@
 #include "leader_log.hpp"
 #include "observer_worker.hpp"
 #include "program.hpp"
-#include "record.hpp"
+#include "queue/participant_record.hpp"
 #include "selector_judge.hpp"
 #include "selector_worker.hpp"
 #include "stage.hpp"
@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <string>
+#include <algorithm>
 #include <utility>
 
 namespace latchkey::simulation {
