@@ -11,7 +11,7 @@
 
 namespace latchkey {
 
-/// What is assumed about the servers. docs/design.md, section 6, derives the rules from it.
+/// What is assumed about the servers. docs/design/validity.md derives the rules.
 struct validity_assumptions {
     using duration = boottime_clock::duration;
 

@@ -11,9 +11,9 @@
 #include "stage.hpp"
 #include "strange_candidate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
-#include <algorithm>
 #include <utility>
 
 namespace latchkey::simulation {
