@@ -1,10 +1,10 @@
 #include "command_run.hpp"
 
-#include "descendants.hpp"
+#include "duration_text.hpp"
 #include "exit_status.hpp"
 #include "output.hpp"
-#include "printable.hpp"
-#include "seconds.hpp"
+#include "process_tree.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,10 +37,10 @@ std::string lines_of(const std::vector<std::string>& paths) {
 
 command_run::command_run(const run_options& options,
                          const client_options& how,
-                         const undertaking& what,
+                         const run_kind& what,
                          const signals& arriving,
                          supervisor* command,
-                         const journal& told)
+                         const status_output& told)
     : options_(options),
       undertaking_(what),
       signals_(arriving),
@@ -51,7 +51,7 @@ command_run::command_run(const run_options& options,
 }
 
 int command_run::execute() {
-    journal_.event("connecting", fmt::format("connecting to {}", printable(options_.servers)));
+    journal_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
     connection_.emplace(client_, inbox_, journal_);
     try {
         serve_events();
@@ -78,7 +78,7 @@ void command_run::abandon() noexcept {
 
 void command_run::serve_events() {
     while (!status_) {
-        const auto now = restart_pause::clock::now();
+        const auto now = restart_backoff::clock::now();
         if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
             begin_attempt();
         }
@@ -124,7 +124,7 @@ int command_run::poll_limit() const {
     using std::chrono::milliseconds;
     switch (phase_) {
         case phase::pausing: {
-            const auto left = pauses_.left(restart_pause::clock::now());
+            const auto left = pauses_.left(restart_backoff::clock::now());
             return static_cast<int>(std::chrono::ceil<milliseconds>(left).count());
         }
         case phase::waiting:
@@ -167,11 +167,11 @@ void command_run::on_place(const place& p) {
     if (p.position == 0) {
         return;  // "acquired" says it
     }
-    const auto predecessor = printable(p.predecessor);
+    const auto predecessor = escaped(p.predecessor);
     journal_.event(
         "waiting",
         fmt::format("waiting behind {}, next before us is {}", p.position, predecessor),
-        {{"node", printable(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
+        {{"node", escaped(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
 }
 
 void command_run::on_attempt(attempt_result result) {
@@ -192,8 +192,8 @@ void command_run::on_attempt(attempt_result result) {
     const auto node = tenure_->nodes().front();
     journal_.event(
         undertaking_.gained,
-        fmt::format("{} {}, token {}", undertaking_.gained, printable(node), tenure_->token()),
-        {{"node", printable(node)}, {"token", tenure_->token()}});
+        fmt::format("{} {}, token {}", undertaking_.gained, escaped(node), tenure_->token()),
+        {{"node", escaped(node)}, {"token", tenure_->token()}});
     told_loss_ = false;
     if (supervisor_ != nullptr) {
         start_command();
@@ -206,7 +206,7 @@ void command_run::on_attempt(attempt_result result) {
 
 void command_run::start_command() {
     phase_ = phase::running;
-    pauses_.begun(restart_pause::clock::now());
+    pauses_.begun(restart_backoff::clock::now());
     ::sigemptyset(&forwarded_);
     given_way_ = false;
     deadline_ = tenure_->valid_until();
@@ -227,7 +227,7 @@ void command_run::show_tenure() {
             options_.paths.empty() ? options_.path : node.substr(0, node.rfind('/'));
         const nlohmann::ordered_json object{{"path", path}, {"node", node}, {"token", token}};
         text += options_.json ? object.dump() + '\n'
-                              : fmt::format("{} {} {}\n", printable(path), printable(node), token);
+                              : fmt::format("{} {} {}\n", escaped(path), escaped(node), token);
     }
     if (!write_to_stdout(text)) {
         journal_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
@@ -255,7 +255,7 @@ void command_run::end_tenure(int status, bool pause) {
     }
     give_up_tenure();
     phase_ = phase::pausing;
-    const auto now = restart_pause::clock::now();
+    const auto now = restart_backoff::clock::now();
     if (pause) {
         pauses_.ended(now);
     } else {
@@ -297,7 +297,7 @@ void command_run::lost(const char* consequence) {
         const auto why = tenure_->why_lost();
         journal_.error(fmt::format("{} {} {}{}",
                                    undertaking_.name,
-                                   printable(options_.path),
+                                   escaped(options_.path),
                                    why == loss::none
                                        ? "is about to be lost: no server has answered for long"
                                        : fmt::format("lost: {}", to_string(why)),
@@ -315,7 +315,7 @@ void command_run::on_report(const supervisor_report& report) {
             break;
         case kind::not_started:
             journal_.error(fmt::format("cannot run '{}': {}",
-                                       printable(options_.command.front()),
+                                       escaped(options_.command.front()),
                                        std::strerror(report.number)));
             finish(exit_status::of_failed_start(report.number));
             break;

@@ -3,13 +3,13 @@
 #include <latchkey/client.hpp>
 
 #include "connection_report.hpp"
-#include "inbox.hpp"
-#include "journal.hpp"
-#include "restart_pause.hpp"
+#include "main_thread_queue.hpp"
+#include "restart_backoff.hpp"
+#include "run_kind.hpp"
 #include "run_options.hpp"
 #include "signals.hpp"
+#include "status_output.hpp"
 #include "supervisor.hpp"
-#include "undertaking.hpp"
 
 #include <csignal>
 #include <functional>
@@ -29,10 +29,10 @@ public:
     /// `command` is null to hold without one. All must outlive this object.
     command_run(const run_options& options,
                 const client_options& how,
-                const undertaking& what,
+                const run_kind& what,
                 const signals& arriving,
                 supervisor* command,
-                const journal& told);
+                const status_output& told);
     command_run(const command_run&) = delete;
     command_run& operator=(const command_run&) = delete;
 
@@ -70,18 +70,18 @@ private:
     void finish(int status) { status_ = status; }
 
     const run_options& options_;
-    const undertaking& undertaking_;
+    const run_kind& undertaking_;
     const signals& signals_;
     supervisor* supervisor_;
-    const journal& journal_;
+    const status_output& journal_;
 
-    inbox inbox_;
+    main_thread_queue inbox_;
     client client_;
     std::optional<connection_report> connection_;
     std::stop_source cancel_;
     std::optional<std::jthread> waiting_;
     phase phase_ = phase::pausing;
-    std::unique_ptr<tenure> tenure_;
+    std::unique_ptr<held_resource> tenure_;
     std::optional<std::stop_callback<std::function<void()>>> loss_;
     std::optional<std::stop_callback<std::function<void()>>> wanted_;
     std::optional<int> status_;
@@ -90,7 +90,7 @@ private:
     bool given_way_ = false;  ///< the command was told to end because somebody else is to have it
     bool told_loss_ = false;
     boottime_clock::time_point deadline_{};
-    restart_pause pauses_;
+    restart_backoff pauses_;
 };
 
 }  // namespace latchkey::cli

@@ -1,14 +1,14 @@
 #include "connection_report.hpp"
 
-#include "printable.hpp"
-#include "seconds.hpp"
+#include "duration_text.hpp"
+#include "text/escape.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
-connection_report::connection_report(client& c, inbox& to, const journal& told)
+connection_report::connection_report(client& c, main_thread_queue& to, const status_output& told)
     : client_(c), journal_(told), listening_(c.listen([this, &to](connection_state s) {
           to.post([this, s] { on_state(s); });
       })) {}
@@ -35,7 +35,7 @@ void connection_report::tell_trouble() {
     if (const auto trouble = client_.trouble(); !trouble.empty()) {
         told_trouble_ = true;
         journal_.error(
-            fmt::format("no server reached yet: {}; still trying", printable_message(trouble)));
+            fmt::format("no server reached yet: {}; still trying", escaped_message(trouble)));
     }
 }
 

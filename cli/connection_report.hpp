@@ -2,8 +2,8 @@
 
 #include <latchkey/client.hpp>
 
-#include "inbox.hpp"
-#include "journal.hpp"
+#include "main_thread_queue.hpp"
+#include "status_output.hpp"
 
 #include <chrono>
 
@@ -14,7 +14,7 @@ namespace latchkey::cli {
 class connection_report {
 public:
     /// All must outlive this object; its end is the end of what it posts to the inbox.
-    connection_report(client& c, inbox& to, const journal& told);
+    connection_report(client& c, main_thread_queue& to, const status_output& told);
 
     /// To be called every `poll_limit()` milliseconds while somebody waits for the connection; -1:
     /// no more.
@@ -26,7 +26,7 @@ private:
     void on_state(connection_state s);
 
     client& client_;
-    const journal& journal_;
+    const status_output& journal_;
     bool told_trouble_ = false;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     const subscription listening_;

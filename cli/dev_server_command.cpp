@@ -4,15 +4,15 @@
 #include <latchkey/error.hpp>
 
 #include "dev_server_help.hpp"
+#include "duration_text.hpp"
 #include "exit_status.hpp"
-#include "journal.hpp"
 #include "lock_help.hpp"
 #include "option_parser.hpp"
 #include "output.hpp"
-#include "printable.hpp"
 #include "program_command.hpp"
-#include "seconds.hpp"
 #include "signals.hpp"
+#include "status_output.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <charconv>
@@ -56,7 +56,7 @@ void read_listen(const std::string& text, dev_server_options& to) {
     }
     if (!port || host.empty()) {
         throw usage_error(
-            fmt::format("--listen {}: not HOST:PORT, for example 127.0.0.1:2181", printable(text)));
+            fmt::format("--listen {}: not HOST:PORT, for example 127.0.0.1:2181", escaped(text)));
     }
     to.address = std::move(host);
     to.port = *port;
@@ -79,7 +79,7 @@ std::variant<dev_server_options, help_text> parse(const std::vector<std::string>
     }
     if (!operands.empty()) {
         throw usage_error(
-            fmt::format("'{}': dev-server takes no operands", printable(operands.front())));
+            fmt::format("'{}': dev-server takes no operands", escaped(operands.front())));
     }
     dev_server_options options;
     if (listen) {
@@ -89,14 +89,14 @@ std::variant<dev_server_options, help_text> parse(const std::vector<std::string>
         options.servers = number_in<int>(*servers).value_or(0);
         if (options.servers < 1 || options.servers > 9) {
             throw usage_error(
-                fmt::format("--servers {}: not a number from 1 to 9", printable(*servers)));
+                fmt::format("--servers {}: not a number from 1 to 9", escaped(*servers)));
         }
     }
     if (tick) {
         options.tick = parse_seconds("--tick", *tick);
         if (options.tick < std::chrono::milliseconds(10) || options.tick > std::chrono::hours(1)) {
             throw usage_error(
-                fmt::format("--tick {}: not from 0.01 to 3600 seconds", printable(*tick)));
+                fmt::format("--tick {}: not from 0.01 to 3600 seconds", escaped(*tick)));
         }
     }
     if (options.port != 0 && options.port + options.servers - 1 > 65535) {
@@ -124,7 +124,7 @@ int serve(const dev_server_options& options) {
     how.one_way = {};
     how.tick = options.tick;
     testing::ensemble servers(how);
-    const journal told(true, false);
+    const status_output told(true, false);
     const std::string listening = servers.serve(options.address, options.port);
     if (!write_to_stdout(listening + "\n")) {
         return exit_status::output_failed;

@@ -12,7 +12,7 @@ namespace latchkey::cli {
 namespace {
 
 /// Of the latch it is; the next term is another one's.
-class term_of_leadership final : public tenure {
+class term_of_leadership final : public held_resource {
 public:
     term_of_leadership(std::unique_ptr<leader_latch> latch, leadership term)
         : latch_(std::move(latch)), term_(std::move(term)) {}
@@ -60,7 +60,7 @@ attempt_result attempt(client& c, const elect_options& options, const std::stop_
 
 }  // namespace
 
-undertaking to_lead(const elect_options& options) {
+run_kind to_lead(const elect_options& options) {
     return {.attempt =
                 [&options](client& c, std::stop_token stop, const place_listener&) {
                     return without_throwing([&] { return attempt(c, options, stop); });

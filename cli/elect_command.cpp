@@ -2,7 +2,7 @@
 
 #include "elect_attempt.hpp"
 #include "elect_options.hpp"
-#include "leader_follow.hpp"
+#include "leader_monitor.hpp"
 #include "program_command.hpp"
 
 #include <variant>
@@ -13,8 +13,8 @@ namespace {
 
 int follow(const elect_options& options) {
     const signals arriving;
-    const journal told(options.verbose, options.json);
-    return leader_follow(options, client_options_of(options, told), arriving, told).execute();
+    const status_output told(options.verbose, options.json);
+    return leader_monitor(options, client_options_of(options, told), arriving, told).execute();
 }
 
 }  // namespace

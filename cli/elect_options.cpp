@@ -2,7 +2,7 @@
 
 #include "elect_help.hpp"
 #include "lock_help.hpp"
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <charconv>
@@ -37,7 +37,7 @@ int priority_from(const std::string& text) {
     if (failed != std::errc() || read != end) {
         throw usage_error(
             fmt::format("--priority: '{}' is no whole number; give one from -1000000 to 1000000",
-                        printable(text)));
+                        escaped(text)));
     }
     return priority;
 }
@@ -64,7 +64,7 @@ void check_follow(const elect_options& options,
         refuse("--once");
     }
     if (!options.command.empty()) {
-        refuse("the command '" + printable(options.command.front()) + '\'');
+        refuse("the command '" + escaped(options.command.front()) + '\'');
     }
 }
 

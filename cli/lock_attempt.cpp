@@ -6,9 +6,9 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "duration_text.hpp"
 #include "exit_status.hpp"
-#include "printable.hpp"
-#include "seconds.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -51,11 +51,10 @@ struct lock {
 };
 
 [[noreturn]] void refuse_mixture(const std::string& path, const char* others, const char* remedy) {
-    throw error(errc::malformed_participant,
-                fmt::format("{} is in use as {}, which this lock does not see; {}",
-                            printable(path),
-                            others,
-                            remedy));
+    throw error(
+        errc::malformed_participant,
+        fmt::format(
+            "{} is in use as {}, which this lock does not see; {}", escaped(path), others, remedy));
 }
 
 void refuse_shared(client& c, const std::string& path) {
@@ -117,7 +116,7 @@ lock lock_of(client& c, const lock_options& options) {
     }
 }
 
-class held_lock final : public tenure {
+class held_lock final : public held_resource {
 public:
     explicit held_lock(hold granted) : hold_(std::move(granted)) {}
 
@@ -157,7 +156,7 @@ attempt_result attempt(client& c,
                 fmt::format("no server reached within {}{}{}",
                             in_seconds(connect_limit(options)),
                             trouble.empty() ? "" : ": ",
-                            printable_message(trouble))};
+                            escaped_message(trouble))};
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
     auto granted = wanted.acquire(acquire_limit(options, begin), {stop, std::move(reserved)});
@@ -170,7 +169,7 @@ attempt_result attempt(client& c,
 
 }  // namespace
 
-undertaking to_lock(const lock_options& options) {
+run_kind to_lock(const lock_options& options) {
     return {.attempt =
                 [&options](client& c, std::stop_token stop, place_listener reserved) {
                     return without_throwing(

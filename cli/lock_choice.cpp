@@ -3,7 +3,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/file_lock_path.hpp>
 
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <array>
@@ -27,7 +27,7 @@ std::uint32_t count_from(const char* option, const std::string& text) {
     if (count == 0 || count > most) {
         throw usage_error(fmt::format("{}: '{}' is no number of permits; give one from 1 to {}",
                                       option,
-                                      printable(text),
+                                      escaped(text),
                                       most));
     }
     return static_cast<std::uint32_t>(count);
@@ -82,7 +82,7 @@ std::string path_of(const lock_words& words) {
         return words.file ? file_lock_path(*words.file) : key_lock_path(*words.key);
     } catch (const error& e) {
         throw usage_error(
-            fmt::format("{}: {}", words.file ? "--file" : "--key", printable_message(e.what())));
+            fmt::format("{}: {}", words.file ? "--file" : "--key", escaped_message(e.what())));
     }
 }
 

@@ -1,10 +1,10 @@
 #include "lock_options.hpp"
 
+#include "duration_text.hpp"
 #include "lock_choice.hpp"
 #include "lock_help.hpp"
-#include "printable.hpp"
-#include "seconds.hpp"
 #include "supervisor_messages.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <utility>
@@ -58,7 +58,7 @@ void take_paths(arguments& operands, lock_options& options) {
     for (; at != operands.end() && *at != "--" && !asks_for_shell(*at); ++at) {
         if (at->empty() || at->front() != '/') {
             throw usage_error(fmt::format(
-                "'{}' is not a PATH; with --all put '--' before the command", printable(*at)));
+                "'{}' is not a PATH; with --all put '--' before the command", escaped(*at)));
         }
         bytes += at->size() + 64;
         options.paths.push_back(*at);
@@ -85,7 +85,7 @@ void read_operands(arguments operands,
     if (path_is_given && operands.size() > 1 && operands[0] != "--" && operands[1] == "--") {
         throw usage_error(fmt::format(
             "'{}' before '--': --file and --key take the place of PATH; leave one of them out",
-            printable(operands[0])));
+            escaped(operands[0])));
     }
     if (!path_is_given && !operands.empty() && operands.front() == "--") {
         operands.erase(operands.begin());
@@ -106,7 +106,7 @@ int conflict_status_from(const std::string& text) {
     }
     if (text.empty() || status > 255) {
         throw usage_error(fmt::format("-E: '{}' is not an exit status; give a number from 0 to 255",
-                                      printable(text)));
+                                      escaped(text)));
     }
     return status;
 }

@@ -1,12 +1,12 @@
 #include "dev_server_command.hpp"
 #include "elect_command.hpp"
 #include "exit_status.hpp"
-#include "journal.hpp"
 #include "lock_command.hpp"
 #include "lock_help.hpp"
 #include "output.hpp"
-#include "printable.hpp"
 #include "resign_command.hpp"
+#include "status_output.hpp"
+#include "text/escape.hpp"
 
 #include <string>
 #include <vector>
@@ -35,9 +35,9 @@ int main(int count, char** words) {
         const auto text = command == "-h" || command == "--help" ? program_help() : version_line();
         return write_to_stdout(text) ? exit_status::success : exit_status::output_failed;
     }
-    journal(false, false)
+    status_output(false, false)
         .error(command.empty()
                    ? "which command? see latchkey --help"
-                   : "'" + printable(command) + "' is not a command; see latchkey --help");
+                   : "'" + escaped(command) + "' is not a command; see latchkey --help");
     return exit_status::usage;
 }

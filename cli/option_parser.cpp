@@ -1,6 +1,6 @@
 #include "option_parser.hpp"
 
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::vector<std::string> option_parser::read(const std::vector<std::string>& arg
     for (auto word = arguments.begin(); word != end; ++word) {
         if (word->rfind("--", 0) == 0 && word->back() == '=') {
             throw usage_error(
-                fmt::format("'{}' has no value; give one after the '='", printable(*word)));
+                fmt::format("'{}' has no value; give one after the '='", escaped(*word)));
         }
     }
     std::vector<std::string> reversed(arguments.begin(), end);  // as CLI11 wants them
@@ -71,7 +71,7 @@ std::vector<std::string> option_parser::read(const std::vector<std::string>& arg
         app_->parse(std::move(reversed));
     } catch (const CLI::ParseError& e) {
         throw usage_error(
-            fmt::format("{}; see latchkey {} --help", printable_message(e.what()), command_));
+            fmt::format("{}; see latchkey {} --help", escaped_message(e.what()), command_));
     }
     return {end, arguments.end()};
 }

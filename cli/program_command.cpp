@@ -2,15 +2,15 @@
 
 #include <latchkey/error.hpp>
 
+#include "auth_file.hpp"
 #include "command_run.hpp"
-#include "descendants.hpp"
 #include "exit_status.hpp"
-#include "journal.hpp"
 #include "output.hpp"
-#include "printable.hpp"
-#include "secrets.hpp"
+#include "process_tree.hpp"
 #include "signals.hpp"
+#include "status_output.hpp"
 #include "supervisor.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ std::optional<std::string> environment(const char* name) {
 
 int exit_status_of(const bool& json, const std::function<int()>& command) {
     const auto fail = [&json](const std::string& message, int status) {
-        journal(false, json).error(message);
+        status_output(false, json).error(message);
         return status;
     };
     try {
@@ -35,9 +35,9 @@ int exit_status_of(const bool& json, const std::function<int()>& command) {
     } catch (const usage_error& e) {
         return fail(e.what(), exit_status::usage);
     } catch (const error& e) {
-        return fail(printable_message(e.what()), exit_status::of_error(e.code()));
+        return fail(escaped_message(e.what()), exit_status::of_error(e.code()));
     } catch (const std::exception& e) {
-        return fail(printable_message(e.what()), exit_status::system_failed);
+        return fail(escaped_message(e.what()), exit_status::system_failed);
     }
 }
 
@@ -45,16 +45,16 @@ int print_help(const help_text& help) {
     return write_to_stdout(help.text) ? exit_status::success : exit_status::output_failed;
 }
 
-client_options client_options_of(const program_options& options, const journal& told) {
+client_options client_options_of(const program_options& options, const status_output& told) {
     client_options how;
     how.session_timeout = options.session_timeout;
     how.credentials = read_credentials(options, environment);
-    how.log = [&told](std::string_view line) { told.event("client", printable_message(line)); };
+    how.log = [&told](std::string_view line) { told.event("client", escaped_message(line)); };
     return how;
 }
 
-int run_command(const run_options& options, const undertaking& what) {
-    const journal told(options.verbose, options.json);
+int run_command(const run_options& options, const run_kind& what) {
+    const status_output told(options.verbose, options.json);
     const auto how = client_options_of(options, told);
     if (!options.pass_auth) {
         forget_credentials();

@@ -2,9 +2,9 @@
 
 #include <latchkey/client.hpp>
 
-#include "journal.hpp"
+#include "run_kind.hpp"
 #include "run_options.hpp"
-#include "undertaking.hpp"
+#include "status_output.hpp"
 
 #include <functional>
 #include <optional>
@@ -23,10 +23,11 @@ namespace latchkey::cli {
 [[nodiscard]] int print_help(const help_text& help);
 
 /// How a client connects for the program.
-[[nodiscard]] client_options client_options_of(const program_options& options, const journal& told);
+[[nodiscard]] client_options client_options_of(const program_options& options,
+                                               const status_output& told);
 
 /// Runs options.command under what `what` gets, or gets it and shows it. To be called before the
 /// process has any thread.
-[[nodiscard]] int run_command(const run_options& options, const undertaking& what);
+[[nodiscard]] int run_command(const run_options& options, const run_kind& what);
 
 }  // namespace latchkey::cli

@@ -1,7 +1,7 @@
 #include "program_options.hpp"
 
-#include "printable.hpp"
-#include "seconds.hpp"
+#include "duration_text.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::chrono::milliseconds session_timeout_from(const std::string& text) {
         throw usage_error(fmt::format(
             "-t/--session-timeout: '{}' is too short; servers grant at least two of their ticks, "
             "usually 4 s",
-            printable(text)));
+            escaped(text)));
     }
     return std::min(std::chrono::ceil<std::chrono::milliseconds>(asked), most);
 }

@@ -3,12 +3,12 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "exit_status.hpp"
-#include "journal.hpp"
 #include "lock_help.hpp"
-#include "printable.hpp"
 #include "program_command.hpp"
 #include "program_options.hpp"
 #include "resign_help.hpp"
+#include "status_output.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <optional>
@@ -44,7 +44,7 @@ std::variant<resign_options, help_text> parse(const std::vector<std::string>& ar
         throw usage_error(
             operands.empty()
                 ? "which election? give its path, for example: latchkey resign /service/leader"
-                : fmt::format("'{}' after PATH: options come before it", printable(operands[1])));
+                : fmt::format("'{}' after PATH: options come before it", escaped(operands[1])));
     }
     options.path = operands.front();
     words.judge(options, environment);
@@ -53,19 +53,19 @@ std::variant<resign_options, help_text> parse(const std::vector<std::string>& ar
 
 int ask(const resign_options& options) {
     using enum leader_latch::resignation;
-    const journal told(options.verbose, options.json);
+    const status_output told(options.verbose, options.json);
     client zk = client::connect(options.servers, client_options_of(options, told));
     switch (leader_latch::request_resignation(zk, options.path, options.to)) {
         case requested:
             told.event("requested", "the leader will hear of it");
             return exit_status::success;
         case no_leader:
-            told.error(fmt::format("nobody leads on {}", printable(options.path)));
+            told.error(fmt::format("nobody leads on {}", escaped(options.path)));
             return exit_status::not_acquired;
         case not_possible:
             break;
     }
-    told.error(fmt::format("the leader on {} takes no part in transfers", printable(options.path)));
+    told.error(fmt::format("the leader on {} takes no part in transfers", escaped(options.path)));
     return exit_status::failed;
 }
 

@@ -1,6 +1,6 @@
 #include "run_options.hpp"
 
-#include "seconds.hpp"
+#include "duration_text.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "supervisor.hpp"
 
-#include "supervision.hpp"
+#include "supervisor_process.hpp"
 #include "terminal.hpp"
 
 #include <cerrno>

@@ -2,6 +2,7 @@
 
 #include <latchkey/error.hpp>
 
+#include "text/escape.hpp"
 #include "text/utf8.hpp"
 
 #include <array>
@@ -16,22 +17,6 @@ std::string hex(const char* format, unsigned value) {
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), format, value);
     return text.data();
-}
-
-bool is_control(char32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0);
-}
-
-bool is_noncharacter(char32_t c) {
-    return (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFEU) == 0xFFFE;
-}
-
-/// Characters that change how the rest of a line reads, or cannot be seen. Not the joiners U+200C
-/// and U+200D, which living scripts are spelled with.
-bool is_deceptive(char32_t c) {
-    return c == 0x061C || c == 0x200B || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
-           (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
 }
 
 std::string component_problem(std::string_view name) {
@@ -127,24 +112,6 @@ std::vector<std::string> prefixes_of(std::string_view path) {
     }
     prefixes.emplace_back(path);
     return prefixes;
-}
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        const code_point c = decode_utf8(text);
-        if (!c.valid || (is_control(c.value) && c.length == 1)) {
-            out += hex("\\x%02X", static_cast<unsigned>(c.value));
-        } else if (is_control(c.value) || is_deceptive(c.value) || is_noncharacter(c.value)) {
-            out += hex("\\u{%X}", c.value);
-        } else if (c.value == '\\') {
-            out += "\\\\";
-        } else {
-            out += text.substr(0, c.length);
-        }
-        text.remove_prefix(c.length);
-    }
-    return out;
 }
 
 }  // namespace latchkey

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "text/escape.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +28,5 @@ void check_path(std::string_view path);
 
 /// "/a/b/c" gives "/a", "/a/b", "/a/b/c".
 [[nodiscard]] std::vector<std::string> prefixes_of(std::string_view path);
-
-/// Printable, in one line: control characters, bytes that are not UTF-8, and characters that turn
-/// the direction of writing are shown as \xNN or \u{N}. For messages and terminals.
-[[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace latchkey

@@ -119,6 +119,7 @@ TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) 
     changed.data = "changed";
     const auto write = std::make_shared<guarded_write>(client_core::of(c.session),
                                                        own,
+                                                       path,
                                                        write_leader_record(changed),
                                                        ensemble_.get(path)->version);
     constexpr int operation_timeout = -7;

@@ -144,8 +144,8 @@ TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) 
     ensemble_.set(mailbox, write_mailbox_message(letter));
     const auto before = ensemble_.get(mailbox)->version;
     ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    const auto write =
-        std::make_shared<guarded_write>(client_core::of(all[0]->session), own, mailbox, letter);
+    const auto write = std::make_shared<guarded_write>(
+        client_core::of(all[0]->session), own, mailbox, write_mailbox_message(letter));
     bool written = false;
     write->start(10s, {}, [&written](const retrying_operation::result& r) { written = r.reached; });
     ASSERT_TRUE(run_until([&] { return written; }, 10s));

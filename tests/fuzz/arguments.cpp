@@ -1,7 +1,7 @@
 #include "elect_options.hpp"
 #include "input.hpp"
 #include "lock_options.hpp"
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void read(const words& all, Parse parse) {
         }
     } catch (const cli::usage_error& e) {
         require(*e.what() != '\0', "a refusal says why");
-        require(cli::printable_message(e.what()) == e.what(), "and can be shown");
+        require(escaped_message(e.what()) == e.what(), "and can be shown");
     }
 }
 

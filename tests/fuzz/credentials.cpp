@@ -1,5 +1,5 @@
 #include "input.hpp"
-#include "secrets.hpp"
+#include "auth_file.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace latchkey::cli {
 namespace {
 
 /// Valid for an hour; its functions are told when they are called.
-class scripted_tenure final : public tenure {
+class scripted_tenure final : public held_resource {
 public:
     scripted_tenure(std::function<void()> on_valid_until, std::function<void()> on_end)
         : on_valid_until_(std::move(on_valid_until)), on_end_(std::move(on_end)) {}
@@ -43,7 +43,7 @@ private:
 class CommandRun : public supervisor_fixture {
 protected:
     /// Without servers: `granted` is there at once.
-    static undertaking at_once(const std::function<std::unique_ptr<tenure>()>& granted) {
+    static run_kind at_once(const std::function<std::unique_ptr<held_resource>()>& granted) {
         return {.attempt = [granted](client&, std::stop_token, const place_listener&) {
             return attempt_result{granted()};
         }};
@@ -68,7 +68,7 @@ TEST_F(CommandRun, ThatFailsReleasesWhenTheCommandIsDead) {
     const auto what =
         at_once([&] { return std::make_unique<scripted_tenure>(no_memory, release); });
     supervisor command(options.command, arriving_);
-    const journal told(false, false);
+    const status_output told(false, false);
     EXPECT_THROW(
         static_cast<void>(
             command_run(options, client_options{}, what, arriving_, &command, told).execute()),

@@ -1,5 +1,5 @@
 #include "cli_supervisor_fixture.hpp"
-#include "descendants.hpp"
+#include "process_tree.hpp"
 #include "refused_system_calls.hpp"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 #include "cli_supervisor_fixture.hpp"
-#include "ending.hpp"
+#include "kill_schedule.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -148,7 +148,7 @@ TEST_F(Supervisor, KillsAtTheDeadline) {
     const auto last = next(s);
     EXPECT_EQ(last.what, kind::ended_by_loss);
     EXPECT_EQ(exit_status::of_command(last.number), 128 + SIGKILL);
-    EXPECT_GE(boottime_clock::now(), deadline - ending::safety);
+    EXPECT_GE(boottime_clock::now(), deadline - kill_schedule::safety);
 }
 
 TEST_F(Supervisor, CallsAnEndOnTermALossAlsoWhenTheCommandSucceeds) {

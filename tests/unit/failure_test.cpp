@@ -30,7 +30,7 @@ TEST_P(FailureOf, HasTheLibrarysWordAndNamesThePathEscaped) {
     const failure f = failure_of(GetParam().code, "/a\x1B");
     EXPECT_EQ(f.code, GetParam().word);
     EXPECT_TRUE(f);
-    EXPECT_THAT(f.detail, HasSubstr("\"/a\\x1B\""));
+    EXPECT_THAT(f.detail, HasSubstr("\"/a\\x1b\""));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -136,7 +136,8 @@ TEST(Queue, AgreesWithSortingOnRandomQueues) {
     for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const random_queue q = make_queue(seed);
-        const queue_verdict v = decide(q.list, q.own, plain_names, queue_rule::everybody, q.ignored);
+        const queue_verdict v =
+            decide(q.list, q.own, plain_names, queue_rule::everybody, q.ignored);
         oracle(q).judge(q, v);
         ++seen[v.what];
         if (::testing::Test::HasFailure()) {

@@ -12,12 +12,12 @@ namespace latchkey::cli {
 
 /// What a command runs under: a lock that is held, or a term of leadership. Given up when
 /// destroyed.
-class tenure {
+class held_resource {
 public:
-    tenure() = default;
-    tenure(const tenure&) = delete;
-    tenure& operator=(const tenure&) = delete;
-    virtual ~tenure() = default;
+    held_resource() = default;
+    held_resource(const held_resource&) = delete;
+    held_resource& operator=(const held_resource&) = delete;
+    virtual ~held_resource() = default;
 
     // As hold has them.
     [[nodiscard]] virtual bool valid() const = 0;

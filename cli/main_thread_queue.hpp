@@ -7,14 +7,14 @@
 namespace latchkey::cli {
 
 /// Carries work from the library's threads to the main thread, which polls a file descriptor.
-class inbox {
+class main_thread_queue {
 public:
     using task = std::function<void()>;
 
-    inbox();
-    inbox(const inbox&) = delete;
-    inbox& operator=(const inbox&) = delete;
-    ~inbox();
+    main_thread_queue();
+    main_thread_queue(const main_thread_queue&) = delete;
+    main_thread_queue& operator=(const main_thread_queue&) = delete;
+    ~main_thread_queue();
 
     /// Any thread.
     void post(task t);

@@ -1,9 +1,9 @@
-#include "supervision.hpp"
+#include "supervisor_process.hpp"
 
 #include "command_process.hpp"
-#include "descendants.hpp"
-#include "ending.hpp"
 #include "exit_status.hpp"
+#include "kill_schedule.hpp"
+#include "process_tree.hpp"
 #include "supervisor_messages.hpp"
 
 #include <algorithm>
@@ -40,12 +40,12 @@ int block_all_signals() {
     return ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-class supervision {
+class supervisor_process {
 public:
-    supervision(int socket,
-                const std::vector<std::string>& words,
-                const signals& inherited,
-                const terminal& stdin_terminal)
+    supervisor_process(int socket,
+                       const std::vector<std::string>& words,
+                       const signals& inherited,
+                       const terminal& stdin_terminal)
         : words_(words),
           inherited_(inherited),
           terminal_(stdin_terminal),
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    using stage = ending::stage;
+    using stage = kill_schedule::stage;
     using order = supervisor_order;
     using report = supervisor_report;
 
@@ -99,8 +99,8 @@ private:
     int timer_;
 
     command_process process_;
-    std::optional<ending> ending_;    // from the start of the command on
-    std::optional<int> wait_status_;  // from the end of the command on
+    std::optional<kill_schedule> ending_;  // from the start of the command on
+    std::optional<int> wait_status_;       // from the end of the command on
     stage stage_ = stage::running;
     std::optional<boottime_clock::time_point> killing_since_;
     std::optional<boottime_clock::time_point> continue_at_;
@@ -109,7 +109,7 @@ private:
     bool done_ = false;
 };
 
-int supervision::poll_limit() const {
+int supervisor_process::poll_limit() const {
     if (continue_at_) {
         return 10;
     }
@@ -120,7 +120,7 @@ int supervision::poll_limit() const {
     return boottime_clock::now() - *killing_since_ < milliseconds(200) ? 2 : 50;
 }
 
-void supervision::wait() {
+void supervisor_process::wait() {
     std::array<pollfd, 4> fds{{{socket_, POLLIN, 0},
                                {children_, POLLIN, 0},
                                {timer_, POLLIN, 0},
@@ -132,7 +132,7 @@ void supervision::wait() {
     static_cast<void>(::read(timer_, &expirations, sizeof expirations));
 }
 
-void supervision::read_orders() {
+void supervisor_process::read_orders() {
     while (socket_ >= 0) {
         std::array<char, sizeof(order) + order::most_settings_bytes> packet{};
         const auto size = ::recv(socket_, packet.data(), packet.size(), MSG_DONTWAIT);
@@ -149,7 +149,7 @@ void supervision::read_orders() {
     }
 }
 
-void supervision::obey(const order& o, std::string_view settings) {
+void supervisor_process::obey(const order& o, std::string_view settings) {
     using time_point = boottime_clock::time_point;
     switch (o.what) {
         case order::kind::run:
@@ -171,7 +171,7 @@ void supervision::obey(const order& o, std::string_view settings) {
     }
 }
 
-void supervision::latchkey_is_gone() {
+void supervisor_process::latchkey_is_gone() {
     ::close(socket_);
     socket_ = -1;
     if (ending_) {
@@ -181,7 +181,7 @@ void supervision::latchkey_is_gone() {
     }
 }
 
-void supervision::start(const order& o, std::string_view settings) {
+void supervisor_process::start(const order& o, std::string_view settings) {
     using time_point = boottime_clock::time_point;
     std::vector<environment_setting> environment;
     while (!settings.empty()) {
@@ -204,7 +204,7 @@ void supervision::start(const order& o, std::string_view settings) {
     }
 }
 
-void supervision::forward(int signal) {
+void supervisor_process::forward(int signal) {
     if (process_.pid == 0 || wait_status_) {
         return;
     }
@@ -214,7 +214,7 @@ void supervision::forward(int signal) {
     ::kill(-process_.pid, signal);
 }
 
-void supervision::read_start_error() {
+void supervisor_process::read_start_error() {
     if (process_.start_error < 0) {
         return;
     }
@@ -233,7 +233,7 @@ void supervision::read_start_error() {
     }
 }
 
-void supervision::reap() {
+void supervisor_process::reap() {
     while (!done_ && !no_child_left_) {
         int status = 0;
         const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
@@ -255,7 +255,7 @@ void supervision::reap() {
     }
 }
 
-void supervision::stopped_by(int signal) {
+void supervisor_process::stopped_by(int signal) {
     const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
     if (wants_terminal ? terminal_.give_to(process_.pid)
                        : signal == SIGTSTP && terminal_.belongs_to(process_.pid)) {
@@ -268,14 +268,14 @@ void supervision::stopped_by(int signal) {
     }
 }
 
-void supervision::continue_stopped() {
+void supervisor_process::continue_stopped() {
     if (continue_at_ && boottime_clock::now() >= *continue_at_) {
         continue_at_.reset();
         forward(SIGCONT);
     }
 }
 
-void supervision::advance() {
+void supervisor_process::advance() {
     if (done_ || !ending_) {
         return;
     }
@@ -302,7 +302,7 @@ void supervision::advance() {
     }
 }
 
-void supervision::terminate() {
+void supervisor_process::terminate() {
     if (!wait_status_) {
         ::kill(-process_.pid, SIGTERM);
         ::kill(-process_.pid, SIGCONT);
@@ -311,7 +311,7 @@ void supervision::terminate() {
     signal_descendants(SIGTERM, wait_status_ ? 0 : process_.pid);
 }
 
-void supervision::kill_all() {
+void supervisor_process::kill_all() {
     const auto now = boottime_clock::now();
     killing_since_ = killing_since_.value_or(now);
     if (!wait_status_) {
@@ -325,7 +325,7 @@ void supervision::kill_all() {
 }
 
 /// Waits for the next order; without a connection there is none.
-void supervision::finish(report::kind what, int number) {
+void supervisor_process::finish(report::kind what, int number) {
     terminal_.take_back_from(process_.pid);
     tell(what, number);
     process_ = {};
@@ -338,14 +338,14 @@ void supervision::finish(report::kind what, int number) {
     done_ = socket_ < 0;
 }
 
-void supervision::tell(report::kind what, int number) const {
+void supervisor_process::tell(report::kind what, int number) const {
     if (socket_ >= 0) {
         const report r{what, number};
         ::send(socket_, &r, sizeof r, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }
 
-void supervision::arm_timer() const {
+void supervisor_process::arm_timer() const {
     using std::chrono::nanoseconds;
     const auto next = ending_->next();
     itimerspec when{};
@@ -369,7 +369,7 @@ void supervise(int socket,
         ::setpgid(0, 0);  // what the terminal sends to latchkey's group is not for this process
         ::prctl(PR_SET_NAME, "latchkey-superv", 0UL, 0UL, 0UL);
         adopt_orphans();
-        supervision(socket, words, inherited, stdin_terminal).run();
+        supervisor_process(socket, words, inherited, stdin_terminal).run();
         ::_exit(0);
     } catch (...) {
         ::_exit(exit_status::system_failed);  // the command dies with this process

@@ -1,6 +1,7 @@
+#include "loop/blocking_result.hpp"
+
 #include "blocking_thread.hpp"
 #include "eventually.hpp"
-#include "loop/blocking_result.hpp"
 
 #include <chrono>
 #include <memory>

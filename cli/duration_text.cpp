@@ -1,6 +1,6 @@
-#include "seconds.hpp"
+#include "duration_text.hpp"
 
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>
@@ -37,14 +37,14 @@ std::chrono::nanoseconds parse_seconds(std::string_view option, std::string_view
     const std::string_view fraction =
         dot == std::string_view::npos ? std::string_view() : text.substr(dot + 1);
     if (text.size() > 1 && text[0] == '-' && digits_only(text.substr(1, 1))) {
-        throw usage_error(fmt::format(
-            "{}: '{}' is negative; give zero or more seconds", option, printable(text)));
+        throw usage_error(
+            fmt::format("{}: '{}' is negative; give zero or more seconds", option, escaped(text)));
     }
     if ((whole.empty() && fraction.empty()) || !digits_only(whole) || !digits_only(fraction)) {
         throw usage_error(
             fmt::format("{}: '{}' is not a duration; give seconds as a plain decimal, such as 2.5",
                         option,
-                        printable(text)));
+                        escaped(text)));
     }
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     std::int64_t seconds = 0;

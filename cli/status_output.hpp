@@ -9,10 +9,10 @@ namespace latchkey::cli {
 
 /// What latchkey tells on stderr, one line each: for people, or as JSON objects. A line is written
 /// at once and whole, so that the lines of several processes do not mix. What comes from others
-/// must have gone through printable().
-class journal {
+/// must have gone through escaped().
+class status_output {
 public:
-    journal(bool verbose, bool json) noexcept : verbose_(verbose), json_(json) {}
+    status_output(bool verbose, bool json) noexcept : verbose_(verbose), json_(json) {}
 
     /// What went wrong; always told.
     void error(const std::string& message) const;

@@ -1,4 +1,4 @@
-#include "descendants.hpp"
+#include "process_tree.hpp"
 
 #include <cerrno>
 #include <chrono>

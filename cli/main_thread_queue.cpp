@@ -1,4 +1,4 @@
-#include "inbox.hpp"
+#include "main_thread_queue.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace latchkey::cli {
 
-inbox::inbox() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+main_thread_queue::main_thread_queue() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (fd_ < 0) {
         throw std::system_error(errno, std::generic_category(), "eventfd");
     }
 }
 
-inbox::~inbox() {
+main_thread_queue::~main_thread_queue() {
     ::close(fd_);
 }
 
-void inbox::post(task t) {
+void main_thread_queue::post(task t) {
     const std::lock_guard guard(mutex_);
     tasks_.push_back(std::move(t));
     ::eventfd_write(fd_, 1);
 }
 
-void inbox::run() {
+void main_thread_queue::run() {
     std::deque<task> taken;
     {
         const std::lock_guard guard(mutex_);

@@ -3,7 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/participant.hpp>
 
-#include "tenure.hpp"
+#include "held_resource.hpp"
 
 #include <functional>
 #include <memory>
@@ -14,16 +14,16 @@ namespace latchkey::cli {
 
 /// What came of trying to get what the command is to run under.
 struct attempt_result {
-    std::unique_ptr<tenure> granted;  ///< nothing: not acquired
-    int status = 0;                   ///< then the exit status
-    std::string message = {};         ///< and why; empty where the status says it all
+    std::unique_ptr<held_resource> granted;  ///< nothing: not acquired
+    int status = 0;                          ///< then the exit status
+    std::string message = {};                ///< and why; empty where the status says it all
 };
 
 /// Called on the client's callback thread.
 using place_listener = std::function<void(const place&)>;
 
 /// How the program's commands differ that run something while they have something.
-struct undertaking {
+struct run_kind {
     /// Connects and waits for it; blocks. Does not throw. When `stop` is requested it gives up, and
     /// returns an empty result.
     std::function<attempt_result(client& c, std::stop_token stop, place_listener reserved)> attempt;

@@ -1,4 +1,4 @@
-#include "ending.hpp"
+#include "kill_schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,26 +7,26 @@ namespace latchkey::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using stage = ending::stage;
-using time_point = ending::time_point;
+using stage = kill_schedule::stage;
+using time_point = kill_schedule::time_point;
 
 constexpr time_point at(std::chrono::nanoseconds t) {
     return time_point(t);
 }
 
 TEST(Ending, TerminatesAtGraceAndKillsBeforeTheDeadline) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.next(), at(9s));
     EXPECT_EQ(e.advance(at(9s - 1ns)), stage::running);
     EXPECT_EQ(e.advance(at(9s)), stage::terminating);
-    EXPECT_EQ(e.next(), at(10s - ending::safety));
-    EXPECT_EQ(e.advance(at(10s - ending::safety - 1ns)), stage::terminating);
-    EXPECT_EQ(e.advance(at(10s - ending::safety)), stage::killing);
+    EXPECT_EQ(e.next(), at(10s - kill_schedule::safety));
+    EXPECT_EQ(e.advance(at(10s - kill_schedule::safety - 1ns)), stage::terminating);
+    EXPECT_EQ(e.advance(at(10s - kill_schedule::safety)), stage::killing);
     EXPECT_EQ(e.next(), time_point::max());
 }
 
 TEST(Ending, IsPutOffAsLongAsTheDeadlineMoves) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     for (auto now = 0s; now < 100s; now += 2s) {
         e.move_deadline(at(now + 10s));
         EXPECT_EQ(e.advance(at(now)), stage::running);
@@ -35,23 +35,23 @@ TEST(Ending, IsPutOffAsLongAsTheDeadlineMoves) {
 }
 
 TEST(Ending, FollowsADeadlineThatMovesBack) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     e.move_deadline(at(5s));
     EXPECT_EQ(e.advance(at(4s)), stage::terminating);
 }
 
 TEST(Ending, IsFinalOnceTermWasSent) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.advance(at(9s)), stage::terminating);
     e.move_deadline(at(100s));
-    EXPECT_EQ(e.next(), at(10s - ending::safety));
+    EXPECT_EQ(e.next(), at(10s - kill_schedule::safety));
     EXPECT_EQ(e.advance(at(10s)), stage::killing);
     e.move_deadline(at(100s));
     EXPECT_EQ(e.advance(at(11s)), stage::killing);
 }
 
 TEST(Ending, KillsAtOnceWhenItIsLateAlready) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.advance(at(12s)), stage::killing);
 }
 
@@ -68,14 +68,14 @@ TEST(Ending, CanBeMadeNow) {
 }
 
 TEST(Ending, TakesALostHoldsDeadlineForNow) {
-    ending e(at(10s), 1s);
+    kill_schedule e(at(10s), 1s);
     e.move_deadline(time_point::min());
     EXPECT_EQ(e.advance(at(1s)), stage::killing);
 }
 
 TEST(Ending, WithLittleGraceTerminatesAndKillsTogether) {
-    ending e(at(10s), 0s);
-    EXPECT_EQ(e.next(), at(10s - ending::safety));
+    kill_schedule e(at(10s), 0s);
+    EXPECT_EQ(e.next(), at(10s - kill_schedule::safety));
     EXPECT_EQ(e.advance(e.next()), stage::killing);
 }
 

@@ -12,7 +12,7 @@ namespace latchkey::cli {
 /// TERM at deadline - grace, KILL at deadline - `safety`. The deadline moves on as long as the hold
 /// is renewed. TERM is final: a hold that is renewed after it changes nothing any more, the command
 /// is ending and KILL comes when it was due.
-class ending {
+class kill_schedule {
 public:
     using time_point = boottime_clock::time_point;
 
@@ -21,7 +21,7 @@ public:
     /// What a timer and the kernel's scheduling may be late by.
     static constexpr std::chrono::milliseconds safety{100};
 
-    ending(time_point deadline, std::chrono::nanoseconds grace) noexcept;
+    kill_schedule(time_point deadline, std::chrono::nanoseconds grace) noexcept;
 
     /// The hold is valid until `deadline` now; it may also move back. Kept only while running.
     void move_deadline(time_point deadline) noexcept;

@@ -1,4 +1,4 @@
-#include "seconds.hpp"
+#include "duration_text.hpp"
 #include "usage_error.hpp"
 
 #include <string>

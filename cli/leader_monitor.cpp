@@ -1,10 +1,10 @@
-#include "leader_follow.hpp"
+#include "leader_monitor.hpp"
 
 #include <latchkey/error.hpp>
 
 #include "exit_status.hpp"
 #include "output.hpp"
-#include "printable.hpp"
+#include "text/escape.hpp"
 
 #include <array>
 #include <cerrno>
@@ -28,10 +28,10 @@ std::string line_of(const std::optional<leader_info>& now) {
     }
     const bool known = now->token.zxid != 0;
     auto line = fmt::format("leader {} {} {}",
-                            printable(now->id),
+                            escaped(now->id),
                             known ? std::to_string(now->token.zxid) : "-",
-                            printable(now->path));
-    return line + (now->data.empty() ? "" : " " + printable(now->data)) + '\n';
+                            escaped(now->path));
+    return line + (now->data.empty() ? "" : " " + escaped(now->data)) + '\n';
 }
 
 std::string json_of(const std::string& path, const std::optional<leader_info>& now) {
@@ -50,17 +50,17 @@ std::string json_of(const std::string& path, const std::optional<leader_info>& n
 
 }  // namespace
 
-leader_follow::leader_follow(const elect_options& options,
-                             const client_options& how,
-                             const signals& arriving,
-                             const journal& told)
+leader_monitor::leader_monitor(const elect_options& options,
+                               const client_options& how,
+                               const signals& arriving,
+                               const status_output& told)
     : options_(options),
       signals_(arriving),
       journal_(told),
       client_(client::connect(options.servers, how)) {}
 
-int leader_follow::execute() {
-    journal_.event("connecting", fmt::format("connecting to {}", printable(options_.servers)));
+int leader_monitor::execute() {
+    journal_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
     connection_.emplace(client_, inbox_, journal_);
     {
         const leader_observer watching(
@@ -78,7 +78,7 @@ int leader_follow::execute() {
 }
 
 /// The observer goes on where it may not read: that is told here.
-void leader_follow::check_access(const std::stop_token& stop) {
+void leader_monitor::check_access(const std::stop_token& stop) {
     try {
         while (client_.wait_connected(std::chrono::nanoseconds::max(), stop)) {
             try {
@@ -92,13 +92,13 @@ void leader_follow::check_access(const std::stop_token& stop) {
         }
     } catch (const error& e) {
         inbox_.post([this, status = exit_status::of_error(e.code()), text = std::string(e.what())] {
-            journal_.error(printable_message(text));
+            journal_.error(escaped_message(text));
             finish(status);
         });
     }
 }
 
-void leader_follow::poll_events() {
+void leader_monitor::poll_events() {
     std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {inbox_.fd(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), connection_->poll_limit());
     while (const int signal = signals_.read()) {
@@ -110,7 +110,7 @@ void leader_follow::poll_events() {
     connection_->tell_trouble();
 }
 
-void leader_follow::tell(const std::optional<leader_info>& now) {
+void leader_monitor::tell(const std::optional<leader_info>& now) {
     if (status_) {
         return;
     }

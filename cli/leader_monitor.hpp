@@ -5,9 +5,9 @@
 
 #include "connection_report.hpp"
 #include "elect_options.hpp"
-#include "inbox.hpp"
-#include "journal.hpp"
+#include "main_thread_queue.hpp"
 #include "signals.hpp"
+#include "status_output.hpp"
 
 #include <optional>
 #include <stop_token>
@@ -16,15 +16,15 @@ namespace latchkey::cli {
 
 /// `latchkey elect -l`: tells who leads until a signal comes. Everything happens on the thread that
 /// calls execute(); the first look at the servers has a thread of its own.
-class leader_follow {
+class leader_monitor {
 public:
     /// All must outlive this object.
-    leader_follow(const elect_options& options,
-                  const client_options& how,
-                  const signals& arriving,
-                  const journal& told);
-    leader_follow(const leader_follow&) = delete;
-    leader_follow& operator=(const leader_follow&) = delete;
+    leader_monitor(const elect_options& options,
+                   const client_options& how,
+                   const signals& arriving,
+                   const status_output& told);
+    leader_monitor(const leader_monitor&) = delete;
+    leader_monitor& operator=(const leader_monitor&) = delete;
 
     /// The exit status. Throws latchkey::error if the servers or options are not usable.
     [[nodiscard]] int execute();
@@ -38,9 +38,9 @@ private:
 
     const elect_options& options_;
     const signals& signals_;
-    const journal& journal_;
+    const status_output& journal_;
 
-    inbox inbox_;
+    main_thread_queue inbox_;
     client client_;
     std::optional<connection_report> connection_;
     std::optional<int> status_;

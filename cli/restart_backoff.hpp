@@ -7,7 +7,7 @@ namespace latchkey::cli {
 
 /// How long to wait before a command that has ended is run again: longer each time that it ended
 /// soon, so that one that cannot work does not keep all from working. Pure: it is told the time.
-class restart_pause {
+class restart_backoff {
 public:
     using clock = std::chrono::steady_clock;
 

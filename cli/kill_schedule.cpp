@@ -1,4 +1,4 @@
-#include "ending.hpp"
+#include "kill_schedule.hpp"
 
 #include <algorithm>
 
@@ -7,26 +7,26 @@ namespace latchkey::cli {
 namespace {
 
 /// time_point::min() is "at once"; subtracting from it would overflow.
-ending::time_point before(ending::time_point t, std::chrono::nanoseconds d) {
-    return t < ending::time_point::min() + d ? ending::time_point::min() : t - d;
+kill_schedule::time_point before(kill_schedule::time_point t, std::chrono::nanoseconds d) {
+    return t < kill_schedule::time_point::min() + d ? kill_schedule::time_point::min() : t - d;
 }
 
 }  // namespace
 
-ending::ending(time_point deadline, std::chrono::nanoseconds grace) noexcept
+kill_schedule::kill_schedule(time_point deadline, std::chrono::nanoseconds grace) noexcept
     : deadline_(deadline), grace_(std::max<std::chrono::nanoseconds>(grace, safety)) {}
 
-void ending::move_deadline(time_point deadline) noexcept {
+void kill_schedule::move_deadline(time_point deadline) noexcept {
     if (stage_ == stage::running) {
         deadline_ = deadline;
     }
 }
 
-void ending::end_now() noexcept {
+void kill_schedule::end_now() noexcept {
     deadline_ = time_point::min();
 }
 
-ending::time_point ending::next() const noexcept {
+kill_schedule::time_point kill_schedule::next() const noexcept {
     switch (stage_) {
         case stage::running:
             return before(deadline_, grace_);
@@ -37,7 +37,7 @@ ending::time_point ending::next() const noexcept {
     }
 }
 
-ending::stage ending::advance(time_point now) noexcept {
+kill_schedule::stage kill_schedule::advance(time_point now) noexcept {
     if (stage_ != stage::killing && now >= before(deadline_, safety)) {
         stage_ = stage::killing;
     } else if (stage_ == stage::running && now >= before(deadline_, grace_)) {

@@ -1,4 +1,4 @@
-#include "journal.hpp"
+#include "status_output.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -42,18 +42,18 @@ std::string json_line(std::string_view name,
 
 }  // namespace
 
-void journal::error(const std::string& message) const {
+void status_output::error(const std::string& message) const {
     write_line(json_ ? json_line("error", message, nlohmann::json::object())
                      : "latchkey: " + message);
 }
 
-void journal::event(std::string_view name, const std::string& text) const {
+void status_output::event(std::string_view name, const std::string& text) const {
     event(name, text, nlohmann::json::object());
 }
 
-void journal::event(std::string_view name,
-                    const std::string& text,
-                    const nlohmann::json& details) const {
+void status_output::event(std::string_view name,
+                          const std::string& text,
+                          const nlohmann::json& details) const {
     if (verbose_) {
         write_line(json_ ? json_line(name, text, details)
                          : fmt::format("latchkey: {} {}", clock_time("%T", ::localtime_r), text));

@@ -1,6 +1,6 @@
-#include "secrets.hpp"
+#include "auth_file.hpp"
 
-#include "printable.hpp"
+#include "text/escape.hpp"
 #include "usage_error.hpp"
 
 #include <cerrno>
@@ -47,7 +47,7 @@ struct file {
 
 void check_access(const file& f, const std::string& name) {
     const auto refuse = [&name](std::string_view why) {
-        throw usage_error(fmt::format("--auth-file: '{}' {}", printable(name), why));
+        throw usage_error(fmt::format("--auth-file: '{}' {}", escaped(name), why));
     };
     if (f.fd < 0) {
         refuse(errno == ELOOP ? "is a symbolic link; name the file itself" : std::strerror(errno));

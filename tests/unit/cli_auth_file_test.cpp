@@ -1,4 +1,4 @@
-#include "secrets.hpp"
+#include "auth_file.hpp"
 #include "usage_error.hpp"
 
 #include <cstdlib>
