@@ -38,6 +38,6 @@ int main(int count, char** words) {
     status_output(false, false)
         .error(command.empty()
                    ? "which command? see latchkey --help"
-                   : "'" + escaped(command) + "' is not a command; see latchkey --help");
+                   : "'" + latchkey::escaped(command) + "' is not a command; see latchkey --help");
     return exit_status::usage;
 }

@@ -1,5 +1,5 @@
-#include "input.hpp"
 #include "auth_file.hpp"
+#include "input.hpp"
 #include "usage_error.hpp"
 
 #include <algorithm>

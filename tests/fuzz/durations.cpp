@@ -1,7 +1,7 @@
 #include <latchkey/duration.hpp>
 
-#include "input.hpp"
 #include "duration_text.hpp"
+#include "input.hpp"
 #include "usage_error.hpp"
 
 #include <cmath>

@@ -14,7 +14,7 @@ constexpr time_point at(std::chrono::nanoseconds t) {
     return time_point(t);
 }
 
-TEST(Ending, TerminatesAtGraceAndKillsBeforeTheDeadline) {
+TEST(KillSchedule, TerminatesAtGraceAndKillsBeforeTheDeadline) {
     kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.next(), at(9s));
     EXPECT_EQ(e.advance(at(9s - 1ns)), stage::running);
@@ -25,7 +25,7 @@ TEST(Ending, TerminatesAtGraceAndKillsBeforeTheDeadline) {
     EXPECT_EQ(e.next(), time_point::max());
 }
 
-TEST(Ending, IsPutOffAsLongAsTheDeadlineMoves) {
+TEST(KillSchedule, IsPutOffAsLongAsTheDeadlineMoves) {
     kill_schedule e(at(10s), 1s);
     for (auto now = 0s; now < 100s; now += 2s) {
         e.move_deadline(at(now + 10s));
@@ -34,13 +34,13 @@ TEST(Ending, IsPutOffAsLongAsTheDeadlineMoves) {
     EXPECT_EQ(e.next(), at(107s));
 }
 
-TEST(Ending, FollowsADeadlineThatMovesBack) {
+TEST(KillSchedule, FollowsADeadlineThatMovesBack) {
     kill_schedule e(at(10s), 1s);
     e.move_deadline(at(5s));
     EXPECT_EQ(e.advance(at(4s)), stage::terminating);
 }
 
-TEST(Ending, IsFinalOnceTermWasSent) {
+TEST(KillSchedule, IsFinalOnceTermWasSent) {
     kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.advance(at(9s)), stage::terminating);
     e.move_deadline(at(100s));
@@ -50,30 +50,30 @@ TEST(Ending, IsFinalOnceTermWasSent) {
     EXPECT_EQ(e.advance(at(11s)), stage::killing);
 }
 
-TEST(Ending, KillsAtOnceWhenItIsLateAlready) {
+TEST(KillSchedule, KillsAtOnceWhenItIsLateAlready) {
     kill_schedule e(at(10s), 1s);
     EXPECT_EQ(e.advance(at(12s)), stage::killing);
 }
 
-TEST(Ending, CanBeMadeNow) {
-    ending running(at(10s), 1s);
+TEST(KillSchedule, CanBeMadeNow) {
+    kill_schedule running(at(10s), 1s);
     running.end_now();
     EXPECT_EQ(running.next(), time_point::min());
     EXPECT_EQ(running.advance(at(0s)), stage::killing);
 
-    ending terminating(at(10s), 1s);
+    kill_schedule terminating(at(10s), 1s);
     terminating.advance(at(9s));
     terminating.end_now();
     EXPECT_EQ(terminating.advance(at(9s)), stage::killing);
 }
 
-TEST(Ending, TakesALostHoldsDeadlineForNow) {
+TEST(KillSchedule, TakesALostHoldsDeadlineForNow) {
     kill_schedule e(at(10s), 1s);
     e.move_deadline(time_point::min());
     EXPECT_EQ(e.advance(at(1s)), stage::killing);
 }
 
-TEST(Ending, WithLittleGraceTerminatesAndKillsTogether) {
+TEST(KillSchedule, WithLittleGraceTerminatesAndKillsTogether) {
     kill_schedule e(at(10s), 0s);
     EXPECT_EQ(e.next(), at(10s - kill_schedule::safety));
     EXPECT_EQ(e.advance(e.next()), stage::killing);
