@@ -57,7 +57,8 @@ public:
         accepted,      ///< the successor is next, and this leader has been asked to finish
         not_leading,   ///< this candidate does not lead, or is handing over already
         no_candidate,  ///< nobody of that id is there and takes part in transfers
-        not_accepted,  ///< not in time: this candidate leads on, and will not be succeeded for it
+        not_accepted,  ///< not in time: this candidate leads on. If the servers refused to withdraw
+                       ///< the offer, the other candidate may still accept it
     };
 
     using transfer_handler = std::function<void(std::error_code, transfer)>;

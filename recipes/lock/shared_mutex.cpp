@@ -1,7 +1,12 @@
-#include "lock/shared_mutex_impl.hpp"
+#include <latchkey/shared_mutex.hpp>
+
+#include "lock/kept_holds.hpp"
+#include "lock/mode_change.hpp"
+#include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -43,6 +48,41 @@ void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void
 
 }  // namespace
 
+class shared_mutex::impl : public std::enable_shared_from_this<impl> {
+public:
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
+        : acquire(core, local_queue::admits::everybody) {
+        for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
+            p.mode = m;
+            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
+        }
+    }
+
+    [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
+        return as_.at(static_cast<std::size_t>(m));
+    }
+
+    void convert(const std::shared_ptr<hold>& h,
+                 lock_mode to,
+                 nanoseconds limit,
+                 const acquire_options& options,
+                 mode_change::handler done) const;
+    bool upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit);
+    void downgrade_kept(shared_mutex& m, lock_mode to);
+
+    /// Throws errc::forked where a thread of the parent may hold its guard.
+    [[nodiscard]] kept_holds& kept() {
+        acquire.core()->check_not_forked();
+        return kept_;
+    }
+
+    const acquire_calls acquire;
+
+private:
+    std::array<std::shared_ptr<const queue_recipe>, 3> as_;
+    kept_holds kept_;
+};
+
 shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
@@ -50,7 +90,7 @@ shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
 }
 
 shared_mutex::~shared_mutex() {
-    if (impl_->forked()) {
+    if (impl_->acquire.core()->forked()) {
         leak(impl_);
     }
 }
@@ -210,6 +250,150 @@ bool shared_mutex::revoke(const participant& whom) {
 
 const std::string& shared_mutex::path() const noexcept {
     return impl_->as(lock_mode::exclusive)->directory;
+}
+
+// ---- as guards see it: the holds are kept inside ----
+
+bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
+    if (impl_->kept().is_alone_by_this_thread()) {
+        if (limit == local_queue::for_ever) {
+            throw error(errc::would_deadlock,
+                        "this thread holds \"" + escaped(path()) +
+                            "\" already: a shared_mutex is not recursive");
+        }
+        return false;
+    }
+    hold granted = acquire_within(m, limit, {});
+    if (!granted) {
+        return false;
+    }
+    impl_->kept().keep(std::move(granted), m);
+    return true;
+}
+
+void shared_mutex::lock() {
+    static_cast<void>(lock_within(lock_mode::exclusive, local_queue::for_ever));
+}
+
+bool shared_mutex::try_lock() {
+    return lock_within(lock_mode::exclusive, at_once);
+}
+
+void shared_mutex::unlock() noexcept {
+    if (!impl_->acquire.core()->forked()) {
+        static_cast<void>(impl_->kept().take_alone());
+    }
+}
+
+void shared_mutex::lock_shared() {
+    static_cast<void>(lock_within(lock_mode::shared, local_queue::for_ever));
+}
+
+bool shared_mutex::try_lock_shared() {
+    return lock_within(lock_mode::shared, at_once);
+}
+
+void shared_mutex::unlock_shared() noexcept {
+    if (!impl_->acquire.core()->forked()) {
+        static_cast<void>(impl_->kept().take_shared());
+    }
+}
+
+void shared_mutex::lock_upgrade() {
+    static_cast<void>(lock_within(lock_mode::upgrade, local_queue::for_ever));
+}
+
+bool shared_mutex::try_lock_upgrade() {
+    return lock_within(lock_mode::upgrade, at_once);
+}
+
+void shared_mutex::unlock_upgrade() noexcept {
+    unlock();
+}
+
+/// The hold goes back inside, where the guard that has it now looks for it: where it was, if it
+/// was not converted.
+bool shared_mutex::impl::upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit) {
+    if (!h) {
+        throw error(errc::hold_lost, "\"" + escaped(m.path()) + "\" is not locked in this mode");
+    }
+    const lock_mode from = h.mode();
+
+    struct put_back {
+        ~put_back() { self.keep(std::move(held), reached); }
+
+        kept_holds& self;
+        hold& held;
+        lock_mode reached;
+    } back{kept_, h, from};
+
+    const bool done = m.convert_within(h, to, limit, {});
+    back.reached = done ? to : from;
+    return done;
+}
+
+/// It is at least what is asked for now, or lost.
+void shared_mutex::impl::downgrade_kept(shared_mutex& m, lock_mode to) {
+    hold h = kept().take_alone();
+    if (!h) {
+        return;  // nothing is locked: to keep nothing could release what another thread locks now
+    }
+    try {
+        m.convert_within(h, to, local_queue::for_ever, {});
+    } catch (const error&) {
+    }  // held() shows it
+    kept_.keep(std::move(h), to);
+}
+
+void shared_mutex::unlock_upgrade_and_lock() {
+    impl_->upgrade_kept(
+        *this, impl_->kept().take_alone(), lock_mode::exclusive, local_queue::for_ever);
+}
+
+bool shared_mutex::try_unlock_upgrade_and_lock() {
+    return impl_->upgrade_kept(*this, impl_->kept().take_alone(), lock_mode::exclusive, at_once);
+}
+
+bool shared_mutex::upgrade_within(nanoseconds limit) {
+    return impl_->upgrade_kept(*this, impl_->kept().take_alone(), lock_mode::exclusive, limit);
+}
+
+bool shared_mutex::try_unlock_shared_and_lock_upgrade() {
+    return impl_->upgrade_kept(*this, impl_->kept().take_shared(), lock_mode::upgrade, at_once);
+}
+
+bool shared_mutex::try_unlock_shared_and_lock() {
+    return impl_->upgrade_kept(*this, impl_->kept().take_shared(), lock_mode::exclusive, at_once);
+}
+
+void shared_mutex::unlock_and_lock_upgrade() {
+    impl_->downgrade_kept(*this, lock_mode::upgrade);
+}
+
+void shared_mutex::unlock_and_lock_shared() {
+    impl_->downgrade_kept(*this, lock_mode::shared);
+}
+
+void shared_mutex::unlock_upgrade_and_lock_shared() {
+    impl_->downgrade_kept(*this, lock_mode::shared);
+}
+
+hold& shared_mutex::held() {
+    hold* const alone = impl_->kept().alone();
+    if (alone == nullptr) {
+        throw error(errc::hold_lost,
+                    "\"" + escaped(path()) + "\" is not locked through this object");
+    }
+    return *alone;
+}
+
+hold& shared_mutex::held_shared() {
+    hold* const shared = impl_->kept().shared();
+    if (shared == nullptr) {
+        throw error(errc::hold_lost,
+                    "\"" + escaped(path()) + "\" is not locked to share by this thread");
+    }
+    return *shared;
 }
 
 }  // namespace latchkey

@@ -15,25 +15,25 @@
 
 namespace latchkey {
 
-/// Puts one participant's znode into a directory, exactly one, whatever becomes of requests and
-/// answers; or one into each of several directories, all in one transaction or none. On the loop
-/// only, for one session.
+/// Creates a participant's znode in a directory exactly once, whatever requests and answers are
+/// lost; or one znode in each of several directories, all in one transaction. On the loop only, for
+/// one session.
 ///
-/// The create and a list of the directory are sent together and answered in order, so that both
-/// take one round trip; the directory's own creates are sent ahead of them where it is not known to
-/// exist. The name bears a GUID: when the outcome of the create is unknown, a write that changes
-/// nothing and then a list find the znode again or prove that it is not there. The list alone, from
-/// another server, can miss a create that commits later, and a second one would queue behind it for
-/// ever. A `sync` ahead of it is not enough: a leader answers that of its own client at once,
-/// before what it has proposed is committed.
+/// Cost: one round trip. The create and a list of each directory are sent together. The creates of
+/// the directories go ahead of them unless the directories are known to exist.
+///
+/// The name contains a GUID. When the outcome of the create is unknown, a list on the next
+/// connection finds the znode, or proves that it does not exist: a connection begins with a write,
+/// so the list behind it is not older than the create. A list alone could come from a server that
+/// is behind; the create could commit later, and a second znode would wait behind it for ever.
 class protected_create : public std::enable_shared_from_this<protected_create> {
 public:
     using list = std::vector<std::string>;
 
     struct joined {
         failure why;
-        list paths;  ///< one a directory; empty on failure, and when abandoned and not there
-        /// Not before the creation, and before that of whoever joins later; 0 if not known.
+        list paths;  ///< one a directory; empty on failure, or if abandoned and not created
+        /// At or after the creation, and before that of every later participant; 0 if not known.
         std::int64_t zxid = 0;
         bool listed = false;  ///< whether all `lists` are answers
         bool found = false;   ///< later, by a search: what was asked behind it may be older

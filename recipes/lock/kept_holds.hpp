@@ -1,0 +1,72 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+#include <latchkey/lock_mode.hpp>
+
+#include "loop/monitor.hpp"
+
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <boost/thread/mutex.hpp>
+
+namespace latchkey {
+
+/// The holds of a shared_mutex that lock(), lock_shared() and their like keep inside: one that is
+/// exclusive or an upgrader's, or shared ones of several threads. Any thread.
+class kept_holds {
+public:
+    void keep(hold h, lock_mode as) {
+        const monitor_lock lock(guard_);
+        if (as == lock_mode::shared) {
+            together_.emplace(std::this_thread::get_id(), std::move(h));
+        } else {
+            alone_ = std::move(h);
+            alone_by_ = std::this_thread::get_id();
+        }
+    }
+
+    /// Takes out a shared hold, this thread's if it has one: guards may move between threads.
+    [[nodiscard]] hold take_shared() {
+        const monitor_lock lock(guard_);
+        auto found = together_.find(std::this_thread::get_id());
+        if (found == together_.end()) {
+            found = together_.begin();
+        }
+        return found == together_.end() ? hold() : std::move(together_.extract(found).mapped());
+    }
+
+    [[nodiscard]] hold take_alone() {
+        const monitor_lock lock(guard_);
+        alone_by_ = {};
+        return std::move(alone_);
+    }
+
+    /// The exclusive or upgrader's hold; null if there is none.
+    [[nodiscard]] hold* alone() {
+        const monitor_lock lock(guard_);
+        return alone_ ? &alone_ : nullptr;
+    }
+
+    /// This thread's shared hold; null if it has none.
+    [[nodiscard]] hold* shared() {
+        const monitor_lock lock(guard_);
+        const auto found = together_.find(std::this_thread::get_id());
+        return found == together_.end() ? nullptr : &found->second;
+    }
+
+    /// Whether this thread would wait for itself, whatever else it asks for.
+    [[nodiscard]] bool is_alone_by_this_thread() {
+        const monitor_lock lock(guard_);
+        return alone_ && alone_by_ == std::this_thread::get_id();
+    }
+
+private:
+    boost::mutex guard_;
+    hold alone_ LATCHKEY_GUARDED_BY(guard_);  ///< exclusive or upgrade
+    std::thread::id alone_by_ LATCHKEY_GUARDED_BY(guard_);
+    std::multimap<std::thread::id, hold> together_ LATCHKEY_GUARDED_BY(guard_);
+};
+
+}  // namespace latchkey
