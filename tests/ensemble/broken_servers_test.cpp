@@ -53,7 +53,7 @@ protected:
 TEST_P(OneServer, OfTheHolderCostsItAReconnectAndNotTheHold) {
     contest c({.holders_servers = followers(),
                .other_servers = servers_.connect_string(),
-               .session_timeout = 12s});
+               .session_timeout = 30s});
     const int its = servers_.server_of(c.first().session());
     ASSERT_NE(its, 0);
     strike(its);

@@ -59,27 +59,33 @@ real_ensemble_options servers_for(const chaos_options& o) {
             .has_links = true};
 }
 
-std::filesystem::path data_of(const real_ensemble& servers, int server) {
+/// Where each server keeps its transactions. It says so only while it serves, so this is asked when
+/// they have just been started.
+std::vector<std::filesystem::path> folders_of(const real_ensemble& servers) {
     static constexpr std::string_view label = "dataLogDir=";
-    const std::string answer = servers.four_letter_word(server, "conf", 10s);
-    const auto start = answer.find(label);
-    if (start == std::string::npos) {
-        throw std::runtime_error("server " + std::to_string(server) +
-                                 " does not say where it logs");
-    }
-    const auto from = start + label.size();
-    return answer.substr(from, answer.find('\n', from) - from);
-}
-
-/// What the server tells people.
-std::filesystem::path log_of(const real_ensemble& servers, int server) {
-    return data_of(servers, server).parent_path().parent_path() / "server.log";
-}
-
-std::vector<history::transaction> logged(const real_ensemble& servers) {
-    std::vector<std::vector<history::transaction>> logs;
+    std::vector<std::filesystem::path> folders;
     for (int server = 1; server <= servers.size(); ++server) {
-        logs.push_back(history::read_logs(data_of(servers, server)));
+        const std::string answer = servers.four_letter_word(server, "conf", 30s);
+        const auto start = answer.find(label);
+        if (start == std::string::npos) {
+            throw std::runtime_error("server " + std::to_string(server) +
+                                     " does not say where it logs, but: " + answer);
+        }
+        const auto from = start + label.size();
+        folders.emplace_back(answer.substr(from, answer.find('\n', from) - from));
+    }
+    return folders;
+}
+
+/// What the server that keeps its transactions there tells people.
+std::filesystem::path log_beside(const std::filesystem::path& folder) {
+    return folder.parent_path().parent_path() / "server.log";
+}
+
+std::vector<history::transaction> logged(const std::vector<std::filesystem::path>& folders) {
+    std::vector<std::vector<history::transaction>> logs;
+    for (const auto& folder : folders) {
+        logs.push_back(history::read_logs(folder));
     }
     return history::committed(logs);
 }
@@ -249,11 +255,10 @@ private:
 
     /// For whoever wants to know more: what the servers wrote, and what was broken when.
     void keep_files(const history::history& told) const {
-        for (int server = 1; server <= servers_.size(); ++server) {
-            const auto data = data_of(servers_, server);
-            const auto copy = options_.folder / ("server." + std::to_string(server));
-            std::filesystem::copy(data, copy, std::filesystem::copy_options::recursive);
-            std::filesystem::copy(log_of(servers_, server), copy);
+        for (std::size_t i = 0; i < folders_.size(); ++i) {
+            const auto copy = options_.folder / ("server." + std::to_string(i + 1));
+            std::filesystem::copy(folders_[i], copy, std::filesystem::copy_options::recursive);
+            std::filesystem::copy(log_beside(folders_[i]), copy);
         }
         std::ofstream faults(options_.folder / "faults");
         for (const auto& d : told.disturbances) {
@@ -273,7 +278,7 @@ private:
         common.disturbances = diary_.all();
         common.end = end_;
         keep_files(common);
-        common.transactions = logged(servers_);
+        common.transactions = logged(folders_);
         // The wall clock may have been set a little meanwhile.
         const nanoseconds drift = wall_offset() - offset;
         common.wall_offset = offset + drift / 2;
@@ -298,8 +303,8 @@ private:
     /// Those that are no consequence of what was broken on purpose.
     void add_standstills(history::history& common, const history::bounds& expected) const {
         std::vector<std::filesystem::path> logs;
-        for (int server = 1; server <= servers_.size(); ++server) {
-            logs.push_back(log_of(servers_, server));
+        for (const auto& folder : folders_) {
+            logs.push_back(log_beside(folder));
         }
         auto all = history::standstills(common, logs);
         const history::calm calm(common, expected);
@@ -328,6 +333,7 @@ private:
     nanoseconds end_{};  ///< when everything had become quiet
     fenced_register register_;
     real_ensemble servers_;
+    std::vector<std::filesystem::path> folders_ = folders_of(servers_);
     chaos_workers workers_;
     server_faults server_faults_;
     worker_faults worker_faults_;

@@ -66,7 +66,7 @@ TEST_F(CutOff, FollowerCostsTheHoldBeforeAnybodyElseIsGranted) {
 TEST_F(CutOff, FollowerCostsAReconnectAndNotTheHoldIfThereIsAnotherServer) {
     contest c({.holders_servers = all_but(servers_.leader()),
                .other_servers = servers_.connect_string(),
-               .session_timeout = 12s});
+               .session_timeout = 30s});
     const int its = servers_.server_of(c.first().session());
     ASSERT_NE(its, 0);
     servers_.isolate(its);

@@ -27,6 +27,15 @@ void* operator new(std::size_t size) {
     throw std::bad_alloc();
 }
 
+/// The sanitizers' own form would not fit the deletes below.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+    try {
+        return operator new(size);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 void operator delete(void* p) noexcept {
     std::free(p);
 }
