@@ -1,7 +1,7 @@
 #include <latchkey/shared_mutex.hpp>
 
+#include "lock/convert_call.hpp"
 #include "lock/kept_holds.hpp"
-#include "lock/mode_change.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
@@ -66,7 +66,7 @@ public:
                  lock_mode to,
                  nanoseconds limit,
                  const acquire_options& options,
-                 mode_change::handler done) const;
+                 convert_call::handler done) const;
     bool upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit);
     void downgrade_kept(shared_mutex& m, lock_mode to);
 
@@ -130,7 +130,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                                  lock_mode to,
                                  nanoseconds limit,
                                  const acquire_options& options,
-                                 mode_change::handler done) const {
+                                 convert_call::handler done) const {
     const auto state = hold_state::of(*h);
     if (!state) {
         done({errc::hold_lost, "this hold is empty"}, false);
@@ -144,7 +144,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (state->mode() != lock_mode::shared || to == lock_mode::shared) {
-        std::make_shared<mode_change>(state, std::move(done))->start(to, limit, options.stop);
+        std::make_shared<convert_call>(state, std::move(done))->start(to, limit, options.stop);
         return;
     }
     if (!state->valid()) {

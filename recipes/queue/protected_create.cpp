@@ -9,63 +9,90 @@
 #include <utility>
 
 namespace latchkey {
+namespace {
+
+std::string new_prefix(client_core& core) {
+    return protected_prefix(guid(core.loop()));
+}
+
+}  // namespace
+
 protected_create::protected_create(std::shared_ptr<client_core> core,
                                    std::shared_ptr<const queue_recipe> as,
-                                   bool directory_known,
-                                   std::function<void(joined)> done)
+                                   bool directory_known)
     : core_(std::move(core)),
       as_(std::move(as)),
       directories_(as_->directories()),
       prefix_(new_prefix(*core_)),
-      done_(std::move(done)),
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
-std::string protected_create::new_prefix(client_core& core) {
-    return protected_prefix(guid(core.loop()));
-}
-
-void protected_create::start(std::function<void()> sent) {
-    sent_ = std::move(sent);
-    send();
-}
-
-void protected_create::session_connected() {
-    if (resolving_) {
-        resolve();
+task<protected_create::joined> protected_create::run(std::function<void()> sent) {
+    bool searched = false;
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto room = core_->room_to_send();
+        co_await room;
+        if (abandoned_) {
+            co_return resolved({.why = refused_});  // nothing is there
+        }
+        if (!core_->connected()) {
+            continue;
+        }
+        sent_create all = send(sent);
+        const reply created = co_await all.created;
+        std::int64_t zxid = created.stat.czxid;
+        for (auto& one : all.first_directory) {
+            const reply seen = co_await one;
+            zxid = seen.stat.pzxid;
+        }
+        std::vector<directory_lists::answer> lists;
+        for (auto& one : all.lists) {
+            auto list = co_await one;
+            lists.push_back(std::move(list));
+        }
+        if (created.ok()) {
+            co_return resolved(joined_from(created, zxid, std::move(lists)));
+        }
+        const next then = after_refusal(created, *all.directories_refused);
+        if (then == next::give_up) {
+            co_return resolved({.why = refused_});
+        }
+        const bool repeated = then == next::create_again || std::exchange(searched, true);
+        if (repeated && core_->connected()) {
+            auto pause = retry_.pause();
+            co_await pause;
+        }
+        if (then == next::search) {
+            auto searching = search();
+            std::optional<joined> found = co_await searching;
+            if (found) {
+                co_return resolved(*std::move(found));
+            }
+        }
     }
 }
 
-void protected_create::send() {
-    ++step_;
-    core_->send_paced(here([this] { send_now(); }));
-}
+// ---- creating ----
 
-void protected_create::send_now() {
-    if (abandoned_) {
-        finish({.why = refused_, .paths = {}, .lists = {}});  // nothing is there
-        return;
-    }
-    ++step_;
-    resolving_ = false;
-    joined_ = {};
-    directory_refused_.assign(directories_.size(), result_code::ok);
-    if (!core_->connected()) {
-        resolving_ = true;  // nothing was sent; resolving finds that out as cheaply as anything
-        return;
-    }
+protected_create::sent_create protected_create::send(const std::function<void()>& sent) {
+    sent_ = true;
+    auto refused = std::make_shared<std::vector<result_code>>(directories_.size(), result_code::ok);
     if (!directory_known_) {
-        create_directories();
+        create_directories(refused);
     }
-    in_doubt_ = true;
-    core_->submit(creation(), here([this](const reply& r) { on_created(r); }));
+    sent_create all{.directories_refused = refused,
+                    .created = core_->send(creation()),
+                    .first_directory = {},
+                    .lists = {}};
     if (directories_.size() > 1) {
         // The answer to a transaction does not tell its zxid. Our creation is the last change that
         // this can see, or there was a later one.
-        core_->submit(request::get(directories_.front()),
-                      here([this](const reply& r) { joined_.zxid = r.stat.pzxid; }));
+        all.first_directory.push_back(core_->send(request::get(directories_.front())));
     }
-    list_all(&protected_create::on_listed, sent_);
+    all.lists = list_all(sent);
+    return all;
 }
 
 request protected_create::creation() const {
@@ -84,17 +111,18 @@ request protected_create::creation() const {
     return request::multi(std::move(together));
 }
 
-void protected_create::create_directories() {
-    const auto answer_for = [this](std::size_t directory) {
-        return here([this, directory](const reply& r) {
+void protected_create::create_directories(
+    const std::shared_ptr<std::vector<result_code>>& refused) {
+    const auto answer_for = [&refused](std::size_t directory) {
+        return [refused, directory](const reply& r) {
             // A level that is there already answers NODEEXISTS, or NOAUTH; the create tells.
             // NONODE: the level above was reaped just now.
             if (r.ok() || r.code == result_code::node_exists) {
-                directory_refused_[directory] = result_code::ok;
+                (*refused)[directory] = result_code::ok;
             } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
-                directory_refused_[directory] = r.code;
+                (*refused)[directory] = r.code;
             }
-        });
+        };
     };
     if (as_->terms) {
         as_->terms->create_directories(*core_, *as_, answer_for(0));
@@ -105,225 +133,195 @@ void protected_create::create_directories() {
     }
 }
 
-void protected_create::on_created(const reply& r) {
-    if (!r.ok()) {
-        const auto refused = std::find_if(r.results.begin(),
-                                          r.results.end(),
-                                          [&r](const reply& one) { return one.code == r.code; });
-        on_refused(r.code,
-                   refused == r.results.end() ? 0 : std::size_t(refused - r.results.begin()));
-        return;
+/// `sent` is for what is to be asked behind the last of the lists.
+std::vector<oneshot<directory_lists::answer>> protected_create::list_all(
+    const std::function<void()>& sent) {
+    std::vector<oneshot<directory_lists::answer>> lists;
+    for (const std::string& directory : directories_) {
+        const bool last = lists.size() + 1 == directories_.size();
+        lists.push_back(core_->lists().list(directory, last ? sent : nullptr));
     }
-    in_doubt_ = false;
-    directory_known_ = true;
-    joined_.zxid = r.stat.czxid;
-    if (r.results.empty()) {
-        joined_.paths.push_back(r.path);
-    }
-    for (const reply& one : r.results) {
-        joined_.paths.push_back(one.path);
-    }
+    return lists;
 }
 
-void protected_create::on_refused(result_code code, std::size_t directory) {
-    const std::string& where = directories_.at(directory);
-    if (refused_for_good(code)) {
-        finish({.why = failure_of(code, where), .paths = {}, .lists = {}});
-        return;
+protected_create::joined protected_create::joined_from(
+    const reply& created, std::int64_t zxid, std::vector<directory_lists::answer> lists) const {
+    joined j{.zxid = zxid, .listed = true, .lists = std::move(lists)};
+    if (created.results.empty()) {
+        j.paths.push_back(created.path);
     }
-    switch (code) {
-        case result_code::no_node: {
-            // The directory was removed a moment ago, or could not be created.
-            const result_code why = directory_refused_.at(directory);
-            if (why != result_code::ok && !outcome_unknown(why)) {
-                finish({.why = failure_of(why, where), .paths = {}, .lists = {}});
-                return;
-            }
-            directory_known_ = false;
-            in_doubt_ = false;
-            retry(&protected_create::send);
-            return;
-        }
-        case result_code::throttled:
-            in_doubt_ = false;
-            retry(&protected_create::send);
-            return;
-        case result_code::node_exists:
-            finish(
-                {.why =
-                     {errc::sequence_exhausted,
-                      "\"" + escaped(where) +
-                          "\": the servers have no sequence number left for it; use another path"},
-                 .paths = {},
-                 .lists = {}});
-            return;
-        case result_code::marshalling_error:
-            // Something went wrong inside the server, nobody knows when: a failure, once it is
-            // known what is there.
-            refused_ = failure_of(code, where);
-            abandoned_ = true;
-            resolve();
-            return;
-        default:
-            // Unknown, or a code that we have no word for: the znode may be there.
-            if (std::exchange(was_resolved_, true)) {
-                retry(&protected_create::resolve);
-            } else {
-                resolve();
-            }
+    for (const reply& one : created.results) {
+        j.paths.push_back(one.path);
     }
-}
-
-/// Asks for the children of every directory, and goes on when all have answered. `sent` is for what
-/// is to be asked behind the last of the lists.
-void protected_create::list_all(void (protected_create::*listed)(),
-                                const std::function<void()>& sent) {
-    lists_.assign(directories_.size(), nullptr);
-    unanswered_ = directories_.size();
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        directory_lists::question q{
-            .directory = directories_[i],
-            .answered = here([this, i, listed](const directory_lists::answer& a) {
-                lists_[i] = a;
-                if (--unanswered_ == 0) {
-                    (this->*listed)();
-                }
-            })};
-        if (sent && i + 1 == directories_.size()) {
-            q.sent = here(sent);
-        }
-        core_->lists().ask(std::move(q));
-    }
-}
-
-void protected_create::on_listed() {
-    joined_.listed = true;
-    for (std::size_t i = 0; i < directories_.size(); ++i) {
-        joined_.listed = joined_.listed && lists_[i]->code == result_code::ok;
-        if (lists_[i]->code == result_code::no_auth) {
-            joined_.why = failure_of(lists_[i]->code, directories_[i]);
+        j.listed = j.listed && j.lists[i]->code == result_code::ok;
+        if (j.lists[i]->code == result_code::no_auth) {
+            j.why = failure_of(j.lists[i]->code, directories_[i]);
         }
     }
-    joined_.lists = std::move(lists_);
-    if (directories_.size() > 1 && !is_last_everywhere()) {
-        joined_.zxid = 0;
+    if (directories_.size() > 1 && !is_last_everywhere(j)) {
+        j.zxid = 0;
     }
-    finish(std::move(joined_));
+    return j;
 }
 
-bool protected_create::is_last_everywhere() const {
+bool protected_create::is_last_everywhere(const joined& j) const {
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        if (!queue_of(*joined_.lists[i], as_->markers).is_last(name_of(joined_.paths[i]))) {
+        if (!queue_of(*j.lists[i], as_->markers).is_last(name_of(j.paths[i]))) {
             return false;
         }
     }
-    return joined_.listed;
+    return j.listed;
 }
 
-/// Takes a step again, a little later; while disconnected, with the next connection.
-void protected_create::retry(void (protected_create::*step)()) {
-    ++step_;
-    resolving_ = true;
-    retry_.later([weak = weak_from_this(), step, at = step_] {
-        const auto self = weak.lock();
-        if (self && self->done_ && self->step_ == at) {
-            (self.get()->*step)();
+/// What follows when the create was not answered with success.
+protected_create::next protected_create::after_refusal(
+    const reply& created, const std::vector<result_code>& directories_refused) {
+    const auto refused =
+        std::find_if(created.results.begin(), created.results.end(), [&created](const reply& one) {
+            return one.code == created.code;
+        });
+    const std::size_t directory =
+        refused == created.results.end() ? 0 : std::size_t(refused - created.results.begin());
+    const std::string& where = directories_.at(directory);
+    if (refused_for_good(created.code)) {
+        refused_ = failure_of(created.code, where);
+        return next::give_up;
+    }
+    switch (created.code) {
+        case result_code::no_node: {
+            // The directory was removed a moment ago, or could not be created.
+            const result_code why = directories_refused.at(directory);
+            if (why != result_code::ok && !outcome_unknown(why)) {
+                refused_ = failure_of(why, where);
+                return next::give_up;
+            }
+            directory_known_ = false;
+            return next::create_again;
         }
-    });
+        case result_code::throttled:
+            return next::create_again;
+        case result_code::node_exists:
+            refused_ = {errc::sequence_exhausted,
+                        "\"" + escaped(where) +
+                            "\": the servers have no sequence number left for it; use another "
+                            "path"};
+            return next::give_up;
+        case result_code::marshalling_error:
+            // Something went wrong inside the server, nobody knows when: a failure, once it is
+            // known what is there.
+            refused_ = failure_of(created.code, where);
+            abandoned_ = true;
+            return next::search;
+        default:
+            // Unknown, or a code that we have no word for: the znode may be there.
+            return next::search;
+    }
 }
 
-void protected_create::finish(joined j) {
-    ++step_;
-    retry_.cancel();
+protected_create::joined protected_create::resolved(joined j) {
     if (lost_) {
         lost_->keep(j.paths);
     }
-    if (const auto done = std::exchange(done_, nullptr)) {
-        done(std::move(j));
+    return j;
+}
+
+// ---- searching ----
+
+/// What a create whose outcome is unknown has made. Nothing, if that is proven not to be there: it
+/// may come yet.
+task<std::optional<protected_create::joined>> protected_create::search() {
+    bool partly_deleted = false;
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto asked = list_all(nullptr);
+        std::vector<directory_lists::answer> lists;
+        for (auto& one : asked) {
+            auto list = co_await one;
+            lists.push_back(std::move(list));
+        }
+        std::optional<candidates> found = candidates_in(lists);
+        bool conclusive = found.has_value();
+        if (conclusive) {
+            std::vector<oneshot<reply>> stats;
+            for (const candidate& c : *found) {
+                stats.push_back(core_->send(request::get(c.path)));
+            }
+            for (std::size_t i = 0; i < stats.size(); ++i) {
+                auto& one = stats[i];
+                reply stat = co_await one;
+                conclusive = conclusive && stat.ok();
+                (*found)[i].found = std::move(stat);
+            }
+        }
+        bool again_at_once = false;
+        if (conclusive) {
+            std::optional<joined> whole = one_creation(*found);
+            if (whole && !partly_deleted) {
+                whole->lists = std::move(lists);
+                co_return whole;
+            }
+            // Of one of several znodes, somebody has deleted the others; or they came between two
+            // of the lists. It is looked again until no more is found, and none of it adopted.
+            if (!delete_ours(*found)) {
+                note_absence(partly_deleted);
+                co_return std::nullopt;
+            }
+            again_at_once = !std::exchange(partly_deleted, true);
+        }
+        if (!again_at_once && core_->connected()) {
+            auto pause = retry_.pause();
+            co_await pause;
+        }
     }
 }
 
-// ---- what became of a create whose outcome is unknown ----
-
-void protected_create::resolve() {
-    ++step_;
-    resolving_ = true;
-    if (!core_->connected()) {
-        return;
-    }
-    list_all(&protected_create::examine);
-}
-
-/// Asks what became of all that bears our GUID.
-void protected_create::examine() {
-    const auto found = std::make_shared<candidates>();
-    for (std::size_t i = 0; i < lists_.size(); ++i) {
-        const listing& l = *lists_[i];
+/// All that bears our GUID; nothing if the lists do not tell.
+std::optional<protected_create::candidates> protected_create::candidates_in(
+    const std::vector<directory_lists::answer>& lists) const {
+    candidates found;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        const listing& l = *lists[i];
         if (l.code != result_code::ok && l.code != result_code::no_node) {
-            retry(&protected_create::resolve);
-            return;
+            return std::nullopt;
         }
         for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
-            found->push_back({.path = join_path(directories_[i], name), .directory = i});
+            found.push_back({.path = join_path(directories_[i], name), .directory = i});
         }
     }
-    if (found->empty()) {
-        start_again();
-        return;
-    }
-    unanswered_ = found->size();
-    for (std::size_t i = 0; i < found->size(); ++i) {
-        core_->submit(request::get((*found)[i].path), here([this, found, i](const reply& r) {
-                          (*found)[i].found = r;
-                          if (--unanswered_ == 0) {
-                              adopt(*found);
-                          }
-                      }));
-    }
+    return found;
 }
 
-/// Adopts the first that is there in every directory and our session's; the owner deletes what
-/// else bears our GUID. Those of one creation have one zxid: a mixture would be in another order
-/// in each directory, and two that are could wait for each other.
-void protected_create::adopt(const candidates& found) {
-    const bool unclear =
-        std::any_of(found.begin(), found.end(), [](const candidate& c) { return !c.found.ok(); });
-    if (unclear) {
-        retry(&protected_create::resolve);
-        return;
-    }
+/// The first that is there in every directory and our session's; the owner deletes what else bears
+/// our GUID. Those of one creation have one zxid: a mixture would be in another order in each
+/// directory, and two that are could wait for each other.
+std::optional<protected_create::joined> protected_create::one_creation(
+    const candidates& found) const {
     std::set<std::int64_t> creations;
     for (const candidate& c : found) {
         creations.insert(c.found.stat.czxid);
     }
     for (const std::int64_t czxid : creations) {
-        list paths;
+        joined j{.why = refused_, .zxid = czxid, .listed = true, .found = true};
         for (const candidate& c : found) {
-            if (c.found.stat.czxid == czxid && is_ours(c) && c.directory == paths.size()) {
-                paths.push_back(c.path);
+            if (c.found.stat.czxid == czxid && is_ours(c) && c.directory == j.paths.size()) {
+                j.paths.push_back(c.path);
             }
         }
-        if (paths.size() == directories_.size() && !torn_) {
-            joined j{.why = refused_,
-                     .paths = std::move(paths),
-                     .zxid = czxid,
-                     .listed = true,
-                     .found = true,
-                     .lists = std::move(lists_)};
-            finish(std::move(j));
-            return;
+        if (j.paths.size() == directories_.size()) {
+            return j;
         }
     }
-    clear_away(found);
+    return std::nullopt;
 }
 
 bool protected_create::is_ours(const candidate& c) const {
     return c.found.stat.ephemeral_owner == core_->session_id();
 }
 
-/// Of one of several znodes that is there, somebody has deleted the others; or they came between
-/// two of the lists. It is looked again until no more is found, and none of it adopted.
-void protected_create::clear_away(const candidates& found) {
+/// Whether there were any.
+bool protected_create::delete_ours(const candidates& found) {
     bool any = false;
     for (const candidate& c : found) {
         if (is_ours(c)) {
@@ -331,29 +329,21 @@ void protected_create::clear_away(const candidates& found) {
             any = true;
         }
     }
-    if (!any) {
-        start_again();
-    } else if (std::exchange(torn_, true)) {
-        retry(&protected_create::resolve);
-    } else {
-        resolve();
-    }
+    return any;
 }
 
 /// It is not there. Where something was deleted the next one has another GUID: a directory that is
 /// removed and made again numbers anew, and a delete that is repeated, or waits in a server's
 /// queue, would find it under the same name.
-void protected_create::start_again() {
-    if (std::exchange(in_doubt_, false) && !lost_) {
+void protected_create::note_absence(bool partly_deleted) {
+    if (!lost_) {
         lost_ = stray_creates::await(core_, as_, prefix_);
     }
-    if (std::exchange(torn_, false)) {
-        if (const auto old = std::exchange(lost_, nullptr)) {
-            old->keep({});
-        }
+    if (partly_deleted) {
+        lost_->keep({});
+        lost_.reset();
         prefix_ = new_prefix(*core_);
     }
-    send();
 }
 
 }  // namespace latchkey

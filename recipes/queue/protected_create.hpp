@@ -3,6 +3,7 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
 #include "queue/stray_creates.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,44 +28,48 @@ namespace latchkey {
 /// connection finds the znode, or proves that it does not exist: a connection begins with a write,
 /// so the list behind it is not older than the create. A list alone could come from a server that
 /// is behind; the create could commit later, and a second znode would wait behind it for ever.
-class protected_create : public std::enable_shared_from_this<protected_create> {
+class protected_create {
 public:
-    using list = std::vector<std::string>;
-
     struct joined {
-        failure why;
-        list paths;  ///< one a directory; empty on failure, or if abandoned and not created
+        failure why = {};
+        /// One a directory; empty on failure, or if abandoned and not created.
+        std::vector<std::string> paths = {};
         /// At or after the creation, and before that of every later participant; 0 if not known.
         std::int64_t zxid = 0;
         bool listed = false;  ///< whether all `lists` are answers
         bool found = false;   ///< later, by a search: what was asked behind it may be older
-        std::vector<directory_lists::answer>
-            lists;  ///< of each directory, with the own znode in it
+        /// Of each directory, with the own znode in it.
+        std::vector<directory_lists::answer> lists = {};
     };
 
-    /// `done` is called once, unless the object is forgotten before (with its session).
     protected_create(std::shared_ptr<client_core> core,
                      std::shared_ptr<const queue_recipe> as,
-                     bool directory_known,
-                     std::function<void(joined)> done);
+                     bool directory_known);
 
-    /// Sends. While connected only. `sent` is called whenever the create was sent, for what is to
-    /// be asked behind it.
-    void start(std::function<void()> sent = nullptr);
+    /// Ends with what is there. `sent` is called whenever the create was sent, for what is to be
+    /// asked behind it. The object outlives the task.
+    [[nodiscard]] task<joined> run(std::function<void()> sent);
 
-    /// There is a connection again.
-    void session_connected();
-
-    /// The znode is not wanted any more: it is not created again; `done` tells what is there.
+    /// The znode is not wanted any more: it is not created again; run() ends with what is there.
     void abandon() { abandoned_ = true; }
 
-    /// The session is over: nothing is sent or told any more.
-    void forget() { done_ = nullptr; }
+    /// Until then nothing of it can be on the servers.
+    [[nodiscard]] bool has_sent() const noexcept { return sent_; }
 
     /// "_c_<guid>-": what the names that this object creates begin with, from now on.
     [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
 private:
+    /// What is sent together, and answered in this order.
+    struct sent_create {
+        /// Why each directory could not be created.
+        std::shared_ptr<std::vector<result_code>> directories_refused;
+        oneshot<reply> created;
+        std::vector<oneshot<reply>> first_directory;  ///< for the zxid of a transaction; or none
+        std::vector<oneshot<directory_lists::answer>> lists;
+    };
+
+    /// A znode that bears the GUID.
     struct candidate {
         std::string path;
         std::size_t directory = 0;
@@ -72,55 +78,38 @@ private:
 
     using candidates = std::vector<candidate>;
 
-    [[nodiscard]] static std::string new_prefix(client_core& core);
-    void send();
-    void send_now();
-    void create_directories();
+    enum class next : std::uint8_t { give_up, create_again, search };
+
+    [[nodiscard]] sent_create send(const std::function<void()>& sent);
     [[nodiscard]] request creation() const;
-    void on_created(const reply& r);
-    void on_refused(result_code code, std::size_t directory);
-    void list_all(void (protected_create::*listed)(), const std::function<void()>& sent = nullptr);
-    void on_listed();
-    [[nodiscard]] bool is_last_everywhere() const;
+    void create_directories(const std::shared_ptr<std::vector<result_code>>& refused);
+    [[nodiscard]] std::vector<oneshot<directory_lists::answer>> list_all(
+        const std::function<void()>& sent);
+    [[nodiscard]] joined joined_from(const reply& created,
+                                     std::int64_t zxid,
+                                     std::vector<directory_lists::answer> lists) const;
+    [[nodiscard]] bool is_last_everywhere(const joined& j) const;
+    [[nodiscard]] next after_refusal(const reply& created,
+                                     const std::vector<result_code>& directories_refused);
 
-    void resolve();
-    void examine();
-    void adopt(const candidates& found);
+    [[nodiscard]] task<std::optional<joined>> search();
+    [[nodiscard]] std::optional<candidates> candidates_in(
+        const std::vector<directory_lists::answer>& lists) const;
+    [[nodiscard]] std::optional<joined> one_creation(const candidates& found) const;
     [[nodiscard]] bool is_ours(const candidate& c) const;
-    void clear_away(const candidates& found);
-    void start_again();
-    void retry(void (protected_create::*step)());
-    void finish(joined j);
-
-    template <class F>
-    auto here(F f) {
-        return [self = shared_from_this(), step = step_, f = std::move(f)](const auto&... answer) {
-            if (step == self->step_ && self->done_) {
-                f(answer...);
-            }
-        };
-    }
+    bool delete_ours(const candidates& found);
+    void note_absence(bool partly_deleted);
+    joined resolved(joined j);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const std::vector<std::string> directories_;
     std::string prefix_;
-    std::function<void(joined)> done_;
-    std::function<void()> sent_;
-
-    std::uint64_t step_ = 0;  ///< answers to an earlier step are dropped
     bool directory_known_;
+    bool sent_ = false;
     bool abandoned_ = false;
-    bool resolving_ = false;
-    bool was_resolved_ = false;                   ///< once: the next time is a little later
-    bool torn_ = false;                           ///< what bears our GUID is being deleted
-    std::vector<result_code> directory_refused_;  ///< of each
-    bool in_doubt_ = false;  ///< the last create was sent, and its outcome is not known
-    std::shared_ptr<stray_creates> lost_;  ///< one that was not there, and may come yet
     failure refused_;                      ///< told when it is known what is there
-    joined joined_;
-    std::vector<directory_lists::answer> lists_;
-    std::size_t unanswered_ = 0;  ///< of what was asked together
+    std::shared_ptr<stray_creates> lost_;  ///< one that was not there, and may come yet
     paced_retry retry_;
 };
 

@@ -1,8 +1,7 @@
 #include "queue/queue_participant.hpp"
 
-#include "text/path.hpp"
+#include "queue/held_place.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -10,7 +9,7 @@ namespace {
 
 /// How long a participant that gives up waits for the proof that its znode is gone; the deletes go
 /// on after it.
-constexpr auto farewell_limit = std::chrono::seconds(1);
+constexpr auto leave_limit = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -20,242 +19,166 @@ queue_participant::queue_participant(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       settings_(std::move(s)),
       done_(std::move(done)),
-      timer_(core_->loop()),
-      farewell_(core_->loop()),
+      leave_limit_(core_->loop()),
       retry_(core_->loop()) {}
 
 void queue_participant::start() {
     if (core_->closed_why()) {
-        core_->post([self = shared_from_this()] { self->finish({self->core_->closed_why(), {}}); });
+        core_->post([self = shared_from_this()] { self->finish({self->core_->closed_why()}); });
         return;
     }
     core_->attach(shared_from_this());
+    note_lost_place();
     begin_attempt();
 }
 
-void queue_participant::enter(state s) {
-    state_ = s;
-    ++step_;
-    timer_.cancel();
+// ---- attempts ----
+
+void queue_participant::note_lost_place() {
+    if (settings_.begins) {
+        settings_.begins();
+    }
+}
+
+void queue_participant::begin_attempt() {
     retry_.cancel();
-    stop_waiting();
+    attempt::owner& self = *this;
+    attempt_ = std::make_unique<attempt>(
+        core_, settings_.as, settings_.only_if_first, settings_.directory_known, self);
+    attempt_->start();
 }
 
-// ---- joining ----
-
-void queue_participant::look() {
-    enter(state::looking);
-    const auto directories = settings_.as->directories();
-    const auto all = std::make_shared<lists>(directories.size());
-    for (std::size_t i = 0; i < directories.size(); ++i) {
-        core_->lists().ask({.directory = directories[i],
-                            .answered = here([this, all, i](const directory_lists::answer& a) {
-                                (*all)[i] = a;
-                                if (std::find(all->begin(), all->end(), nullptr) == all->end()) {
-                                    on_looked(*all);
-                                }
-                            })});
+void queue_participant::on_reserved(place p) {
+    if (settings_.reserved) {
+        settings_.reserved(std::move(p));
     }
 }
 
-void queue_participant::on_looked(const lists& all) {
-    settings_.directory_known = true;
-    bool clear = true;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const result_code code = all[i]->code;
-        if (code == result_code::no_auth) {
-            leave({failure_of(code, settings_.as->directories()[i]), {}});
-            return;
-        }
-        settings_.directory_known = settings_.directory_known && code == result_code::ok;
-        clear = clear && (code == result_code::ok || code == result_code::no_node);
-    }
-    if (clear) {
-        join_unless_blocked(all);
-    } else if (core_->connected()) {
-        retry_.later([this] { look(); });
-    }
-}
-
-void queue_participant::join_unless_blocked(const lists& all) {
-    using enum queue_verdict::answer;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const queue_verdict v =
-            queue_of(*all[i], settings_.as->markers).decide({}, rule_of(settings_.as->mode));
-        if (v.what == wait) {
-            finish({});
-            return;
-        }
-        if (v.what != acquired) {
-            finish({refusal_of(v, settings_.as->directories()[i]), {}});
-            return;
-        }
-    }
-    join();
-}
-
-void queue_participant::join() {
-    enter(state::joining);
-    create_ = std::make_shared<protected_create>(
+void queue_participant::on_granted(attempt::grant g) {
+    const auto keep = shared_from_this();
+    hold granted = held_place::publish(
         core_,
         settings_.as,
-        settings_.directory_known,
-        [weak = weak_from_this(), step = step_](protected_create::joined j) {
-            const auto self = weak.lock();
-            if (self && self->step_ == step) {
-                self->on_joined(std::move(j));
-            }
-        });
-    if (!settings_.as->terms) {
-        create_->start();
-        return;
-    }
-    grant_step::owner& self = *this;
-    admission_ = settings_.as->terms->make_step(core_, settings_.as, create_->prefix(), self);
-    first_since_joining_ = true;
-    create_->start([weak = std::weak_ptr(admission_)] {
-        if (const auto ahead = weak.lock()) {
-            ahead->look_ahead();
-        }
-    });
+        std::move(g),
+        {.released = std::move(settings_.released), .lost = std::move(settings_.lost)});
+    finish({.granted = std::move(granted)});
 }
 
-void queue_participant::on_joined(protected_create::joined j) {
-    prefix_ = create_->prefix();
-    create_.reset();
-    first_since_joining_ =
-        first_since_joining_ &&
-        ((j.listed && !j.found) || (admission_ && admission_->looks_behind_each_list()));
-    set_znodes(j.paths);
-    zxid_ = j.zxid;
-    settings_.directory_known = settings_.directory_known || !znodes_.empty();
-    if (giving_up_) {
-        for (std::size_t i = 0; i < j.paths.size(); ++i) {
-            delete_strays(j.paths[i], *j.lists[i]);  // whoever stays does that when he is placed
-        }
-        leave(std::move(*giving_up_));
-    } else if (j.why) {
-        leave({std::move(j.why), {}});
-    } else {
-        queue(j);
-    }
-}
-
-// ---- waiting ----
-
-void queue_participant::queue(const protected_create::joined& j) {
-    enter(state::queued);
-    if (!j.listed) {
-        wait_in_all();
-        return;
-    }
-    for (const auto& z : znodes_) {
-        z->wait(settings_.as, prefix_, rule());
-    }
-    for (std::size_t i = 0, step = step_; step == step_ && i < znodes_.size(); ++i) {
-        znodes_[i]->judge(*j.lists[i]);
-    }
-}
-
-/// From new lists, but where it waits for somebody: the first in one queue lists that again.
-void queue_participant::wait_in_all() {
-    confirmation_.reset();
-    for (const auto& z : znodes_) {
-        if (!z->waits()) {
-            z->wait(settings_.as, prefix_, rule());
-        }
-        z->resume();
-    }
-}
-
-bool queue_participant::on_placed(queue_entry& z, const queue_verdict& v) {
-    if (state_ == state::held) {
-        if (v.ahead > 0 && !conversion_waits_) {
-            cancel_conversion();
-            return false;
-        }
-        return true;
-    }
-    first_since_joining_ = first_since_joining_ && v.ahead == 0;
-    if (settings_.only_if_first && v.ahead > 0) {
-        leave({});
-        return false;
-    }
-    if (settings_.reserved && !z.place_told()) {
-        z.set_place_told();
-        settings_.reserved({z.path(), v.ahead, v.blocker});
-    }
-    return true;
+/// The next place is at the tail. A delete costs nothing worth saving; a znode of our own ahead of
+/// us would be waited for without end.
+void queue_participant::on_place_lost() {
+    const auto keep = shared_from_this();
+    core_->deletes().add(attempt_->paths(), nullptr);
+    settings_.directory_known = attempt_->directory_known();
+    attempt_.reset();
+    note_lost_place();
+    retry_.soon([this] { begin_attempt(); });
 }
 
 void queue_participant::on_refused(failure why) {
-    if (state_ == state::held) {
-        stop_waiting();
-        watch_soon();
-        end_conversion(std::move(why), false);
-    } else if (!giving_up_) {
-        give_up({std::move(why), {}});
+    if (!giving_up_) {
+        give_up(std::move(why));
     }
+}
+
+// ---- the session ----
+
+void queue_participant::session_connected() {
+    if (attempt_) {
+        attempt_->session_connected();
+    } else if (!giving_up_) {
+        begin_attempt();
+    }
+}
+
+void queue_participant::session_ended(loss) {
+    const auto keep = shared_from_this();
+    if (giving_up_) {
+        finish({std::move(why_)});
+        return;
+    }
+    if (attempt_) {
+        settings_.directory_known = attempt_->directory_known();
+    }
+    attempt_.reset();
+    note_lost_place();
+    begin_attempt();
+}
+
+void queue_participant::znode_missing(const std::string& path) {
+    if (attempt_) {
+        attempt_->znode_missing(path);
+    }
+}
+
+void queue_participant::client_closed(const failure& why) {
+    const auto keep = shared_from_this();
+    if (attempt_) {
+        core_->deletes().add(attempt_->paths(), nullptr);
+    }
+    finish({why});
 }
 
 // ---- leaving ----
 
 void queue_participant::cancel() {
-    if (state_ != state::held && state_ != state::left && !giving_up_) {
+    if (done_ && !giving_up_) {
         give_up({});
     }
 }
 
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
-void queue_participant::give_up(outcome o) {
-    if (state_ != state::joining && state_ != state::moving) {
-        leave(std::move(o));
+void queue_participant::give_up(failure why) {
+    const auto keep = shared_from_this();
+    giving_up_ = true;
+    why_ = std::move(why);
+    retry_.cancel();
+    if (!attempt_) {
+        finish({std::move(why_)});
         return;
     }
-    if (create_) {
-        create_->abandon();
-    }
-    giving_up_ = std::move(o);
-    farewell_ends_ = core_->loop().now() + farewell_limit;
-    farewell_.start(farewell_ends_, [this] {
+    leave_limit_.start(leave_limit, [this] {
         if (const auto done = std::exchange(done_, nullptr)) {
-            done(std::move(*giving_up_));
+            done({why_});
         }
     });
+    attempt_->abandon([this] { leave(); });
 }
 
-/// Deletes the znodes surely, if there are any, and ends.
-void queue_participant::leave(outcome o) {
-    if (znodes_.empty()) {
-        finish(std::move(o));
+/// Deletes the znodes, if there are any, and ends when they are gone.
+void queue_participant::leave() {
+    const auto keep = shared_from_this();
+    const auto paths = attempt_->paths();
+    const auto in_doubt = attempt_->in_doubt();
+    attempt_.reset();
+    if (paths.empty()) {
+        finish({std::move(why_)});
         return;
     }
-    enter(state::left);
-    stop_watching();
-    confirmation_.reset();
-    core_->heartbeat().withdraw(this);
-    if (const auto left = std::exchange(admission_, nullptr); left && !left->in_doubt().empty()) {
-        core_->deletes().add(left->in_doubt(), nullptr);
+    if (!in_doubt.empty()) {
+        core_->deletes().add(in_doubt, nullptr);
     }
-    const auto end = [self = shared_from_this(), last = std::make_shared<outcome>(std::move(o))] {
-        self->finish(std::move(*last));
-    };
-    if (!giving_up_) {
-        farewell_ends_ = core_->loop().now() + farewell_limit;
-    }
-    farewell_.start(farewell_ends_, end);
-    core_->deletes().add(paths(), end);
+    core_->deletes().add(paths, [self = keep] { self->finish({self->why_}); });
 }
 
 void queue_participant::finish(outcome o) {
     const auto self = shared_from_this();
-    enter(state::left);
-    farewell_.cancel();
-    confirmation_.reset();
-    stop_watching();
+    attempt_.reset();
+    leave_limit_.cancel();
+    retry_.cancel();
     core_->detach(this);
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(o));
+    }
+}
+
+void queue_participant::move_behind(const std::string& leader,
+                                    request invitation,
+                                    std::function<void(const std::string&)> done) {
+    if (attempt_) {
+        attempt_->move_behind(leader, std::move(invitation), std::move(done));
+    } else {
+        done({});
     }
 }
 

@@ -1,33 +1,43 @@
 #include "queue/quorum_check.hpp"
 
+#include "loop/paced_retry.hpp"
+
+#include <utility>
+
 namespace latchkey {
 
-void quorum_check::start() {
-    const auto keep = shared_from_this();
-    if (core_->believable() && !look_for_them_) {
-        done_(result_code::ok);
-        return;
-    }
-    if (!core_->connected()) {
-        return;
-    }
-    std::vector<request> checks;
-    for (const std::string& path : znodes_) {
-        checks.push_back(request::check(path));
-    }
-    core_->submit(request::multi(std::move(checks)), [weak = weak_from_this()](const reply& r) {
-        const auto self = weak.lock();
-        if (!self) {
-            return;
+task<result_code> quorum_check(client_core& core,
+                               std::vector<std::string> znodes,
+                               bool look_for_them) {
+    paced_retry again(core.loop());
+    timer next(core.loop());
+    while (look_for_them || !core.believable()) {
+        std::vector<request> checks;
+        for (const std::string& path : znodes) {
+            checks.push_back(request::check(path));
         }
-        if (!r.ok() || self->core_->believable()) {
-            self->done_(r.code);
-        } else {
+        auto connected = core.connection_made();
+        co_await connected;
+        auto written = core.send(request::multi(std::move(checks)));
+        const reply r = co_await written;
+        if (r.code == result_code::no_node || r.code == result_code::no_auth) {
+            co_return r.code;
+        }
+        if (r.ok()) {
+            if (core.believable()) {
+                break;
+            }
             // A chain takes two writes, and is worth less the longer the second one waits.
-            self->next_.start(self->core_->session_validity()->timeout() / 16,
-                              [s = self.get()] { s->start(); });
+            const auto soon = core.session_validity()->timeout() / 16;
+            auto pause = until_called_back(
+                [&next, soon](loop::task go_on) { next.start(soon, std::move(go_on)); });
+            co_await pause;
+        } else if (core.connected()) {
+            auto pause = again.pause();
+            co_await pause;
         }
-    });
+    }
+    co_return result_code::ok;
 }
 
 }  // namespace latchkey

@@ -36,12 +36,6 @@ permit_grant::permit_grant(std::shared_ptr<client_core> core,
       owner_(&o),
       retry_(core_->loop()) {}
 
-permit_grant::~permit_grant() {
-    if (exchange_) {
-        exchange_->forget();
-    }
-}
-
 void permit_grant::look_ahead() {
     look(false);
 }
@@ -57,9 +51,7 @@ void permit_grant::begin(place p) {
 }
 
 void permit_grant::session_connected() {
-    if (exchange_) {
-        exchange_->session_connected();
-    } else if (!place_.empty()) {
+    if (!taking_ && !place_.empty()) {
         look(watcher_ != nullptr);
     }
 }
@@ -201,26 +193,18 @@ void permit_grant::take() {
     if (!terms_.leases) {
         guards.push_back(request::check(terms_.semaphore, limit_->stat.version));
     }
-    exchange_ =
-        std::make_shared<znode_swap>(core_,
-                                     std::move(to),
-                                     guards,
-                                     place_,
-                                     [weak = weak_from_this()](znode_swap::result r, failure why) {
-                                         if (const auto self = weak.lock()) {
-                                             self->on_taken(r, std::move(why));
-                                         }
-                                     });
-    exchange_->send();
+    taking_ = true;
+    swap_.start(swap_znodes(core_, std::move(to), std::move(guards), place_),
+                [this](swapped s) { on_taken(std::move(s)); });
 }
 
-void permit_grant::on_taken(znode_swap::result r, failure why) {
-    using enum znode_swap::result;
+void permit_grant::on_taken(swapped s) {
+    using enum swapped::kind;
     const auto keep = shared_from_this();
-    const bool in_doubt = std::exchange(exchange_, nullptr)->in_doubt();
-    switch (r) {
+    taking_ = false;
+    switch (s.what) {
         case done:
-            owner_->on_admitted({.paths = permits_, .found = in_doubt});
+            owner_->on_admitted({.paths = permits_, .found = s.in_doubt});
             break;
         case guard_failed:  // resized meanwhile, or the directory is not there
             if (directory_refused_ != result_code::ok) {
@@ -233,10 +217,10 @@ void permit_grant::on_taken(znode_swap::result r, failure why) {
             owner_->on_gone();
             break;
         case refused:
-            if (in_doubt) {
+            if (s.in_doubt) {
                 core_->deletes().add(permits_, nullptr);  // what was left of them
             }
-            owner_->on_refused(std::move(why));
+            owner_->on_refused(std::move(s.why));
             break;
     }
 }

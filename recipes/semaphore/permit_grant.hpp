@@ -28,7 +28,6 @@ public:
                  const permit_terms& terms,
                  const std::string& prefix,
                  owner& o);
-    ~permit_grant() override;
 
     /// Asks what is free, for begin() to use: sent right behind what tells that we are the first,
     /// it costs no round trip; and again behind whatever takes its place. Refuses what can never
@@ -41,7 +40,7 @@ public:
     void session_connected() override;
 
     [[nodiscard]] std::vector<std::string> in_doubt() const override {
-        return exchange_ ? permits_ : std::vector<std::string>();
+        return taking_ ? permits_ : std::vector<std::string>();
     }
 
 private:
@@ -53,7 +52,7 @@ private:
     void on_looked();
     void decide();
     void take();
-    void on_taken(znode_swap::result r, failure why);
+    void on_taken(swapped s);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -67,9 +66,10 @@ private:
     std::optional<reply> limit_;  ///< if it is stored
     std::optional<reply> taken_;
     std::shared_ptr<session::watcher> watcher_;
-    std::shared_ptr<znode_swap> exchange_;
+    bool taking_ = false;
     result_code directory_refused_ = result_code::ok;  ///< why it could not be made
     paced_retry retry_;
+    running_task swap_;
 };
 
 }  // namespace latchkey

@@ -133,6 +133,12 @@ void client_core::submit(request r,
     }
 }
 
+oneshot<reply> client_core::send(request r) {
+    oneshot<reply> answer;
+    submit(std::move(r), answer.setter());
+    return answer;
+}
+
 void client_core::create_directories(const std::string& path,
                                      const acl& access,
                                      const session::completion& answered) {

@@ -14,6 +14,7 @@
 #include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/send_window.hpp"
+#include "loop/task.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
 
@@ -137,6 +138,22 @@ public:
     void submit(request r, session::completion done);
     void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
 
+    /// Sends at once, as submit() does; a task awaits the answer.
+    [[nodiscard]] oneshot<reply> send(request r);
+
+    /// For a task: until there is a connection; at once while there is one.
+    [[nodiscard]] auto connection_made() {
+        return until_called_back([this](loop::task go_on) {
+            connected_ ? go_on() : waiting_for_connection_.push_back(std::move(go_on));
+        });
+    }
+
+    /// For a task that sends what thousands may send together: what it sends until it waits again
+    /// counts in the window.
+    [[nodiscard]] auto room_to_send() {
+        return until_called_back([this](loop::task go_on) { send_paced(std::move(go_on)); });
+    }
+
     /// Runs `t`, which sends what thousands may send together: at once, as a rule, or when there is
     /// room in the window.
     template <class Task>
@@ -212,6 +229,7 @@ private:
     send_window window_;
     timer slow_callbacks_;
     std::vector<std::shared_ptr<session_listener>> users_;
+    std::vector<loop::task> waiting_for_connection_;
     timer reopen_;
     timer close_limit_;
     backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};

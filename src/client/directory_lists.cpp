@@ -18,6 +18,21 @@ void directory_lists::ask(question q) {
     }
 }
 
+oneshot<directory_lists::answer> directory_lists::list(std::string path,
+                                                       std::function<void()> sent) {
+    oneshot<answer> listed;
+    question q{.directory = std::move(path), .answered = listed.setter()};
+    if (sent) {
+        q.sent = [sent = std::move(sent), awaited = listed.alive()] {
+            if (!awaited.expired()) {
+                sent();
+            }
+        };
+    }
+    ask(std::move(q));
+    return listed;
+}
+
 void directory_lists::suspended() {
     delayed_.clear();
     for (auto& [path, d] : std::exchange(directories_, {})) {

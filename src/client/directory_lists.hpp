@@ -1,5 +1,6 @@
 #pragma once
 
+#include "loop/task.hpp"
 #include "session/session.hpp"
 
 #include <any>
@@ -47,6 +48,10 @@ public:
     explicit directory_lists(sender send) : send_(std::move(send)) {}
 
     void ask(question q);
+
+    /// For a task. `sent` is as in a question; it is not called once the answer is not awaited any
+    /// more.
+    [[nodiscard]] oneshot<answer> list(std::string path, std::function<void()> sent = nullptr);
 
     /// The connection is gone. Everything that waits is handed to the session, which answers it in
     /// the order of what was sent before.

@@ -2,6 +2,7 @@
 
 #include "loop/backoff.hpp"
 #include "loop/loop.hpp"
+#include "loop/task.hpp"
 
 #include <chrono>
 #include <utility>
@@ -35,6 +36,16 @@ public:
             last_ = timer_.runs_on().now();
             step();
         }
+    }
+
+    /// For a task, which takes the step itself: as later().
+    [[nodiscard]] auto pause() {
+        return until_called_back([this](loop::task resume) { later(std::move(resume)); });
+    }
+
+    /// For a task: as soon().
+    [[nodiscard]] auto short_pause() {
+        return until_called_back([this](loop::task resume) { soon(std::move(resume)); });
     }
 
     void cancel() noexcept { timer_.cancel(); }

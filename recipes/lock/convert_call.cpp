@@ -1,18 +1,20 @@
-#include "lock/mode_change.hpp"
+#include "lock/convert_call.hpp"
 
 #include <utility>
 
 namespace latchkey {
 
-mode_change::mode_change(std::shared_ptr<hold_state> held, handler done)
+convert_call::convert_call(std::shared_ptr<hold_state> held, handler done)
     : held_(std::move(held)), done_(std::move(done)), limit_(held_->core()->loop()) {}
 
-void mode_change::start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+void convert_call::start(lock_mode to,
+                         std::chrono::nanoseconds limit,
+                         const std::stop_token& stop) {
     held_->core()->post(
         [self = shared_from_this(), to, limit, stop] { self->begin(to, limit, stop); });
 }
 
-void mode_change::cancel() {
+void convert_call::cancel() {
     held_->core()->post([self = shared_from_this()] {
         if (self->done_ && self->held_->owner()) {
             self->held_->owner()->cancel_conversion();
@@ -20,7 +22,9 @@ void mode_change::cancel() {
     });
 }
 
-void mode_change::begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop) {
+void convert_call::begin(lock_mode to,
+                         std::chrono::nanoseconds limit,
+                         const std::stop_token& stop) {
     const auto owner = held_->owner();
     if (!owner) {
         finish({errc::hold_lost, "the hold was released"}, false);
@@ -47,7 +51,7 @@ void mode_change::begin(lock_mode to, std::chrono::nanoseconds limit, const std:
     }
 }
 
-void mode_change::finish(failure why, bool done) {
+void convert_call::finish(failure why, bool done) {
     limit_.cancel();
     on_stop_.reset();
     if (const auto tell = std::exchange(done_, nullptr)) {

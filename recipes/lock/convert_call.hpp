@@ -14,12 +14,12 @@
 namespace latchkey {
 
 /// One call that changes the mode of a hold, from its start to its result.
-class mode_change : public std::enable_shared_from_this<mode_change> {
+class convert_call : public std::enable_shared_from_this<convert_call> {
 public:
     using handler = hold_owner::converted;
 
     /// `done` is called once, on the loop.
-    mode_change(std::shared_ptr<hold_state> held, handler done);
+    convert_call(std::shared_ptr<hold_state> held, handler done);
 
     /// Any thread. No time at all means not to wait for anybody.
     void start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);

@@ -1,0 +1,429 @@
+#include "queue/attempt.hpp"
+
+#include "queue/quorum_check.hpp"
+#include "text/guid.hpp"
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+constexpr std::size_t number_length = 10;
+
+}  // namespace
+
+void delete_strays(client_core& core,
+                   const queue_recipe& as,
+                   const std::string& prefix,
+                   const std::string& own,
+                   const listing& l) {
+    for (const std::string& stray : queue_of(l, as.markers).with_prefix(prefix)) {
+        if (stray != name_of(own)) {
+            core.deletes().add(join_path(parent_of(own), stray), nullptr);
+        }
+    }
+}
+
+attempt::attempt(std::shared_ptr<client_core> core,
+                 std::shared_ptr<const queue_recipe> as,
+                 bool only_if_first,
+                 bool directory_known,
+                 owner& o)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      only_if_first_(only_if_first),
+      directory_known_(directory_known),
+      owner_(o),
+      watch_delay_(core_->loop()),
+      retry_(core_->loop()) {}
+
+attempt::~attempt() {
+    core_->heartbeat().withdraw(this);
+}
+
+void attempt::start() {
+    if (!only_if_first_) {
+        join();
+        return;
+    }
+    running_.start(look(), [this](looked l) {
+        if (l.clear) {
+            join();
+        } else {
+            owner_.on_refused(std::move(l.why));
+        }
+    });
+}
+
+// ---- joining ----
+
+task<attempt::looked> attempt::look() {
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        std::vector<oneshot<directory_lists::answer>> asked;
+        for (std::string& directory : as_->directories()) {
+            asked.push_back(core_->lists().list(std::move(directory)));
+        }
+        std::vector<directory_lists::answer> lists;
+        for (auto& one : asked) {
+            auto list = co_await one;
+            lists.push_back(std::move(list));
+        }
+        std::optional<looked> seen = looked_at(lists);
+        if (seen) {
+            co_return *std::move(seen);
+        }
+        if (core_->connected()) {
+            auto pause = retry_.pause();
+            co_await pause;
+        }
+    }
+}
+
+/// Whether nobody is ahead; nothing if these do not tell.
+std::optional<attempt::looked> attempt::looked_at(
+    const std::vector<directory_lists::answer>& lists) {
+    using enum queue_verdict::answer;
+    const auto directories = as_->directories();
+    const auto answered = [&lists](auto... codes) {
+        return std::all_of(lists.begin(), lists.end(), [codes...](const auto& l) {
+            return ((l->code == codes) || ...);
+        });
+    };
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        if (lists[i]->code == result_code::no_auth) {
+            return looked{false, failure_of(lists[i]->code, directories[i])};
+        }
+    }
+    directory_known_ = answered(result_code::ok);
+    if (!answered(result_code::ok, result_code::no_node)) {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        const queue_verdict v = queue_of(*lists[i], as_->markers).decide({}, rule_of(as_->mode));
+        if (v.what != acquired) {
+            return looked{false, v.what == wait ? failure() : refusal_of(v, directories[i])};
+        }
+    }
+    return looked{true};
+}
+
+void attempt::join() {
+    create_ = std::make_unique<protected_create>(core_, as_, directory_known_);
+    std::function<void()> behind;
+    if (as_->terms) {
+        grant_step::owner& self = *this;
+        step_ = as_->terms->make_step(core_, as_, create_->prefix(), self);
+        first_since_joining_ = true;
+        behind = [this] { step_->look_ahead(); };
+    }
+    running_.start(create_->run(std::move(behind)),
+                   [this](protected_create::joined j) { on_joined(std::move(j)); });
+}
+
+void attempt::on_joined(protected_create::joined j) {
+    prefix_ = create_->prefix();
+    create_.reset();
+    first_since_joining_ = first_since_joining_ &&
+                           ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list()));
+    set_znodes(j.paths);
+    zxid_ = j.zxid;
+    directory_known_ = directory_known_ || !entries_.empty();
+    if (const auto resolved = std::exchange(resolved_, nullptr)) {
+        for (std::size_t i = 0; i < j.paths.size(); ++i) {
+            // An attempt that goes on does this when it learns its place.
+            delete_strays(*core_, *as_, prefix_, j.paths[i], *j.lists[i]);
+        }
+        resolved();
+    } else if (j.why) {
+        owner_.on_refused(std::move(j.why));
+    } else {
+        wait_in_all(j.listed ? std::move(j.lists) : std::vector<directory_lists::answer>());
+    }
+}
+
+void attempt::set_znodes(const std::vector<std::string>& paths) {
+    entries_.clear();
+    for (const std::string& path : paths) {
+        own_znode::owner& self = *this;
+        entries_.push_back({.znode = std::make_unique<own_znode>(core_, path, self)});
+    }
+}
+
+std::vector<std::string> attempt::paths() const {
+    std::vector<std::string> all;
+    for (const entry& e : entries_) {
+        all.push_back(e.znode->path());
+    }
+    return all;
+}
+
+std::vector<std::string> attempt::in_doubt() const {
+    return step_ ? step_->in_doubt() : std::vector<std::string>();
+}
+
+// ---- waiting ----
+
+queue_rule attempt::rule() const noexcept {
+    return behind_twin_ ? queue_rule::behind_twin : rule_of(as_->mode);
+}
+
+/// From new lists, unless they are at hand. Where it waits for a predecessor it goes on with that;
+/// where it was the first it lists again.
+void attempt::wait_in_all(std::vector<directory_lists::answer> at_hand) {
+    running_.drop();
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        entry& e = entries_[i];
+        e.first = false;
+        if (!e.wait) {
+            queue_wait::owner& self = *this;
+            e.wait = std::make_unique<queue_wait>(
+                core_, as_, *e.znode, prefix_, rule(), self, [this, i](queue_wait::end how) {
+                    on_wait_ended(entries_[i], std::move(how));
+                });
+        }
+    }
+    // Each of them may end the attempt at once.
+    alive_ = std::make_shared<char>();
+    const std::weak_ptr<const char> alive = alive_;
+    for (std::size_t i = 0, n = entries_.size(); i < n && !alive.expired(); ++i) {
+        at_hand.empty() ? entries_[i].wait->resume() : entries_[i].wait->begin(at_hand[i]);
+    }
+}
+
+void attempt::on_listing() {
+    if (step_ && step_->looks_behind_each_list()) {
+        step_->look_ahead();
+    }
+}
+
+void attempt::on_listed(const own_znode& z, const listing& l) {
+    delete_strays(*core_, *as_, prefix_, z.path(), l);
+}
+
+bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
+    first_since_joining_ = first_since_joining_ && v.ahead == 0;
+    if (only_if_first_ && v.ahead > 0) {
+        return false;
+    }
+    const auto e = std::find_if(
+        entries_.begin(), entries_.end(), [&z](const entry& one) { return one.znode.get() == &z; });
+    if (!std::exchange(e->reserved, true)) {
+        owner_.on_reserved({z.path(), v.ahead, v.blocker});
+    }
+    return true;
+}
+
+void attempt::on_wait_ended(entry& e, queue_wait::end how) {
+    using enum queue_wait::end::kind;
+    switch (how.what) {
+        case gone:
+            on_gone(*e.znode);
+            break;
+        case unwanted:
+        case refused:
+            owner_.on_refused(std::move(how.why));
+            break;
+        case first:
+            e.first = true;
+            if (as_->is_believed_later()) {
+                e.wait.reset();
+            }
+            on_first(e);
+            break;
+    }
+}
+
+void attempt::on_first(const entry& there) {
+    const auto still_waits = [](const entry& e) { return !e.first; };
+    const auto may_be_gone = [&there](const entry& e) {
+        return &e != &there && e.znode->is_doubtful();
+    };
+    if (std::any_of(entries_.begin(), entries_.end(), still_waits)) {
+        // Unless the others follow within this event: then the znode needs no watch.
+        watch_delay_.start(loop::clock::duration::zero(), [this] { watch_where_first(); });
+    } else if (step_) {
+        take_last_step();
+    } else {
+        watch_delay_.cancel();
+        prove(std::any_of(entries_.begin(), entries_.end(), may_be_gone));
+    }
+}
+
+/// What is deleted while it waits elsewhere is not granted.
+void attempt::watch_where_first() {
+    for (const entry& e : entries_) {
+        if (e.first && !e.znode->watched()) {
+            e.znode->watch();
+        }
+    }
+}
+
+void attempt::session_connected() {
+    if (entries_.empty() || moving_) {
+        return;  // what is under way awaits the connection itself
+    }
+    if (step_taken_) {
+        prove(*step_taken_);
+    } else if (stepping_) {
+        step_->session_connected();
+    } else {
+        wait_in_all({});  // the watches ended with their connection
+    }
+}
+
+void attempt::znode_missing(const std::string& path) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&path](const entry& e) {
+        return e.znode->path() == path;
+    });
+    if (found != entries_.end()) {
+        on_gone(*found->znode);
+    }
+}
+
+/// Deleted by another client, unless it is just being exchanged for another one.
+void attempt::on_gone(own_znode& /*z*/) {
+    if (!moving_ && in_doubt().empty()) {
+        owner_.on_place_lost();
+    }
+}
+
+// ---- the first everywhere ----
+
+void attempt::take_last_step() {
+    stepping_ = true;
+    step_->begin({.path = entries_.front().znode->path(),
+                  .zxid = zxid_,
+                  .first_since = first_since_joining_,
+                  .wait = !only_if_first_});
+}
+
+/// Next to be granted: it has to be believed then, and its znode has to be there.
+void attempt::on_waiting() {
+    core_->heartbeat().demand(this, entries_.front().znode->path());
+    entries_.front().znode->watch();
+}
+
+void attempt::on_admitted(grant_step::grant g) {
+    if (g.paths != paths()) {
+        set_znodes(g.paths);
+    }
+    zxid_ = g.zxid != 0 ? g.zxid : zxid_;
+    step_.reset();
+    stepping_ = false;
+    step_taken_ = g.found;
+    core_->heartbeat().withdraw(this);
+    prove(g.found);
+}
+
+void attempt::prove(bool look_for_them) {
+    running_.start(prove_session(look_for_them), [this](result_code code) { on_proven(code); });
+}
+
+/// Granted once it is known by which token, and once the session may be believed.
+task<result_code> attempt::prove_session(bool look_for_them) {
+    for (const entry& e : entries_) {
+        zxid_ = zxid_ != 0 ? zxid_ : e.znode->czxid();
+    }
+    while (zxid_ == 0) {
+        auto asked = core_->send(request::get(entries_.front().znode->path()));
+        const reply r = co_await asked;
+        if (r.ok()) {
+            zxid_ = r.stat.czxid;
+        } else if (r.code == result_code::no_node) {
+            co_return r.code;
+        } else {
+            if (!core_->connected()) {
+                co_await until_dropped;  // session_connected() begins again
+            }
+            auto pause = retry_.pause();
+            co_await pause;
+        }
+    }
+    auto checked = quorum_check(*core_, paths(), look_for_them);
+    const result_code code = co_await checked;
+    co_return code;
+}
+
+void attempt::on_proven(result_code code) {
+    if (code == result_code::no_node) {
+        on_gone();
+        return;
+    }
+    if (code != result_code::ok) {
+        owner_.on_refused(failure_of(code, as_->directory));
+        return;
+    }
+    grant g{.prefix = prefix_, .zxid = zxid_, .revocation_requested = revocation_requested_};
+    for (entry& e : entries_) {
+        g.znodes.push_back(std::move(e.znode));
+    }
+    owner_.on_granted(std::move(g));
+}
+
+// ---- leaving, moving ----
+
+void attempt::abandon(std::function<void()> resolved) {
+    if (create_) {
+        create_->abandon();
+    }
+    if ((create_ && create_->has_sent()) || moving_) {
+        resolved_ = std::move(resolved);
+    } else {
+        resolved();
+    }
+}
+
+void attempt::move_behind(const std::string& leader,
+                          request invitation,
+                          std::function<void(const std::string&)> done) {
+    const queue_place place = place_of(leader, as_->markers);
+    const bool ahead =
+        entries_.size() == 1 && entries_.front().wait &&
+        place.what == queue_place::standing::participant &&
+        place.sequence < place_of(name_of(entries_.front().znode->path()), as_->markers).sequence;
+    if (!ahead || !core_->connected()) {
+        done({});
+        return;
+    }
+    moving_ = true;
+    entries_.front().wait.reset();
+    entries_.front().znode->stop_watching();
+    // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
+    const std::string to =
+        join_path(as_->directory,
+                  protected_prefix(guid(core_->loop())) + std::string(as_->markers.exclusive) +
+                      leader.substr(leader.size() - number_length));
+    running_.start(
+        swap_znodes(
+            core_,
+            {request::create(to, as_->data(as_->mode), create_mode::ephemeral, as_->access)},
+            {request::check(join_path(as_->directory, leader)), std::move(invitation)},
+            entries_.front().znode->path()),
+        [this, to, done = std::move(done)](const swapped& s) {
+            on_moved(s, to);
+            done(s.what == swapped::kind::done ? to : std::string());
+        });
+}
+
+void attempt::on_moved(const swapped& s, const std::string& to) {
+    moving_ = false;
+    if (s.what == swapped::kind::done) {
+        set_znodes({to});
+        zxid_ = 0;
+        first_since_joining_ = false;
+        behind_twin_ = true;
+    }
+    if (const auto resolved = std::exchange(resolved_, nullptr)) {
+        resolved();
+    } else if (s.what == swapped::kind::gone) {
+        on_gone();
+    } else {
+        wait_in_all({});
+    }
+}
+
+}  // namespace latchkey

@@ -1,0 +1,166 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
+#include "queue/grant_step.hpp"
+#include "queue/own_znode.hpp"
+#include "queue/protected_create.hpp"
+#include "queue/queue_recipe.hpp"
+#include "queue/queue_wait.hpp"
+#include "znode/znode_swap.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// One attempt to be granted, in one session: looks first if that is asked for, joins, waits until
+/// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
+/// believed. On the loop only; ends, without another call, when it is destroyed. Its znodes are
+/// left to whoever destroys it.
+class attempt final : own_znode::owner, queue_wait::owner, grant_step::owner {
+public:
+    struct grant {
+        std::vector<std::unique_ptr<own_znode>> znodes = {};
+        std::string prefix = {};  ///< what the names that the attempt created begin with
+        std::int64_t zxid = 0;
+        bool revocation_requested = false;
+    };
+
+    /// The participant; may destroy the attempt in the first three, which end it.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        virtual void on_granted(grant g) = 0;
+        /// The own znode was deleted: what is left of the attempt is to be deleted, too.
+        virtual void on_place_lost() = 0;
+        /// Not granted: refused, or with no failure, not wanted behind others.
+        virtual void on_refused(failure why) = 0;
+        virtual void on_reserved(place p) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    attempt(std::shared_ptr<client_core> core,
+            std::shared_ptr<const queue_recipe> as,
+            bool only_if_first,
+            bool directory_known,
+            owner& o);
+    ~attempt();
+
+    /// With the next connection if there is none.
+    void start();
+
+    void session_connected();
+    void znode_missing(const std::string& path);
+
+    /// Nothing is created from now on. `resolved` is called when it is known which znodes there
+    /// are, perhaps inside this call, and may destroy the attempt.
+    void abandon(std::function<void()> resolved);
+
+    /// As queue_participant::move_behind().
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done);
+
+    [[nodiscard]] std::vector<std::string> paths() const;
+
+    /// Znodes that may be its own besides, or instead.
+    [[nodiscard]] std::vector<std::string> in_doubt() const;
+
+    [[nodiscard]] bool directory_known() const noexcept { return directory_known_; }
+
+private:
+    /// In one of the queues.
+    struct entry {
+        std::unique_ptr<own_znode> znode;
+        std::unique_ptr<queue_wait> wait = nullptr;
+        bool first = false;
+        bool reserved = false;  ///< its place was reported
+    };
+
+    struct looked {
+        bool clear = false;
+        failure why = {};
+    };
+
+    // own_znode::owner
+    void on_gone(own_znode& z) override;
+
+    void on_revocation() override { revocation_requested_ = true; }
+
+    // queue_wait::owner
+    void on_listing() override;
+    void on_listed(const own_znode& z, const listing& l) override;
+    bool on_placed(own_znode& z, const queue_verdict& v) override;
+
+    // grant_step::owner
+    void on_waiting() override;
+    void on_admitted(grant_step::grant g) override;
+
+    void on_full() override { owner_.on_refused({}); }
+
+    void on_gone() override { on_gone(*entries_.front().znode); }
+
+    void on_refused(failure why) override { owner_.on_refused(std::move(why)); }
+
+    [[nodiscard]] task<looked> look();
+    [[nodiscard]] std::optional<looked> looked_at(
+        const std::vector<directory_lists::answer>& lists);
+    void join();
+    void on_joined(protected_create::joined j);
+    void wait_in_all(std::vector<directory_lists::answer> at_hand);
+    void on_wait_ended(entry& e, queue_wait::end how);
+    void on_first(const entry& there);
+    void watch_where_first();
+    void take_last_step();
+    void prove(bool look_for_them);
+    [[nodiscard]] task<result_code> prove_session(bool look_for_them);
+    void on_proven(result_code code);
+    void on_moved(const swapped& s, const std::string& to);
+    void set_znodes(const std::vector<std::string>& paths);
+    [[nodiscard]] queue_rule rule() const noexcept;
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    const bool only_if_first_;
+    bool directory_known_;
+    owner& owner_;
+
+    std::vector<entry> entries_;  ///< one a directory, from joining on
+    std::string prefix_;
+    std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
+    bool first_since_joining_ = false;
+    bool behind_twin_ = false;  ///< a leader has let it in right behind itself
+    bool revocation_requested_ = false;
+
+    std::unique_ptr<protected_create> create_;  ///< while it joins
+    bool moving_ = false;                       ///< while it is not known in which of two places
+    std::function<void()> resolved_;            ///< abandoned while it joins or moves
+    std::shared_ptr<grant_step> step_;          ///< from joining until it is taken
+    bool stepping_ = false;                     ///< the first, and taking it
+    std::optional<bool> step_taken_;            ///< whether the znodes have to be looked for
+    std::shared_ptr<const char> alive_;
+    timer watch_delay_;
+    paced_retry retry_;
+    running_task running_;  ///< joining, moving, or proving
+};
+
+/// A second znode of the same attempt is a create that was thought lost: deletes it.
+void delete_strays(client_core& core,
+                   const queue_recipe& as,
+                   const std::string& prefix,
+                   const std::string& own,
+                   const listing& l);
+
+}  // namespace latchkey

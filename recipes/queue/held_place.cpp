@@ -1,0 +1,271 @@
+#include "queue/held_place.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+/// A hold that is over sooner does not need its own znode watched: another client cannot have
+/// deleted it unnoticed for long.
+constexpr auto own_watch_delay = std::chrono::milliseconds(10);
+
+}  // namespace
+
+hold held_place::publish(std::shared_ptr<client_core> core,
+                         std::shared_ptr<const queue_recipe> as,
+                         attempt::grant g,
+                         notifications n) {
+    const bool revocation_requested = g.revocation_requested;
+    const std::int64_t zxid = g.zxid;
+    const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n));
+    core->attach(place);
+    core->heartbeat().demand(place.get(), place->znodes_.front()->path());
+    place->watch_soon();
+    auto granted = std::make_shared<hold_state>(
+        core, hold_state::grant{place->paths(), {zxid, 0}, as->mode, place});
+    place->hold_ = granted;
+    if (revocation_requested) {
+        granted->ask_back();
+    }
+    return hold_state::make_hold(std::move(granted));
+}
+
+held_place::held_place(std::shared_ptr<client_core> core,
+                       std::shared_ptr<const queue_recipe> as,
+                       attempt::grant g,
+                       notifications n)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      prefix_(std::move(g.prefix)),
+      notify_(std::move(n)),
+      znodes_(std::move(g.znodes)),
+      watch_delay_(core_->loop()) {
+    for (const auto& z : znodes_) {
+        z->belongs_to(*this);
+    }
+}
+
+std::vector<std::string> held_place::paths() const {
+    std::vector<std::string> all;
+    for (const auto& z : znodes_) {
+        all.push_back(z->path());
+    }
+    return all;
+}
+
+// ---- watching ----
+
+/// Those that were not watched while the participant waited.
+void held_place::watch_soon() {
+    const auto watched = [](const auto& z) { return z->watched(); };
+    if (!std::all_of(znodes_.begin(), znodes_.end(), watched)) {
+        watch_delay_.start(own_watch_delay, [this] { watch(); });
+    }
+}
+
+bool held_place::watch() {
+    bool watched = true;
+    for (const auto& z : znodes_) {
+        if (!change_ && !z->watched()) {  // a change watches it itself
+            z->watch();
+            watched = false;
+        }
+    }
+    return watched;
+}
+
+void held_place::session_connected() {
+    for (const auto& z : znodes_) {
+        z->watch_again_if_not();
+    }
+    if (change_) {
+        change_->session_connected();
+    }
+}
+
+void held_place::on_revocation() {
+    if (const auto asked = hold_.lock()) {
+        asked->ask_back();
+    }
+}
+
+/// What the own znode's watch would have reported, had it been set.
+void held_place::znode_missing(const std::string& path) {
+    const auto found = std::find_if(
+        znodes_.begin(), znodes_.end(), [&path](const auto& z) { return z->path() == path; });
+    if (found != znodes_.end()) {
+        on_gone(**found);
+    }
+}
+
+/// Deleted by another client, unless it is just being exchanged for another one.
+void held_place::on_gone(own_znode& z) {
+    if (!is_swapping()) {
+        change_.reset();
+        std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
+        step_down(loss::znode_deleted);
+    }
+}
+
+// ---- losing ----
+
+void held_place::session_suspended() {
+    if (as_->steps_down_when_suspended) {
+        step_down(loss::suspended);
+    }
+}
+
+void held_place::validity_passed() {
+    step_down(loss::deadline_passed);
+}
+
+/// The znodes stay until the hold is released.
+void held_place::step_down(loss why) {
+    core_->heartbeat().withdraw(this);
+    if (!is_swapping()) {
+        change_.reset();
+    }
+    lose(why);
+}
+
+void held_place::session_ended(loss why) {
+    const auto keep = shared_from_this();
+    change_.reset();
+    znodes_.clear();
+    lose(why);
+    drop_swap();
+}
+
+void held_place::client_closed(const failure&) {
+    const auto keep = shared_from_this();
+    lose(loss::client_closed);
+    change_.reset();
+    drop_swap();
+    core_->deletes().add(paths(), nullptr);
+    leave();
+}
+
+void held_place::lose(loss why) {
+    if (const auto lost = hold_.lock()) {
+        lost->lose(why);
+        if (const auto tell = std::exchange(notify_.lost, nullptr)) {
+            tell();
+        }
+    }
+    end_conversion({errc::hold_lost, to_string(why)}, false);
+}
+
+// ---- releasing ----
+
+void held_place::release(std::function<void()> gone) {
+    if (is_swapping()) {
+        released_meanwhile_ = gone ? std::move(gone) : [] {};
+        return;
+    }
+    const auto keep = shared_from_this();
+    if (!znodes_.empty()) {
+        core_->deletes().add(paths(), gone);
+    } else if (gone) {
+        gone();
+    }
+    leave();
+    if (const auto released = std::exchange(notify_.released, nullptr)) {
+        released();
+    }
+}
+
+void held_place::leave() {
+    change_.reset();
+    znodes_.clear();
+    watch_delay_.cancel();
+    core_->heartbeat().withdraw(this);
+    core_->detach(this);
+}
+
+// ---- conversions ----
+
+void held_place::convert(lock_mode to, bool wait, converted done) {
+    const auto held = hold_.lock();
+    if (!held || znodes_.empty() || held->why_lost() != loss::none) {
+        done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
+             false);
+        return;
+    }
+    if (converted_ || (held->mode() == lock_mode::shared && to != lock_mode::shared)) {
+        done({errc::invalid_argument,
+              converted_ ? "another conversion of this hold is under way"
+                         : "a shared hold cannot move ahead of those behind it"},
+             false);
+        return;
+    }
+    converted_ = std::move(done);
+    const bool gives_up_nothing_on_the_servers =
+        held->mode() == to || (held->mode() == lock_mode::exclusive && to == lock_mode::upgrade);
+    if (gives_up_nothing_on_the_servers) {
+        held->turn_into(to, held->path());
+        end_conversion({}, true);
+        return;
+    }
+    change_ = std::make_unique<mode_change>(
+        core_, as_, *znodes_.front(), prefix_, [this, to](mode_change::end how) {
+            on_mode_changed(to, std::move(how));
+        });
+    if (to == lock_mode::shared) {
+        watch_delay_.cancel();
+        change_->to_shared();
+    } else {
+        change_->to_exclusive(wait);
+    }
+}
+
+void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
+    using enum mode_change::end::kind;
+    const auto keep = shared_from_this();
+    const bool swapped = is_swapping();
+    change_.reset();
+    if (how.what == gone) {
+        on_gone(*znodes_.front());
+    } else {
+        if (!how.new_path.empty()) {
+            own_znode::owner& self = *this;
+            znodes_.clear();
+            znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
+        }
+        const auto held = hold_.lock();
+        if (how.what == done && held && held->why_lost() == loss::none) {
+            if (swapped) {
+                core_->heartbeat().demand(this, znodes_.front()->path());
+            }
+            held->turn_into(to, znodes_.front()->path());
+        }
+        swapped ? znodes_.front()->watch() : watch_soon();
+        end_conversion(std::move(how.why), how.what == done);
+    }
+    if (auto gone_later = std::exchange(released_meanwhile_, nullptr)) {
+        release(std::move(gone_later));
+    }
+}
+
+void held_place::cancel_conversion() {
+    if (converted_ && !is_swapping()) {
+        change_.reset();
+        watch_soon();
+        end_conversion({}, false);
+    }
+}
+
+void held_place::end_conversion(failure why, bool done) {
+    if (const auto tell = std::exchange(converted_, nullptr)) {
+        tell(std::move(why), done);
+    }
+}
+
+/// The znodes have gone with the session, or are deleted.
+void held_place::drop_swap() {
+    if (auto gone = std::exchange(released_meanwhile_, nullptr)) {
+        release(std::move(gone));
+    }
+}
+
+}  // namespace latchkey

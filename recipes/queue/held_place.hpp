@@ -1,0 +1,86 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "client/hold_state.hpp"
+#include "queue/attempt.hpp"
+#include "queue/mode_change.hpp"
+#include "queue/own_znode.hpp"
+#include "queue/queue_recipe.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey {
+
+/// The znodes of a participant that holds, from the grant to the release. Kept alive by the hold,
+/// and by the core while the session lives. On the loop only.
+class held_place final : public session_listener,
+                         public hold_owner,
+                         public std::enable_shared_from_this<held_place>,
+                         own_znode::owner {
+public:
+    struct notifications {
+        std::function<void()> released;  ///< the hold was released and its delete sent
+        std::function<void()> lost;      ///< once, the hold
+    };
+
+    /// In the session that the grant was proven in.
+    [[nodiscard]] static hold publish(std::shared_ptr<client_core> core,
+                                      std::shared_ptr<const queue_recipe> as,
+                                      attempt::grant g,
+                                      notifications n);
+
+    held_place(std::shared_ptr<client_core> core,
+               std::shared_ptr<const queue_recipe> as,
+               attempt::grant g,
+               notifications n);
+
+    // hold_owner
+    void release(std::function<void()> gone) override;
+    bool watch() override;
+    void convert(lock_mode to, bool wait, converted done) override;
+    void cancel_conversion() override;
+
+private:
+    void session_connected() override;
+    void session_suspended() override;
+    void session_ended(loss why) override;
+    void validity_passed() override;
+    void znode_missing(const std::string& path) override;
+    void client_closed(const failure& why) override;
+
+    // own_znode::owner
+    void on_gone(own_znode& z) override;
+    void on_revocation() override;
+
+    void watch_soon();
+    void lose(loss why);
+    void step_down(loss why);
+    void leave();
+    void on_mode_changed(lock_mode to, mode_change::end how);
+    void end_conversion(failure why, bool done);
+    void drop_swap();
+
+    [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
+
+    [[nodiscard]] std::vector<std::string> paths() const;
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    const std::string prefix_;  ///< what the names that its attempt created begin with
+    notifications notify_;
+    std::weak_ptr<hold_state> hold_;
+    /// Of a multi_mutex several. Less one that was deleted; none after the session.
+    std::vector<std::unique_ptr<own_znode>> znodes_;
+    std::unique_ptr<mode_change> change_;
+    converted converted_;                       ///< while a conversion is under way
+    std::function<void()> released_meanwhile_;  ///< ... and the hold was released
+    timer watch_delay_;
+};
+
+}  // namespace latchkey

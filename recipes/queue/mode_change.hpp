@@ -1,0 +1,79 @@
+#pragma once
+
+#include <latchkey/lock_mode.hpp>
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "loop/task.hpp"
+#include "queue/own_znode.hpp"
+#include "queue/queue_recipe.hpp"
+#include "queue/queue_wait.hpp"
+#include "znode/znode_swap.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// One change of the mode of a participant that holds. On the loop only, in one session; ends,
+/// without another call, when it is destroyed.
+///
+/// To shared: Curator's downgrade, in one transaction, a reader with the writer's number. To
+/// exclusive, for an upgrader: everything later waits for it already, and nothing can come before
+/// it; what is left to wait for are the readers ahead.
+class mode_change final : queue_wait::owner {
+public:
+    struct end {
+        enum class kind : std::uint8_t {
+            done,
+            not_done,  ///< others are ahead, and waiting was not wanted; or refused
+            gone       ///< the znode no longer exists
+        };
+
+        kind what = kind::not_done;
+        failure why = {};
+        std::string new_path = {};  ///< if another znode is held from now on
+    };
+
+    /// `z` is the znode that is held, `prefix` what the names begin with that its attempt created.
+    /// `done` may destroy this object.
+    mode_change(std::shared_ptr<client_core> core,
+                std::shared_ptr<const queue_recipe> as,
+                own_znode& z,
+                std::string prefix,
+                std::function<void(end)> done);
+
+    void to_shared();
+
+    /// `wait` for those that are ahead, if there are any.
+    void to_exclusive(bool wait);
+
+    void session_connected();
+
+    /// The transaction is under way: it is not known which of two znodes is held.
+    [[nodiscard]] bool is_swapping() const noexcept { return !wait_; }
+
+private:
+    // queue_wait::owner
+    void on_listed(const own_znode& z, const listing& l) override;
+
+    bool on_placed(own_znode&, const queue_verdict& v) override {
+        return may_wait_ || v.ahead == 0;
+    }
+
+    void on_swapped(const swapped& s, const std::string& to);
+    void on_wait_ended(queue_wait::end how);
+    void on_proven(result_code code);
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    own_znode& znode_;
+    const std::string prefix_;
+    const std::function<void(end)> done_;
+    bool may_wait_ = false;
+    std::unique_ptr<queue_wait> wait_;  ///< to exclusive
+    running_task running_;              ///< the swap, or the proof that ends the wait
+};
+
+}  // namespace latchkey

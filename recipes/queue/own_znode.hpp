@@ -1,0 +1,85 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "loop/paced_retry.hpp"
+#include "queue/participant_record.hpp"
+#include "znode/znode_watch.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// One znode of a participant in one queue, and the watch on it. On the loop only, in one session;
+/// ends, without another call, when it is destroyed.
+class own_znode final : znode_watch::observer {
+public:
+    /// The participant; outlives the znode, or destroys it, also in one of these calls.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        /// The znode no longer exists.
+        virtual void on_gone(own_znode& z) = 0;
+        /// Another participant asks for the lock. Called for each watch that finds the request.
+        virtual void on_revocation() = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    own_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
+        : core_(std::move(core)),
+          path_(std::move(path)),
+          owner_(&o),
+          retry_(core_->loop(), std::chrono::seconds(5)) {}
+
+    /// The attempt has been granted: its znodes are held.
+    void belongs_to(owner& o) noexcept { owner_ = &o; }
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Of its creation, if it was watched; else 0.
+    [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
+
+    void watch();
+
+    /// Sets the watch again, if there was to be one and there is none.
+    void watch_again_if_not();
+
+    [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr && watch_->armed(); }
+
+    void stop_watching() { watch_.reset(); }
+
+    /// Its watch was to be set, and is not: it may have gone meanwhile.
+    [[nodiscard]] bool is_doubtful() const noexcept {
+        return watch_ != nullptr && !watch_->armed() && !unreadable_;
+    }
+
+private:
+    // znode_watch::observer
+    void on_watch_set(const znode_stat& stat, const std::string& data) override {
+        czxid_ = stat.czxid;
+        if (data == revocation_request) {
+            owner_->on_revocation();
+        }
+    }
+
+    void on_znode_deleted() override { owner_->on_gone(*this); }
+
+    void on_watch_refused(result_code code) override;
+
+    const std::shared_ptr<client_core> core_;
+    const std::string path_;
+    owner* owner_;
+    std::int64_t czxid_ = 0;
+    std::shared_ptr<znode_watch> watch_;
+    paced_retry retry_;
+    bool unreadable_ = false;  ///< it was there, and cannot be watched
+};
+
+}  // namespace latchkey

@@ -1,0 +1,172 @@
+#include "queue/queue_wait.hpp"
+
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey {
+
+failure refusal_of(const queue_verdict& v, const std::string& directory) {
+    const std::string who = "\"" + escaped(join_path(directory, v.blocker)) + "\" ";
+    if (v.what == queue_verdict::answer::malformed) {
+        return {errc::malformed_participant,
+                who + "looks like a participant and cannot be ordered; delete it if it is not one"};
+    }
+    return {errc::sequence_exhausted,
+            who +
+                "has a sequence number at the end of what can be ordered; use another path, or "
+                "let this directory be removed when it is empty"};
+}
+
+queue_wait::queue_wait(std::shared_ptr<client_core> core,
+                       std::shared_ptr<const queue_recipe> as,
+                       own_znode& z,
+                       std::string ignored,
+                       queue_rule rule,
+                       owner& o,
+                       std::function<void(end)> done)
+    : core_(std::move(core)),
+      as_(std::move(as)),
+      znode_(z),
+      ignored_(std::move(ignored)),
+      rule_(rule),
+      owner_(o),
+      done_(std::move(done)),
+      retry_(core_->loop()) {}
+
+queue_wait::~queue_wait() {
+    core_->heartbeat().withdraw(this);
+}
+
+std::string queue_wait::directory() const {
+    return std::string(parent_of(znode_.path()));
+}
+
+void queue_wait::begin(directory_lists::answer at_hand) {
+    running_.start(run(std::move(at_hand)), done_);
+}
+
+void queue_wait::resume() {
+    running_.start(run(nullptr), done_);
+}
+
+task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
+    while (true) {
+        if (!predecessor_) {
+            if (!at_hand) {
+                auto listed = core_->lists().list(directory(), may_show_the_first());
+                at_hand = co_await listed;
+            }
+            const auto list = std::exchange(at_hand, nullptr);
+            if (list->code == result_code::no_auth) {
+                co_return end{end::kind::refused, failure_of(list->code, directory())};
+            }
+            if (list->code != result_code::ok && list->code != result_code::no_node) {
+                if (!core_->connected()) {
+                    co_await until_dropped;  // the owner begins again with the next connection
+                }
+                auto pause = retry_.pause();
+                co_await pause;
+                continue;
+            }
+            std::optional<end> decided = judge(*list);
+            if (decided) {
+                co_return *std::move(decided);
+            }
+        }
+        demand_validity_if_next();
+        auto room = core_->room_to_send();
+        co_await room;
+        if (!core_->connected()) {
+            co_await until_dropped;
+        }
+        oneshot<result_code> gone;
+        predecessor_ended_ = gone.setter();
+        predecessor_->arm();
+        if (!znode_.watched()) {
+            znode_.watch();
+        }
+        const result_code code = co_await gone;
+        if (code == result_code::no_auth) {
+            co_return end{end::kind::refused, failure_of(code, directory())};
+        }
+        if (code != result_code::no_node) {
+            auto pause = retry_.pause();
+            co_await pause;
+            continue;
+        }
+        if (has_become_the_first()) {
+            predecessor_.reset();
+            co_return end{end::kind::first};
+        }
+        prove_ahead();
+        const bool was_watched = std::exchange(predecessor_, nullptr)->saw_deletion();
+        if (!was_watched) {
+            auto pause = retry_.short_pause();
+            co_await pause;
+        }
+    }
+}
+
+/// What is to be done behind a list that may show the own znode to be the first.
+std::function<void()> queue_wait::may_show_the_first() {
+    return verdict_.ahead <= 1 ? [this] { owner_.on_listing(); } : std::function<void()>();
+}
+
+/// How the wait ends by this list; nothing if it goes on behind a predecessor.
+std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
+    using enum queue_verdict::answer;
+    owner_.on_listed(znode_, l);
+    verdict_ = queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+    if ((verdict_.what == acquired || verdict_.what == wait) &&
+        !owner_.on_placed(znode_, verdict_)) {
+        return end{end::kind::unwanted};
+    }
+    switch (verdict_.what) {
+        case acquired:
+            return end{end::kind::first};
+        case gone:
+            return end{end::kind::gone};
+        case exhausted:
+        case malformed:
+            return end{end::kind::refused, refusal_of(verdict_, directory())};
+        case wait:
+            break;
+    }
+    znode_watch::observer& self = *this;
+    predecessor_ =
+        std::make_shared<znode_watch>(core_, join_path(directory(), verdict_.blocker), self);
+    return std::nullopt;
+}
+
+void queue_wait::demand_validity_if_next() {
+    if (verdict_.ahead == 1) {
+        core_->heartbeat().demand(this, znode_.path());
+    } else {
+        core_->heartbeat().withdraw(this);
+    }
+}
+
+void queue_wait::on_watch_set(const znode_stat& stat, const std::string&) {
+    if (stat.ephemeral_owner == 0) {
+        core_->log("waiting behind \"" + escaped(join_path(directory(), verdict_.blocker)) +
+                   "\", which is not ephemeral: no session's end will remove it");
+    }
+}
+
+/// Without a list: nobody else was ahead, and events of this connection come in the order of what
+/// happened. Nobody can have come between, and the own znode would have been reported gone before,
+/// unless its watch was used up by a change and is being set again.
+bool queue_wait::has_become_the_first() const {
+    return verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed() &&
+           znode_.watched();
+}
+
+/// Probably the first now. The proof that a grant needs travels with the list instead of after it.
+void queue_wait::prove_ahead() {
+    if (core_->connected() && !core_->believable() && !as_->terms) {
+        core_->submit(request::multi({request::check(znode_.path())}), [](const reply&) {});
+    }
+}
+
+}  // namespace latchkey

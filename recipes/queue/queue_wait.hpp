@@ -1,0 +1,114 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
+#include "queue/own_znode.hpp"
+#include "queue/queue_list_of.hpp"
+#include "queue/queue_recipe.hpp"
+#include "znode/znode_watch.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey {
+
+/// Why nobody can be granted in a queue; `v` is `exhausted` or `malformed`.
+[[nodiscard]] failure refusal_of(const queue_verdict& v, const std::string& directory);
+
+/// Waits until one znode in a queue is the first, within one session. On the loop only; ends,
+/// without another call, when it is destroyed.
+///
+/// Contended it takes one round trip to set both watches, on the predecessor and on the own znode,
+/// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
+/// grant: no list. Not for leaders, whose turn comes by a list, and is proven by what they write
+/// then. Being the first has to be believed yet: see quorum_check().
+class queue_wait final : znode_watch::observer {
+public:
+    struct end {
+        enum class kind : std::uint8_t {
+            first,
+            gone,      ///< the own znode no longer exists
+            unwanted,  ///< `on_placed()` has said so
+            refused
+        };
+
+        kind what = kind::refused;
+        failure why = {};
+    };
+
+    /// The participant; hears what its lists show, and must not destroy the wait in these.
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        /// A list was sent that may show the own znode to be the first: answers to what is sent now
+        /// come after it.
+        virtual void on_listing() {}
+
+        virtual void on_listed(const own_znode& z, const listing& l) = 0;
+        /// Who is ahead; false ends the wait.
+        virtual bool on_placed(own_znode& z, const queue_verdict& v) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    /// `ignored` is a prefix of names that do not count: what the own attempt created.
+    queue_wait(std::shared_ptr<client_core> core,
+               std::shared_ptr<const queue_recipe> as,
+               own_znode& z,
+               std::string ignored,
+               queue_rule rule,
+               owner& o,
+               std::function<void(end)> done);
+    ~queue_wait();
+
+    /// Begins with a list that is at hand.
+    void begin(directory_lists::answer at_hand);
+
+    /// Begins with a list; or goes on where another connection has ended: the nearest participant
+    /// ahead still is the nearest, while its znode exists, because sequence numbers grow. Two reads
+    /// tell whether it exists, and whether the own znode does; a list is needed only if it does
+    /// not.
+    void resume();
+
+private:
+    // znode_watch::observer, of the predecessor
+    void on_watch_set(const znode_stat& stat, const std::string& data) override;
+
+    void on_znode_deleted() override { predecessor_ended_(result_code::no_node); }
+
+    void on_watch_refused(result_code code) override { predecessor_ended_(code); }
+
+    [[nodiscard]] task<end> run(directory_lists::answer at_hand);
+    [[nodiscard]] std::function<void()> may_show_the_first();
+    [[nodiscard]] std::optional<end> judge(const listing& l);
+    void demand_validity_if_next();
+    [[nodiscard]] bool has_become_the_first() const;
+    void prove_ahead();
+
+    [[nodiscard]] std::string directory() const;
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    own_znode& znode_;
+    const std::string ignored_;
+    const queue_rule rule_;
+    owner& owner_;
+    const std::function<void(end)> done_;
+
+    queue_verdict verdict_;
+    /// While it waits for another participant: from the list that the verdict is from.
+    std::shared_ptr<znode_watch> predecessor_;
+    std::function<void(result_code)> predecessor_ended_;
+    paced_retry retry_;
+    running_task running_;
+};
+
+}  // namespace latchkey
