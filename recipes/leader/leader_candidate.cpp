@@ -104,7 +104,7 @@ void leader_candidate::enter() {
                                         [weak](const place& p) {
                                             const auto self = weak.lock();
                                             if (self && self->succession_) {
-                                                self->succession_->queue(p.path, p.position > 0);
+                                                self->succession_->queue(p.path);
                                             }
                                         },
                                     .released = while_here(&leader_candidate::on_released),
@@ -136,20 +136,8 @@ void leader_candidate::on_contended(queue_participant::outcome o) {
 }
 
 void leader_candidate::lead(hold granted) {
-    const auto present =
-        std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, *who_->seen);
-    if (!succession_) {
-        begin_term(present);
-        return;
-    }
-    coming_ = present;
-    succession_->begin(present->state().path(), [this](const std::string& better) {
-        if (!better.empty() || !coming_->state().valid()) {
-            drop_coming(better);
-        } else {
-            begin_term(std::exchange(coming_, nullptr));
-        }
-    });
+    begin_term(
+        std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, *who_->seen));
 }
 
 void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {
@@ -206,9 +194,6 @@ void leader_candidate::refuse(const failure& why) {
 /// Somebody else can be elected when those who are told of it have returned.
 void leader_candidate::on_lost() {
     const auto present = term();
-    if (coming_) {
-        core_->post([self = shared_from_this()] { self->on_coming_lost(); });
-    }
     if (!present || std::exchange(losing_, true)) {
         return;
     }
@@ -253,7 +238,6 @@ void leader_candidate::on_closed() {
     if (contender_) {
         contender_->cancel();
     }
-    drop_coming({});
     on_lost();
     if (succession_) {
         succession_->end();
@@ -294,24 +278,6 @@ void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
 void leader_candidate::on_no_place() {
     if (succession_) {
         succession_->leave();
-    }
-}
-
-/// It has not been told to anybody.
-void leader_candidate::drop_coming(const std::string& successor) {
-    if (const auto dropped = std::exchange(coming_, nullptr)) {
-        succession_->end_term();
-        succession_->leave();
-        dropped->state().lose(loss::resigned);
-        dropped->set_successor(successor);
-        dropped->leave();
-    }
-}
-
-/// What is still asked for it is asked for nothing.
-void leader_candidate::on_coming_lost() {
-    if (coming_ && !coming_->state().valid()) {
-        drop_coming({});
     }
 }
 

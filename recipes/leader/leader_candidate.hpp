@@ -75,11 +75,9 @@ private:
     void enter();
     [[nodiscard]] std::function<void()> while_here(void (leader_candidate::*f)());
     void on_no_place();
-    void on_coming_lost();
     void on_contended(queue_participant::outcome o);
     void lead(hold granted);
     void begin_term(const std::shared_ptr<leader_term>& present);
-    void drop_coming(const std::string& successor);
     void refuse(const failure& why);
     void on_lost();
     void leave();
@@ -99,7 +97,6 @@ private:
     std::vector<std::weak_ptr<wait_for_term>> waiting_;
     std::shared_ptr<queue_participant> contender_;     ///< until it is granted
     std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in that
-    std::shared_ptr<leader_term> coming_;  ///< granted, unless somebody better takes it over
     bool started_ = false;
     bool directory_known_ = false;
     bool losing_ = false;  ///< the end of the term is being told

@@ -42,10 +42,9 @@ struct second_listener {
 ///   I9   Nobody is let in there who takes no part in that, and behind nobody else.
 ///   I12  The leadership is offered to one at a time, which has not been let in yet; unasked to
 ///        the best alone: of higher priority than the leader, seen for the hysteresis time in this
-///        term, and not again for as long. Who does not lead yet may offer it at once, unless it
-///        was chosen itself. Nobody has a priority that has just resigned, or has failed until it
-///        has cooled down. Whoever is let in was offered that; and within the drain time the
-///        leader gives way.
+///        term, and not again for as long. Nobody has a priority that has just resigned, or has
+///        failed until it has cooled down. Whoever is let in was offered that; and within the drain
+///        time the leader gives way.
 ///   I8   And the best is offered it then.
 ///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
 class leader_judge final : public election_judge {

@@ -223,9 +223,6 @@ void leader_offers::offers(const participant& leader, const std::string& path) {
             return o.to == to.of->who && (!o.ended || c->by->chroot + o.from == leader.path);
         });
     if (!ordered) {
-        if (leader.place.behind != 0 && !leads) {
-            stage_.broken("I12", c->who + " was chosen, and offers it to somebody else at once");
-        }
         check_better(leader, *c, to);
         check_time(leader, *c, path);
         check_best(*c, to);
@@ -260,16 +257,16 @@ void leader_offers::check_better(const participant& leader,
     }
 }
 
-/// A leader offers it to whom it has seen for the hysteresis time, and not again for as long. Who
-/// does not lead yet may be quick the first time.
+/// A leader offers it to a candidate that it has seen in this term for the hysteresis time, and not
+/// again for as long.
 void leader_offers::check_time(const participant& leader,
                                const candidacy& c,
                                const std::string& path) {
     const mailbox& to = mailboxes_.at(path);
     const duration h = c.by->lasting(c.preference->hysteresis);
     series& s = series_[{c.number, path}];
-    duration earliest = c.led_as(leader.path) ? std::max(to.since, c.begun) + h
-                                              : std::max(to.since, first_since(leader));
+    const duration begun = c.led_as(leader.path) ? c.begun : first_since(leader);
+    duration earliest = std::max(to.since, begun) + h;
     if (s.committed != duration{}) {
         earliest = std::max(
             {earliest, s.earliest + std::max(h, c.by->lasting(between_offers)), s.committed});

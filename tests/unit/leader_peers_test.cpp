@@ -39,25 +39,18 @@ protected:
         return who(peers_.choose(own, at(t)).best);
     }
 
-    char chosen_at_once(int own, std::chrono::milliseconds t) const {
-        const auto best = peers_.choose_at_once(own, at(t));
-        return best.empty() ? '-' : who(best.front());
-    }
-
     priority_policy peers_{10s};
 };
 
 TEST_F(Peers, IsNobodyWhereNobodyIs) {
     EXPECT_EQ(chosen(0, 100s), '-');
     EXPECT_FALSE(peers_.choose(0, at(100s)).again);
-    EXPECT_EQ(chosen_at_once(0, 100s), '-');
 }
 
 TEST_F(Peers, IsNobodyOfTheSamePriorityNorOfALowerOne) {
     peers_.note({mailbox(5, 'a'), mailbox(-3, 'b'), mailbox(lowest_priority, 'c')}, at(0s));
     EXPECT_EQ(chosen(5, 100s), '-');
     EXPECT_FALSE(peers_.choose(5, at(0s)).again) << "waiting would not help";
-    EXPECT_EQ(chosen_at_once(5, 100s), '-');
     EXPECT_EQ(chosen(4, 100s), 'a');
 }
 
@@ -66,7 +59,6 @@ TEST_F(Peers, HasToHaveBeenThereForTheHysteresisTime) {
     EXPECT_EQ(chosen(0, 10s), '-');
     EXPECT_EQ(peers_.choose(0, at(10s)).again, at(11s));
     EXPECT_EQ(chosen(0, 11s), 'a');
-    EXPECT_EQ(chosen_at_once(0, 1s), 'a') << "unless nobody leads yet";
 }
 
 TEST_F(Peers, WhoLeavesAndComesBackBeginsAnew) {
@@ -89,7 +81,6 @@ TEST_F(Peers, IsTheOneOfHighestPriorityThatHasBeenThereLongEnough) {
     EXPECT_EQ(chosen(0, 10s), '-') << "a better one is there, and will soon have been long enough";
     EXPECT_EQ(peers_.choose(0, at(10s)).again, at(15s));
     EXPECT_EQ(chosen(0, 15s), 'a');
-    EXPECT_EQ(chosen_at_once(0, 5s), 'a');
 }
 
 TEST_F(Peers, WhoComesAndGoesKeepsAnotherOneWaitingForAWhileOnly) {
@@ -102,14 +93,6 @@ TEST_F(Peers, WhoComesAndGoesKeepsAnotherOneWaitingForAWhileOnly) {
     EXPECT_EQ(chosen(0, 19s), 'b') << "nobody waits for more than two hysteresis times";
 }
 
-TEST_F(Peers, AreSeveralForOneThatHasNotBegunIfTheyAreEquallyGood) {
-    peers_.note({mailbox(7, 'a'), mailbox(3, 'b'), mailbox(7, 'c')}, at(0s));
-    EXPECT_EQ(peers_.choose_at_once(0, at(0s)).size(), 2U);
-    EXPECT_EQ(chosen_at_once(0, 0s), 'a');
-    EXPECT_EQ(chosen_at_once(7, 0s), '-');
-    EXPECT_EQ(peers_.choose_at_once(6, at(0s)).size(), 2U);
-}
-
 TEST_F(Peers, IsOfOnePriorityTheOneThatHasBeenThereLongest) {
     peers_.note({mailbox(3, 'b')}, at(0s));
     peers_.note({mailbox(3, 'a'), mailbox(3, 'b')}, at(1s));
@@ -120,10 +103,8 @@ TEST_F(Peers, AreOfferedTheLeadershipOnceInAHysteresisTime) {
     peers_.note({mailbox(5, 'a')}, at(0s));
     peers_.note_offer({5, guid_of('a')}, at(12s));
     EXPECT_EQ(chosen(0, 21s), '-');
-    EXPECT_EQ(chosen_at_once(0, 21s), '-');
     EXPECT_EQ(peers_.choose(0, at(21s)).again, at(22s));
     EXPECT_EQ(chosen(0, 22s), 'a');
-    EXPECT_EQ(chosen_at_once(0, 22s), 'a');
 }
 
 TEST_F(Peers, AreOfferedTheLeadershipOnceInASecondWithoutAHysteresis) {
@@ -143,7 +124,6 @@ TEST_F(Peers, AreCountedAnewInEachTermButForTheOffersMade) {
     EXPECT_EQ(chosen(0, 31s), '-');
     peers_.note({mailbox(5, 'a'), mailbox(4, 'b')}, at(31s));
     EXPECT_EQ(chosen(0, 40s), '-');
-    EXPECT_EQ(chosen_at_once(0, 31s), 'b');
     EXPECT_EQ(chosen(0, 41s), 'a');
 }
 

@@ -3,7 +3,6 @@
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey {
@@ -34,10 +33,7 @@ bool candidate_lookup::answered(const reply& r, const std::string& path) {
 
 void candidate_lookup::on_listed() {
     std::erase_if(reachable_, [this](const auto& one) {
-        const auto& will_do = wanted_.mailboxes;
-        const auto is_its = [&one](const mailbox_name& m) { return m.text() == one.mailbox; };
-        return one.znode == but_ ||
-               (!will_do.empty() && std::none_of(will_do.begin(), will_do.end(), is_its));
+        return one.znode == but_ || (wanted_.mailbox && wanted_.mailbox->text() != one.mailbox);
     });
     if (!wanted_.id || reachable_.empty()) {
         found_ = reachable_.empty() ? std::nullopt : std::optional(reachable_.front());

@@ -15,7 +15,7 @@ namespace latchkey {
 class candidate_lookup final : public retrying_operation {
 public:
     struct wanted {
-        std::vector<mailbox_name> mailboxes = {};  ///< one of these; empty: any
+        std::optional<mailbox_name> mailbox = {};  ///< none: any
         std::optional<std::string> id = {};        ///< none: any
     };
 
@@ -24,7 +24,7 @@ public:
         : retrying_operation(std::move(core)),
           path_(std::move(path)),
           but_(std::move(but)),
-          wanted_(w) {}
+          wanted_(std::move(w)) {}
 
     [[nodiscard]] const std::optional<reachable_candidate>& found() const noexcept {
         return found_;

@@ -3,9 +3,8 @@
 #include "leader/leader_record.hpp"
 #include "text/path.hpp"
 
+#include <algorithm>
 #include <utility>
-
-// A candidate's part: its mailbox, the offers that it accepts, and what became of its last term.
 
 namespace latchkey {
 
@@ -28,13 +27,12 @@ int leadership_transfer::priority() const noexcept {
     return cooling_ ? lowest_priority : how_.priority;
 }
 
-void leadership_transfer::queue(const std::string& path, bool waits) {
+void leadership_transfer::queue(const std::string& path) {
     ++place_;
     look_again_.cancel();
     accepting_ = false;
     unread_.reset();
     znode_ = path;
-    waited_ = waits;
     if (znode_ == invited_) {
         open_mailbox();
     } else {
@@ -172,6 +170,198 @@ void leadership_transfer::on_moved(const std::string& to) {
     } else if (const auto next = std::exchange(unread_, std::nullopt)) {
         on_letter(next->first, next->second);
     }
+}
+
+// ---- as a leader ----
+
+std::chrono::nanoseconds leadership_transfer::patience() const {
+    return core_->session_timeout() / 6;
+}
+
+void leadership_transfer::lead(const std::string& path) {
+    ++term_;
+    znode_ = path;
+    leading_ = true;
+    core_->attach(shared_from_this());
+    busy_ = false;
+    handing_over_ = false;
+    offer_stands_ = false;  // an offer is of one znode, and this is another one
+    peers_.begin_term();
+    list_peers();
+}
+
+/// Who has given up does not get it back before the next one has begun.
+void leadership_transfer::end_term() {
+    ++term_;
+    if (std::exchange(leading_, false)) {
+        core_->detach(this);
+        cool_down(how_.hysteresis);
+    }
+    busy_ = false;
+    watcher_.reset();
+    consider_again_.cancel();
+    list_again_.cancel();
+    for (const order& unfinished : std::exchange(orders_, {})) {
+        unfinished.done(leader_latch::transfer::not_leading);
+    }
+}
+
+/// The watch on their directory ended with the last connection.
+void leadership_transfer::session_connected() {
+    list_again_.cancel();
+    list_peers();
+}
+
+/// While it leads it is told when somebody comes or goes.
+void leadership_transfer::list_peers() {
+    watcher_ =
+        std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
+            if (const auto self = weak.lock(); self && at == self->term_) {
+                self->list_peers();
+            }
+        });
+    core_->submit(request::children(peers_of(as_->directory)),
+                  watcher_,
+                  while_same(&leadership_transfer::term_, [this](const reply& r) {
+                      if (r.ok()) {
+                          peers_.note(r.names, core_->loop().now());
+                          consider();
+                      } else {
+                          list_again_.later([this] { list_peers(); });
+                      }
+                  }));
+}
+
+void leadership_transfer::consider() {
+    consider_again_.cancel();
+    if (!leading_ || busy_ || handing_over_ || over()) {
+        return;
+    }
+    if (offer_stands_) {
+        while (!orders_.empty()) {
+            end_order(leader_latch::transfer::not_accepted);
+        }
+        return;
+    }
+    if (!orders_.empty()) {
+        carry_out();
+        return;
+    }
+    const auto choice = peers_.choose(priority(), core_->loop().now());
+    if (choice.best) {
+        approach(*choice.best);
+    } else if (choice.again) {
+        consider_again_.start(*choice.again, [this] { consider(); });
+    }
+}
+
+// ---- transfers that were asked for ----
+
+void leadership_transfer::transfer(const std::string& id,
+                                   std::chrono::nanoseconds limit,
+                                   transferred done) {
+    if (!leading_ || handing_over_) {
+        done(leader_latch::transfer::not_leading);
+        return;
+    }
+    orders_.push_back(
+        {id,
+         std::clamp<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1), patience()),
+         std::move(done)});
+    consider();
+}
+
+void leadership_transfer::carry_out() {
+    using enum leader_latch::transfer;
+    busy_ = true;
+    const order& next = orders_.front();
+    look_up(
+        {.id = next.id},
+        next.limit,
+        [this](const retrying_operation::result& r, const candidate_lookup& looked) {
+            if (looked.found()) {
+                offer(*looked.found(), orders_.front().limit, [this](const std::string& successor) {
+                    end_order(successor.empty() ? not_accepted : accepted);
+                });
+            } else {
+                busy_ = false;
+                end_order(r.reached ? no_candidate : not_accepted);
+                consider();
+            }
+        });
+}
+
+/// What was not heard of before the session or the client ended may have been accepted.
+void leadership_transfer::end_order(leader_latch::transfer what) {
+    using enum leader_latch::transfer;
+    const order ended = std::move(orders_.front());
+    orders_.pop_front();
+    ended.done(what == not_accepted && over() ? not_leading : what);
+}
+
+/// The term is, too, whether it knows that already or not.
+bool leadership_transfer::over() const {
+    return core_->session_id() == 0 || core_->closed_why();
+}
+
+// ---- offers ----
+
+void leadership_transfer::approach(const mailbox_name& better) {
+    busy_ = true;
+    look_up({.mailbox = better},
+            patience(),
+            [this, better](const retrying_operation::result&, const candidate_lookup& looked) {
+                peers_.note_offer(better, core_->loop().now());
+                if (looked.found()) {
+                    offer(*looked.found(), patience(), [](const std::string&) {});
+                } else {
+                    busy_ = false;
+                    consider();
+                }
+            });
+}
+
+void leadership_transfer::look_up(
+    candidate_lookup::wanted w,
+    std::chrono::nanoseconds limit,
+    std::function<void(const retrying_operation::result&, const candidate_lookup&)> done) {
+    const auto looked = std::make_shared<candidate_lookup>(
+        core_, as_->directory, std::string(name_of(znode_)), std::move(w));
+    looked->start(limit,
+                  {},
+                  while_same(&leadership_transfer::term_,
+                             [looked = looked.get(), done = std::move(done)](
+                                 const retrying_operation::result& r) { done(r, *looked); }));
+}
+
+void leadership_transfer::offer(const reachable_candidate& to,
+                                std::chrono::nanoseconds limit,
+                                offered done) {
+    const auto made =
+        std::make_shared<transfer_offer>(core_,
+                                         znode_,
+                                         join_path(as_->directory, to.znode),
+                                         join_path(peers_of(as_->directory), to.mailbox));
+    made->start(
+        limit,
+        {},
+        while_same(
+            &leadership_transfer::term_,
+            [this, made = made.get(), done = std::move(done)](const retrying_operation::result& r) {
+                busy_ = false;
+                const bool accepted = leading_ && r.reached;
+                handing_over_ = handing_over_ || accepted;  // somebody may want that, too
+                offer_stands_ = offer_stands_ || (!r.reached && made->stands());
+                if (r.why) {
+                    core_->log("the leadership cannot be offered: " + r.why.detail);
+                }
+                done(made->successor());
+                if (accepted) {
+                    owner_->hand_over(made->successor());
+                } else {
+                    consider();
+                }
+            }));
 }
 
 }  // namespace latchkey

@@ -58,12 +58,8 @@ public:
                         std::shared_ptr<const leader_terms> who,
                         owner& o);
 
-    /// It is in the queue, with the znode at `path`; `waits`, if somebody is ahead.
-    void queue(const std::string& path, bool waits);
-
-    /// It is about to lead: `ready` is called when it may begin, or with the name of somebody
-    /// better who has accepted to lead instead.
-    void begin(const std::string& path, offered ready);
+    /// It is in the queue, with the znode at `path`.
+    void queue(const std::string& path);
 
     /// It leads, with the znode at `path`, until end_term().
     void lead(const std::string& path);
@@ -107,7 +103,7 @@ private:
     void carry_out();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
-    void approach(std::vector<mailbox_name> better, offered done);
+    void approach(const mailbox_name& better);
     void look_up(
         candidate_lookup::wanted w,
         std::chrono::nanoseconds limit,
@@ -137,7 +133,6 @@ private:
     std::uint64_t place_ = 0;  ///< numbers the places in the queue
     std::string znode_;        ///< the path of the own one
     std::string invited_;      ///< ... that it had from a leader
-    bool waited_ = false;
     std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a letter: versions begin again with a mailbox
     bool accepting_ = false;

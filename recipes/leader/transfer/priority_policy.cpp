@@ -54,20 +54,4 @@ priority_policy::choice priority_policy::choose(int own, time_point now) const {
     return c;
 }
 
-std::vector<mailbox_name> priority_policy::choose_at_once(int own, time_point now) const {
-    std::vector<mailbox_name> best;
-    for (const auto& [name, peer] : peers_) {
-        const int beaten = best.empty() ? own : best.front().priority;
-        if (peer.offered_within(hysteresis_, now) || peer.name.priority < beaten ||
-            (best.empty() && peer.name.priority == own)) {
-            continue;
-        }
-        if (peer.name.priority > beaten) {
-            best.clear();
-        }
-        best.push_back(peer.name);
-    }
-    return best;
-}
-
 }  // namespace latchkey

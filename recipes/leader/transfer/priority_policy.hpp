@@ -44,10 +44,6 @@ public:
     /// one.
     [[nodiscard]] choice choose(int own, time_point now) const;
 
-    /// The best of those with a higher priority, which may be several of one, for one that has not
-    /// started to lead: nobody loses anything by it, however short they have been there.
-    [[nodiscard]] std::vector<mailbox_name> choose_at_once(int own, time_point now) const;
-
 private:
     struct seen {
         mailbox_name name;

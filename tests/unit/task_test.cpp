@@ -1,0 +1,191 @@
+// A protocol as a coroutine: what a drop leaves behind, and who may destroy what, when.
+#include "loop/task.hpp"
+
+#include "ensemble/virtual_loop.hpp"
+#include "loop/paced_retry.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+/// Counts those that are alive.
+struct witness {
+    explicit witness(int& alive) : alive_(alive) { ++alive_; }
+
+    witness(const witness&) = delete;
+    witness& operator=(const witness&) = delete;
+
+    ~witness() { --alive_; }
+
+    int& alive_;
+};
+
+using answers = std::vector<std::function<void(int)>>;
+
+oneshot<int> ask(answers& asked) {
+    oneshot<int> answer;
+    asked.emplace_back(answer.setter());
+    return answer;
+}
+
+task<int> sum_of(answers& asked, int count, int& alive) {
+    const witness here(alive);
+    int sum = 0;
+    for (int i = 0; i < count; ++i) {
+        auto answer = ask(asked);
+        const int one = co_await answer;
+        sum += one;
+    }
+    co_return sum;
+}
+
+task<int> twice(answers& asked, int& alive) {
+    const witness here(alive);
+    auto first = sum_of(asked, 1, alive);
+    const int a = co_await first;
+    auto second = sum_of(asked, 1, alive);
+    const int b = co_await second;
+    co_return a * 10 + b;
+}
+
+class Task : public ::testing::Test {
+protected:
+    void start(int count) {
+        running_.start(sum_of(asked_, count, alive_), [this](int sum) { ended_.push_back(sum); });
+    }
+
+    answers asked_;
+    int alive_ = 0;
+    std::vector<int> ended_;
+    running_task running_;
+};
+
+TEST_F(Task, GoesOnInsideTheCallThatAnswersAndEndsOnce) {
+    start(2);
+    asked_[0](3);
+    EXPECT_EQ(asked_.size(), 2U);
+    EXPECT_TRUE(ended_.empty());
+    asked_[1](4);
+    EXPECT_EQ(ended_, (std::vector{7}));
+    asked_[1](5);
+    EXPECT_EQ(ended_, (std::vector{7})) << "an answer counts once";
+}
+
+TEST_F(Task, ThatWaitsForNothingEndsInsideTheCallThatStartsIt) {
+    start(0);
+    EXPECT_EQ(ended_, (std::vector{0}));
+}
+
+TEST_F(Task, ThatIsDroppedHearsNothingAndLeavesNothing) {
+    start(1);
+    EXPECT_EQ(alive_, 1);
+    running_.drop();
+    EXPECT_EQ(alive_, 0);
+    asked_[0](1);
+    EXPECT_TRUE(ended_.empty());
+}
+
+TEST_F(Task, ThatIsDroppedTakesThoseAlongThatItAwaits) {
+    running_.start(twice(asked_, alive_), [this](int r) { ended_.push_back(r); });
+    EXPECT_EQ(alive_, 2);
+    running_.drop();
+    EXPECT_EQ(alive_, 0);
+    asked_[0](1);
+    EXPECT_TRUE(ended_.empty());
+}
+
+TEST_F(Task, AwaitsAnother) {
+    running_.start(twice(asked_, alive_), [this](int r) { ended_.push_back(r); });
+    asked_[0](4);
+    asked_[1](2);
+    EXPECT_EQ(ended_, (std::vector{42}));
+}
+
+TEST_F(Task, IsReplacedByTheNextOne) {
+    start(1);
+    start(1);
+    EXPECT_EQ(alive_, 1);
+    asked_[0](1);
+    EXPECT_TRUE(ended_.empty()) << "an answer to the one before";
+    asked_[1](2);
+    EXPECT_EQ(ended_, (std::vector{2}));
+}
+
+TEST_F(Task, MayBeFollowedByTheNextOneFromItsEnd) {
+    running_.start(sum_of(asked_, 1, alive_), [this](int) { start(1); });
+    asked_[0](1);
+    EXPECT_EQ(asked_.size(), 2U);
+    asked_[1](2);
+    EXPECT_EQ(ended_, (std::vector{2}));
+}
+
+TEST_F(Task, MayBeDestroyedByItsEnd) {
+    for (const bool at_once : {true, false}) {
+        auto owner = std::make_unique<running_task>();
+        running_task& runs = *owner;
+        bool ended = false;
+        asked_.clear();
+        runs.start(sum_of(asked_, at_once ? 0 : 1, alive_), [&](int) {
+            owner.reset();
+            ended = true;
+        });
+        if (!at_once) {
+            asked_[0](1);
+        }
+        EXPECT_TRUE(ended);
+        EXPECT_EQ(owner, nullptr);
+        EXPECT_EQ(alive_, 0);
+    }
+}
+
+TEST_F(Task, DoesNotWaitForAnAnswerThatIsThereAlready) {
+    oneshot<std::string> answer;
+    answer.setter()("early");
+    std::string got;
+    const auto wait = [](oneshot<std::string> a) -> task<std::string> {
+        std::string text = co_await a;
+        co_return text;
+    };
+    running_.start(wait(std::move(answer)), [&got](std::string text) { got = std::move(text); });
+    EXPECT_EQ(got, "early");
+}
+
+TEST_F(Task, KnowsThatNobodyAwaitsWhatWasDropped) {
+    start(0);
+    std::weak_ptr<const void> awaited;
+    {
+        const oneshot<int> answer;
+        awaited = answer.alive();
+        EXPECT_FALSE(awaited.expired());
+    }
+    EXPECT_TRUE(awaited.expired());
+}
+
+TEST_F(Task, GoesOnAfterAPauseUnlessItIsDropped) {
+    const auto loop = virtual_loop::make(virtual_loop::mode::stepped, 1);
+    paced_retry retry(*loop);
+    const auto pause = [](paced_retry& r) -> task<int> {
+        auto rest = r.pause();
+        co_await rest;
+        co_return 1;
+    };
+    running_.start(pause(retry), [this](int r) { ended_.push_back(r); });
+    EXPECT_TRUE(ended_.empty());
+    loop->run_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(ended_, (std::vector{1}));
+
+    running_.start(pause(retry), [this](int r) { ended_.push_back(r); });
+    running_.drop();
+    loop->run_for(std::chrono::seconds(2));
+    EXPECT_EQ(ended_, (std::vector{1}));
+}
+
+}  // namespace
+}  // namespace latchkey::test
