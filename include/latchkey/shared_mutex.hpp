@@ -29,9 +29,9 @@ namespace latchkey {
 /// contend for the same lock. A mutex on the same path does not see this lock: use another path.
 ///
 /// - Modes: `shared` holds exist together. An `exclusive` hold exists alone. An `upgrade` hold is a
-///   reader that may later become the writer: it exists together with earlier shared holds,
-///   everyone who arrives later waits, and when it becomes exclusive, no other participant is
-///   granted between.
+///   reader that may later become the writer. It exists together with earlier shared holds;
+///   everyone who arrives later waits. When it becomes exclusive, no other participant is granted
+///   in between.
 /// - Guarantee: that of `hold`. Tokens of exclusive holds increase from each to the next. The token
 ///   of a shared hold only identifies it. A converted hold keeps its token, unless it was shared.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own, also within
@@ -86,7 +86,7 @@ public:
                        acquire_handler handler);
 
     /// Changes the mode of a hold of this lock. Returns true if the hold has the new mode. No other
-    /// participant is granted a conflicting hold in between.
+    /// participant is granted in between.
     ///
     /// - exclusive to upgrade: at once, without a request.
     /// - exclusive or upgrade to shared: 1 request, 1 round trip; the readers behind are granted.
@@ -99,9 +99,9 @@ public:
     ///   lost() and path() are new.
     /// - shared to exclusive: shared to upgrade, then upgrade to exclusive.
     ///
-    /// Also returns false when `options.stop` is requested or the time is over. After false, the
-    /// hold is valid in the mode that it reached: see hold::mode(). Errors: errc::hold_lost and
-    /// those of acquire(); `h` does not change then.
+    /// Also returns false when `options.stop` is requested or the time is over. After false, `h` is
+    /// still held, in the mode that it reached: see hold::mode(). Errors: errc::hold_lost and those
+    /// of acquire(); `h` does not change then.
     bool convert(hold& h, lock_mode to, const acquire_options& options = {});
 
     template <duration_like Duration>
