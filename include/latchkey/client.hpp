@@ -40,8 +40,8 @@ struct credentials {
 struct client_options {
     /// The session timeout to ask for. The servers may grant another one; by default they allow 2
     /// to 20 of their ticks. A holder that died is replaced after about this time. A hold stays
-    /// valid for 0.55 of it after the last answered write was sent, or 0.69 if `tick` is given as a
-    /// fifth of it.
+    /// valid for 0.55 of it after the last answered write was sent; for 0.69 of it if `tick` is
+    /// given and at most a quarter of it.
     std::chrono::milliseconds session_timeout{10'000};
 
     /// The access control list of the znodes that this client creates. Empty: creator-only if there
@@ -76,9 +76,9 @@ struct client_options {
     std::function<void(std::string_view)> log = {};
 };
 
-/// The registration of a listener. Destroying it ends the registration: when the destructor has
-/// returned, the listener is not running and will not run. Only if the listener itself destroys it,
-/// the listener is still running then.
+/// The registration of a listener, which ends when this object is destroyed. When the destructor
+/// has returned, the listener is not running and will not run again. (A listener that destroys its
+/// own subscription runs to its end.)
 class [[nodiscard]] subscription {
 public:
     subscription() noexcept = default;
@@ -90,32 +90,33 @@ private:
     std::shared_ptr<void> registered_;
 };
 
-/// A long-lived client of an ensemble, which all recipes work through. It has at most one session
-/// at a time, and replaces a lost session by a new one.
+/// A long-lived client of an ensemble; all recipes work through one. It has at most one session at
+/// a time, and replaces a lost session by a new one.
 ///
 ///     latchkey::client zk = latchkey::client::connect("zk1,zk2,zk3/app");
 ///     const auto watching = zk.listen([](latchkey::connection_state s) { print(to_string(s)); });
 ///
 /// - Threads: any thread may call any member. The client runs the user's functions on two threads
-///   of its own, each runs one function at a time and in order. The callback thread runs listeners,
-///   handlers, `reserved` and `log`. The stop thread runs the stop callbacks of the tokens that the
-///   library hands out (lost(), revocation_requested(), hand_over_requested()) and nothing else, so
-///   a slow listener never delays the news of a loss. A stop callback may run at the same time as a
-///   listener or a handler. It must not throw (std::terminate). Blocking calls of this library fail
-///   on both threads with errc::would_deadlock. What a function has captured is destroyed on a
-///   thread of the user's or on the callback thread, never on the library's event thread.
+///   of its own, on each of them one at a time and in order. The *callback thread* runs listeners,
+///   handlers, `reserved` and `log`. The *stop thread* runs the stop callbacks of the tokens that
+///   the library hands out (lost(), revocation_requested(), hand_over_requested()) and nothing
+///   else, so a slow listener never delays the news of a loss. A stop callback may run at the same
+///   time as a listener or a handler, and must not throw (std::terminate). Blocking calls of this
+///   library fail on both threads with errc::would_deadlock.
+/// - Captures: what a function has captured is destroyed on a thread of the user's or on the
+///   callback thread, never on the library's event thread.
 /// - Slow callbacks: the first function on each of the two threads that runs for more than a tenth
-///   of the session timeout is reported through `log`. That line waits for the callback thread.
-///   While a function there does not return, only callback_running_for() shows it.
+///   of the session timeout is reported through `log`. The line waits until the callback thread is
+///   free. Until then only callback_running_for() shows the delay.
 /// - Lifetime: recipes and holds may outlive the client; they are closed with it. Destroying the
 ///   last client ends the library's event thread. A client that was moved from is closed.
 /// - Fork: in a forked child, every object made before the fork is inert. Calls fail with
 ///   errc::forked, valid() is false, destructors do nothing. The child may connect a new client.
-/// - Errors: calls that need an open client throw errc::closed, also in the constructors of
-///   recipes.
-/// - Cost: an idle client sends one small read every 5/16 of the session timeout T. While it holds
-///   something or is next in line, it sends one quorum write every T/7, however many holds it has,
-///   and one more T/16 after a first write. Its two threads sleep while there is nothing to call.
+/// - Errors: calls that need an open client throw errc::closed, and so do constructors of recipes.
+/// - Cost: an idle client sends one small read every 5/16 of the session timeout T. A client that
+///   holds something, or is next in a queue, sends one quorum write every T/7, however many holds
+///   it has. After the first write of an idle client, another one follows T/16 later. The two
+///   threads sleep while there is nothing to call.
 class client {
 public:
     using state_listener = std::function<void(connection_state)>;

@@ -55,16 +55,16 @@ public:
 
     /// Waits until `participants` are present and a round begins for all of them.
     ///
-    /// - Blocks: until then. If the session is lost, the participant takes a new place in the next
-    ///   one.
+    /// - Blocks: until then. If the session is lost, the participant takes a new place in its next
+    ///   session.
     /// - Returns false if stop was requested or the time was over. Then no other participant relied
     ///   on this one. Exception: if the servers cannot be reached for a second meanwhile, the place
     ///   is given up nevertheless, and the others may see a loss.
     /// - Errors: errc::invalid_argument if it is inside already; those of mutex::acquire().
     /// - Cost: 4 requests in 1 round trip. The last to arrive: 1 more, 2 round trips. Those that
     ///   wait: 2 more. When the round begins, each receives an event and reads 3 times. One of
-    ///   those that wait also watches for arrivals: 4 reads for each. For n participants, about 13
-    ///   n requests.
+    ///   those that wait also watches for arrivals: 4 reads for each arrival. In all, about 13 n
+    ///   requests for n participants.
     bool enter(std::stop_token stop = {});
 
     /// Gives up this participant's place, and waits until all participants of the round have left.

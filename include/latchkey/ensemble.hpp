@@ -35,7 +35,7 @@ struct counters {
     std::uint64_t creates = 0;
     std::uint64_t removes = 0;
     std::uint64_t gets = 0;
-    std::uint64_t exists = 0;  ///< among them what idle clients send as a sign of life
+    std::uint64_t exists = 0;  ///< idle clients send them as a sign of life
     std::uint64_t children = 0;
     std::uint64_t sets = 0;
     std::uint64_t multis = 0;  ///< transactions that could change something

@@ -23,7 +23,7 @@ struct member {
     std::string data;             ///< what the member publishes; untrusted
     std::int64_t session_id = 0;  ///< the session that owns its znode
     std::int64_t czxid = 0;       ///< of its present znode; a new one after each lost session
-    std::int32_t version = 0;     ///< how often its data has changed since then then
+    std::int32_t version = 0;     ///< how often its data has changed since then
     bool operator==(const member&) const = default;
 };
 
@@ -31,7 +31,8 @@ struct member {
 ///
 /// If the session is lost, or another client deletes the znode, the member joins again by itself,
 /// with the same name and its newest data. Until then the other clients do not see it. If the
-/// servers refuse that (a changed ACL, a quota), the client logs it and tries again.
+/// servers refuse to let it join again (a changed ACL, a quota), the client logs that and tries
+/// again.
 ///
 /// - Threads: any thread may call const members. The caller must serialize calls of the others.
 /// - Lifetime: may outlive the group object. Closing the client ends it.

@@ -63,8 +63,8 @@ public:
     leader_observer(const leader_observer&) = delete;
     leader_observer& operator=(const leader_observer&) = delete;
 
-    /// When it has returned, the listener is not running and will not run. Only if the listener
-    /// itself destroys the observer, the listener is still running then.
+    /// When it has returned, the listener is not running and will not run again. (A listener that
+    /// destroys its own observer runs to its end.)
     ~leader_observer();
 
     /// The leader that was seen last; nothing if there was none, or nothing was seen yet. Sends no

@@ -19,22 +19,23 @@ enum class suspended_policy : std::uint8_t {
     step_down,
 };
 
-/// Makes a candidate take part in priorities and transfers: how much it is preferred, and how
-/// carefully the leadership changes hands. Leadership that was transferred to a candidate of lower
-/// priority returns later, as the hysteresis allows. No time may be longer than a year.
+/// Makes a candidate take part in priorities and transfers: how much it is preferred to others, and
+/// how carefully the leadership changes hands. If the leadership was transferred to a candidate of
+/// lower priority, it returns after the hysteresis time. No time may be longer than a year.
 struct leader_preference {
     /// A leader that takes part hands over to a candidate of strictly higher priority. From
     /// -1,000,000 to 1,000,000.
     int priority = 0;
 
     /// How long a higher-priority candidate must have been present, by the leader's clock, before
-    /// the leader offers to hand over. Also the minimum time between two offers to the same
-    /// candidate, and how long a candidate is not preferred to others after a term of its own has
-    /// ended, for any reason.
+    /// the leader offers to hand over. Also the minimum time between two such offers to the same
+    /// candidate, which is never less than a second. After a term of its own has ended, for any
+    /// reason, a candidate is not preferred to others for this time.
     std::chrono::milliseconds hysteresis{10'000};
 
-    /// How long a candidate is not preferred to others after it has come back, if it was the last
-    /// leader that ended without giving up (its id is compared).
+    /// How long a candidate that failed as the leader is not preferred to others after it has come
+    /// back. A leader failed if its term ended without resigning; the candidate is recognized by
+    /// its id.
     std::chrono::milliseconds cool_down{60'000};
 
     /// How long a leader may continue after leadership::hand_over_requested(). After that the latch

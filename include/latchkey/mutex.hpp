@@ -62,20 +62,20 @@ public:
     ///
     /// - Blocks: until the lock is acquired, the call is canceled, or it fails. Continues to wait
     ///   while the client is `suspended`. After `lost` it joins again at the tail.
-    /// - Cancel: a stop request on options.stop returns an empty hold. Boost.Thread's interrupt()
-    ///   throws boost::thread_interrupted.
+    /// - Cancel: a stop request on options.stop makes it return an empty hold. Boost.Thread's
+    ///   interrupt() makes it throw boost::thread_interrupted.
     /// - Errors: errc::not_authorized, closed, authentication_failed, sequence_exhausted,
     ///   malformed_participant, quota_exceeded, ephemeral_parent, forked, would_deadlock (in a
     ///   callback). Contention is not an error.
-    /// - Afterwards: unless a hold was returned, the participant's znode is gone, or the client
-    ///   deletes it repeatedly until it is.
+    /// - Afterwards: if no hold is returned, the participant's znode is gone, or the client repeats
+    ///   its delete until it is.
     /// - Cost, uncontended: 2 requests in 1 round trip, plus one request for each level of the path
-    ///   that is not known to exist. A hold that lasts sends one more read, which no call waits
-    ///   for.
+    ///   that is not known to exist. A hold that lasts longer than 10 ms sends one more read, which
+    ///   no call waits for.
     /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor
-    ///   leaves. One more round trip if the predecessor was not the holder. Each reconnect: 2
-    ///   reads.
-    /// - Participants of one client that join a queue together share their lists. That may take
+    ///   leaves. One more round trip if the predecessor was not the holder. Each reconnect while it
+    ///   waits: 2 reads.
+    /// - Participants of one client that join a queue together share their lists, which may take
     ///   each of them one more round trip.
     [[nodiscard]] hold acquire(acquire_options options = {});
     [[nodiscard]] hold acquire(acquire_options options, std::error_code& ec);
