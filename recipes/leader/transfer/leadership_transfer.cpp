@@ -5,7 +5,7 @@
 
 #include <utility>
 
-// A candidate's part: its mailbox, the offers that it accepts, and what became of its last term.
+// The part of a candidate: its mailbox, the offers that it accepts, and how its last term ended.
 
 namespace latchkey {
 
@@ -53,7 +53,7 @@ void leadership_transfer::leave() {
 
 // ---- after a failure ----
 
-/// Nobody is offered the leadership right after it has failed as a leader.
+/// A candidate that has failed as a leader is not offered the leadership right after that.
 void leadership_transfer::look_for_failures() {
     core_->submit(
         request::get(as_->directory),
@@ -70,7 +70,7 @@ void leadership_transfer::on_last_record(const reply& r) {
         cool_down(how_.cool_down);
     } else if (last && last->is == leader_record::state::leading && last->id == who_->id &&
                last->znode != name_of(znode_)) {
-        // Unless it is another one of that name, which leads.
+        // Unless that is another candidate with the same id, which leads.
         core_->submit(request::get(join_path(as_->directory, last->znode)),
                       while_same(&leadership_transfer::place_, [this](const reply& its) {
                           if (!its.ok()) {
@@ -83,7 +83,7 @@ void leadership_transfer::on_last_record(const reply& r) {
     open_mailbox();
 }
 
-/// Until then it is preferred to nobody.
+/// Until then the candidate has the lowest priority.
 void leadership_transfer::cool_down(std::chrono::nanoseconds time) {
     const auto end = time_after(core_->loop(), time);
     if (cooling_ && end <= cool_ends_) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-// A leader's part: who might lead better, and offers.
+// The part of a leader: better candidates, and offers to them.
 
 namespace latchkey {
 
@@ -12,10 +12,10 @@ std::chrono::nanoseconds leadership_transfer::patience() const {
     return core_->session_timeout() / 6;
 }
 
-/// Who was not waited for by anybody, or was chosen for it, begins at once.
+/// A candidate that did not have to wait, or was chosen by a leader, begins at once.
 void leadership_transfer::begin(const std::string& path, offered ready) {
     ++term_;
-    offer_stands_ = false;  // an offer is of one znode, and this is another one
+    offer_stands_ = false;  // an offer belongs to one znode, and this is another one
     if (!waited_ || path == invited_) {
         ready({});
         return;
@@ -47,7 +47,7 @@ void leadership_transfer::lead(const std::string& path) {
     list_peers();
 }
 
-/// Who has given up does not get it back before the next one has begun.
+/// A candidate that has given up does not get the leadership back before the next one has begun.
 void leadership_transfer::end_term() {
     ++term_;
     if (std::exchange(leading_, false)) {
@@ -63,13 +63,13 @@ void leadership_transfer::end_term() {
     }
 }
 
-/// The watch on their directory ended with the last connection.
+/// The watch on the directory of mailboxes ended with the last connection.
 void leadership_transfer::session_connected() {
     list_again_.cancel();
     list_peers();
 }
 
-/// While it leads it is told when somebody comes or goes.
+/// While the candidate leads, it watches the mailboxes of the others.
 void leadership_transfer::list_peers() {
     watcher_ =
         std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
@@ -148,7 +148,7 @@ void leadership_transfer::carry_out() {
         });
 }
 
-/// What was not heard of before the session or the client ended may have been accepted.
+/// An offer whose outcome was unknown when the session or the client ended may have been accepted.
 void leadership_transfer::end_order(leader_latch::transfer what) {
     using enum leader_latch::transfer;
     const order ended = std::move(orders_.front());
@@ -156,7 +156,7 @@ void leadership_transfer::end_order(leader_latch::transfer what) {
     ended.done(what == not_accepted && over() ? not_leading : what);
 }
 
-/// The term is, too, whether it knows that already or not.
+/// Then the term is over too, even if it does not know that yet.
 bool leadership_transfer::over() const {
     return core_->session_id() == 0 || core_->closed_why();
 }
@@ -213,7 +213,7 @@ void leadership_transfer::offer(const reachable_candidate& to,
             [this, made = made.get(), done = std::move(done)](const retrying_operation::result& r) {
                 busy_ = false;
                 const bool accepted = leading_ && r.reached;
-                handing_over_ = handing_over_ || accepted;  // somebody may want that, too
+                handing_over_ = handing_over_ || accepted;  // other clients may ask for it
                 offer_stands_ = offer_stands_ || (!r.reached && made->stands());
                 if (r.why) {
                     core_->log("the leadership cannot be offered: " + r.why.detail);
