@@ -55,12 +55,12 @@ public:
     /// set(), and errc::not_empty if other znodes were created below it.
     void remove();
 
-    /// Waits until the barrier does not exist.
+    /// Waits until the barrier does not exist, and returns true.
     ///
     /// - Cost: 2 requests in 1 round trip, one of them a write that changes nothing. Then no
     ///   requests until the barrier is removed.
     /// - Blocks: until then, also through lost sessions. Returns false when `stop` is requested.
-    ///   Boost.Thread's interrupt() throws boost::thread_interrupted.
+    ///   Boost.Thread's interrupt() makes it throw boost::thread_interrupted.
     /// - Errors: errc::not_authorized, closed, forked, would_deadlock.
     bool wait(std::stop_token stop = {});
 

@@ -26,13 +26,12 @@ namespace latchkey {
 ///     latchkey::hold one = licenses.acquire();
 ///
 /// As in Curator, participants queue in `locks/` below the path, and each permit is a znode in
-/// `leases/`, where every child counts. The limit is not stored: each program gives it, and a
-/// program that gives another limit goes unnoticed. Unlike in Curator, several permits are taken in
-/// one transaction, and only when all of them are free.
+/// `leases/`, where every child counts. The limit is not stored: each program gives it, and
+/// programs that give different limits are not noticed. Unlike in Curator, several permits are
+/// taken in one transaction, and only when all of them are free.
 ///
-/// - Guarantee: that of `hold`, for all its permits together. In addition, no grant takes the
-///   permits that are taken above the limit of this object. Fencing tokens only identify the
-///   holder.
+/// - Guarantee: that of `hold`, for all its permits together. In addition, no grant makes the
+///   permits in use exceed the limit of this object. Fencing tokens only identify the holder.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
 class curator_semaphore {

@@ -15,15 +15,16 @@ inline constexpr std::string_view file_locks = "/files";
 ///     latchkey::shared_mutex m(zk, latchkey::file_lock_path("/srv/shared/catalog"));
 ///     std::shared_lock reading(m);
 ///
-/// A file has one lock, whatever name is used for it: the name is made absolute, "." and ".." are
+/// A file has one lock, whatever name is used for it. The name is made absolute, "." and ".." are
 /// removed, and symbolic links are followed, even if their target does not exist yet. The file need
-/// not exist. Its directories should exist, because a link that is created in their place later
-/// would change the path. Names that cannot be resolved to each other have different locks: hard
-/// links, and storage that hosts mount at different paths. Agree on a key there, and use
-/// key_lock_path().
+/// not exist. Its directories should exist: a link that is created in their place later would
+/// change the path.
 ///
-/// Sends no request. Errors: errc::invalid_argument names the file (no name, or a directory of its
-/// path cannot be read) or the directory.
+/// Names that cannot be resolved to each other have different locks: hard links, and storage that
+/// hosts mount at different paths. Agree on a key there, and use key_lock_path().
+///
+/// Sends no request. Errors: errc::invalid_argument names the file (it has no name, or a directory
+/// of its path cannot be read) or the `directory` at fault.
 [[nodiscard]] std::string file_lock_path(const std::filesystem::path& file,
                                          std::string_view directory = file_locks);
 
@@ -31,9 +32,9 @@ inline constexpr std::string_view file_locks = "/files";
 /// canonical name of a file is also its key, so a host on which the file has this name may use
 /// either function.
 ///
-/// The path is one level below the directory and shows the key: letters, digits, '.', '_' and '-'
-/// as they are, '/' as ':', other bytes as %XX. If that would be longer than about 200 bytes, the
-/// path has a checksum and the end of the key. Errors: errc::invalid_argument for an empty key.
+/// The path is one level below `directory` and shows the key: letters, digits, '.', '_' and '-' as
+/// they are, '/' as ':', other bytes as %XX. A key that would take more than about 200 bytes is
+/// shown as a checksum and its end. Errors: errc::invalid_argument for an empty key.
 [[nodiscard]] std::string key_lock_path(std::string_view key,
                                         std::string_view directory = file_locks);
 

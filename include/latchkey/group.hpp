@@ -111,13 +111,13 @@ public:
 
     /// Joins as `name`, and waits until the servers have confirmed it.
     ///
-    /// - Blocks: until then. A stop request returns an empty membership. Boost.Thread's interrupt()
-    ///   throws boost::thread_interrupted.
-    /// - Names: a name that another session has is waited for. A process that was killed and starts
-    ///   again gets its name when its old session has ended. One client must not join twice under
-    ///   one name. If it joins again under a name that it has just left or given up, its znode may
-    ///   be deleted and created once more, when the connection broke or requests were in flight at
-    ///   that moment.
+    /// - Blocks: until then. A stop request makes it return an empty membership. Boost.Thread's
+    ///   interrupt() makes it throw boost::thread_interrupted.
+    /// - Names: if another session has the name, join() waits for it. A process that was killed and
+    ///   starts again gets its name when its old session has ended. One client must not join twice
+    ///   under one name. If it joins again under a name that it has just left or given up, its
+    ///   znode may be deleted and created once more, when the connection broke or requests were in
+    ///   flight at that moment.
     /// - Errors: errc::invalid_argument if the name is not one component of a path, or the data is
     ///   too large; not_authorized, quota_exceeded, ephemeral_parent, closed, forked,
     ///   would_deadlock.

@@ -106,11 +106,11 @@ public:
     ///
     /// - Returns: a term that was valid. An empty one when `stop` is requested or the time is over;
     ///   this object remains a candidate then.
-    /// - Blocks: until then. Boost.Thread's interrupt() throws boost::thread_interrupted.
+    /// - Blocks: until then. Boost.Thread's interrupt() makes it throw boost::thread_interrupted.
     /// - Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
-    ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent; it continues
-    ///   to try). errc::closed after close() of the latch or the client; authentication_failed,
-    ///   forked, would_deadlock.
+    ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent); the
+    ///   candidate continues to try. errc::closed after close() of the latch or the client;
+    ///   authentication_failed, forked, would_deadlock.
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop = {});
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop, std::error_code& ec);
 

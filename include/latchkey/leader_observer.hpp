@@ -36,8 +36,8 @@ struct leader_info {
 ///
 /// - Reports: the first participant in the queue is the leader. It is reported as soon as it is
 ///   seen there, again when it has published its token and data, and each time it changes the data.
-///   Curator's leaders publish neither. An elected leader that is paused looks like one that works;
-///   its token guards what it does, not the knowledge of others.
+///   Curator's leaders publish neither. A leader whose process is stopped looks like one that
+///   works: rely on its token, not on a report, to refuse what it does too late.
 /// - Order: changes are reported in order. "No leader" is always reported between two leaders, even
 ///   if one process is elected twice in a row (A, none, A). A report is never older than an earlier
 ///   one.

@@ -23,7 +23,8 @@ namespace latchkey {
 ///
 /// One transaction joins the queue of every path, as a mutex on that path does. So every directory
 /// sees two multi_mutexes in the same order, and neither can wait for the other. If the paths do
-/// not fit into one transaction, the constructor fails; they are never taken one by one.
+/// not fit into one transaction, the constructor fails: they are never taken one by one. Servers
+/// that cannot do the transaction cause errc::unsupported.
 ///
 /// - Guarantee: that of `hold`, for every path. One fencing token serves all paths. On each path it
 ///   is above the tokens of earlier holders and below those of later ones. It is the czxid of the
@@ -33,8 +34,8 @@ namespace latchkey {
 ///   with a multi_mutex of both: the program waits behind the multi_mutex, which waits for the
 ///   program. Take several of these paths with a multi_mutex, or try and back off as std::lock()
 ///   and boost::lock() do.
-/// - Waiting: it keeps its place in every queue. Participants behind it wait also where it is
-///   already first. Take few paths, and hold them briefly.
+/// - Waiting: it keeps its place in every queue. In a queue where it is already first, the
+///   participants behind it wait as well. Take few paths, and hold them briefly.
 /// - Loss: if another client deletes one of the znodes, all paths are lost; the other znodes go
 ///   with the release. A waiter that loses one znode joins all queues again at their tails.
 /// - Participants and revoke(): use a mutex on one of the paths. A request for one path is a
@@ -44,9 +45,9 @@ class multi_mutex {
 public:
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
-    /// The paths in any order; one that is named twice counts once. No request is sent. Errors:
-    /// errc::invalid_argument for no path, a path that mutex refuses, one that lies below another
-    /// one, and more than fit into one request (at least 500 of the longest).
+    /// Takes the paths in any order; a path that is given twice counts once. Sends no request.
+    /// Errors: errc::invalid_argument for no path, a path that mutex refuses, a path that lies
+    /// below another one, or more paths than fit into one request (at least 500 of the longest).
     multi_mutex(client& c, std::vector<std::string> paths, mutex_options options = {});
     multi_mutex(const multi_mutex&) = delete;
     multi_mutex& operator=(const multi_mutex&) = delete;

@@ -51,8 +51,8 @@ public:
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
     /// Sends no request. Errors: errc::invalid_argument names the path or the data at fault. A path
-    /// follows ZooKeeper's rules and is UTF-8 without control characters, without "." and ".."
-    /// components, of at most 1024 bytes.
+    /// follows ZooKeeper's rules. It is UTF-8 of at most 1024 bytes without control characters, has
+    /// no "." or ".." component, and is not below /zookeeper.
     mutex(client& c, std::string path, mutex_options options = {});
     mutex(const mutex&) = delete;
     mutex& operator=(const mutex&) = delete;

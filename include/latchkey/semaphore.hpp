@@ -26,11 +26,11 @@ namespace latchkey {
 ///
 /// The data of the znode at the path is the limit. Participants wait in `queue/` below the path,
 /// and their permits are znodes in `permits/`. An acquire of several permits takes all of them at
-/// once, so two participants that each want two of two permits cannot block each other with one
+/// once. So two participants that each want two of two permits cannot block each other with one
 /// each. A large request holds back the smaller ones behind it.
 ///
-/// - Guarantee: that of `hold`. In addition, no grant takes the permits that are taken above the
-///   limit. The fencing token of a permit only identifies its holder, because there are several.
+/// - Guarantee: that of `hold`. In addition, no grant makes the permits in use exceed the limit.
+///   The fencing token of a permit only identifies its holder, because there are several holders.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
 class semaphore {
@@ -39,8 +39,8 @@ public:
 
     /// A semaphore of `limit` permits. The first acquire creates it, or compares `limit` with the
     /// one that is stored. If they differ, the acquire fails with errc::invalid_argument, which
-    /// names both; after a resize(), objects with the earlier limit continue to work. The
-    /// constructor sends no request.
+    /// names both. After a resize(), objects that were given the earlier limit continue to work.
+    /// The constructor sends no request.
     semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options = {});
 
     /// A semaphore that exists already, with its stored limit. If it does not exist, calls fail
@@ -89,9 +89,9 @@ public:
                        acquire_handler handler);
 
     /// Changes the stored limit. Present holds stay, even if they exceed a lower limit; nothing
-    /// more is granted until the permits that are taken fit. Objects that were given the earlier
-    /// limit continue to work. Cost: 2 requests, 2 round trips. Errors: errc::version_mismatch if
-    /// another client resized at the same time; no_such_znode, not_authorized, indeterminate.
+    /// more is granted until the permits in use fit. Objects that were given the earlier limit
+    /// continue to work. Cost: 2 requests, 2 round trips. Errors: errc::version_mismatch if another
+    /// client resized at the same time; no_such_znode, not_authorized, indeterminate.
     void resize(std::uint32_t limit);
 
     /// The stored limit. Cost: 1 request, 1 round trip.
