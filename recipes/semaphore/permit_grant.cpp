@@ -116,7 +116,7 @@ std::uint64_t permit_grant::taken() const noexcept {
     return terms_.leases ? taken_->names.size() : permits_taken(taken_->names);
 }
 
-/// A refusal that waiting does not change, if what was seen is one.
+/// What was seen and will not change by waiting.
 failure permit_grant::refusal() const {
     const std::string name = '"' + escaped(terms_.semaphore) + '"';
     const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
@@ -183,7 +183,7 @@ void permit_grant::take() {
     ++step_;
     directory_refused_ = result_code::ok;
     if (!taken_->ok()) {
-        // There have been no permits for a while, and the servers have removed the empty container.
+        // Nobody has had a permit for long, and the servers have removed the empty container.
         core_->submit(request::create(terms_.directory, {}, create_mode::container, as_->access),
                       [weak = weak_from_this(), step = step_](const reply& r) {
                           const auto self = weak.lock();
@@ -222,7 +222,7 @@ void permit_grant::on_taken(znode_swap::result r, failure why) {
         case done:
             owner_->on_admitted({.paths = permits_, .found = in_doubt});
             break;
-        case guard_failed:  // the limit was changed, or the directory does not exist
+        case guard_failed:  // resized meanwhile, or the directory is not there
             if (directory_refused_ != result_code::ok) {
                 owner_->on_refused(failure_of(directory_refused_, terms_.directory));
             } else {
@@ -234,7 +234,7 @@ void permit_grant::on_taken(znode_swap::result r, failure why) {
             break;
         case refused:
             if (in_doubt) {
-                core_->deletes().add(permits_, nullptr);  // what remained of them
+                core_->deletes().add(permits_, nullptr);  // what was left of them
             }
             owner_->on_refused(std::move(why));
             break;

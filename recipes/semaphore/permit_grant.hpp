@@ -16,14 +16,13 @@
 
 namespace latchkey {
 
-/// At the head of a semaphore's queue, waits until enough permits are free and takes them.
+/// Waits, at the head of a semaphore's queue, until enough permits are free, and takes them.
 ///
-/// Only the first in the queue takes permits, and it leaves the queue in the same transaction. So a
-/// new first participant sees all permits that were taken before. Permits may have been given back
-/// since, so an old view can only count too many.
+/// Only heads take permits, and in the same transaction leave the queue. So the view of a new head
+/// holds all that were taken before: one that is out of date can only count too many.
 class permit_grant final : public grant_step, public std::enable_shared_from_this<permit_grant> {
 public:
-    /// `terms` are those of `as`. `prefix` is the prefix of the names of this attempt.
+    /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
                  const permit_terms& terms,
@@ -31,13 +30,12 @@ public:
                  owner& o);
     ~permit_grant() override;
 
-    /// Asks what is free, for begin() to use. Sent right behind the request that may show that this
-    /// participant is the first, it costs no round trip; it is sent again behind each later one.
-    /// Fails if the request can never fit.
+    /// Asks what is free, for begin() to use: sent right behind what tells that we are the first,
+    /// it costs no round trip; and again behind whatever takes its place. Refuses what can never
+    /// fit.
     void look_ahead() override;
 
-    /// An answer to look_ahead() counts if this participant was already the first when it was
-    /// asked.
+    /// What was seen ahead counts if it was the first already then.
     void begin(place p) override;
 
     void session_connected() override;
@@ -59,18 +57,18 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
-    const permit_terms& terms_;               ///< kept alive by `as_`
-    const std::vector<std::string> permits_;  ///< the paths of the znodes to create
+    const permit_terms& terms_;               ///< kept by `as_`
+    const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     owner* const owner_;
 
-    std::string place_;  ///< the own place, once this participant may take permits
+    std::string place_;  ///< once it is ours to take permits
     bool wait_ = true;
     std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
-    std::optional<reply> limit_;  ///< if the limit is stored
+    std::optional<reply> limit_;  ///< if it is stored
     std::optional<reply> taken_;
     std::shared_ptr<session::watcher> watcher_;
     std::shared_ptr<znode_swap> exchange_;
-    result_code directory_refused_ = result_code::ok;  ///< why the directory could not be created
+    result_code directory_refused_ = result_code::ok;  ///< why it could not be made
     paced_retry retry_;
 };
 
