@@ -44,7 +44,7 @@ public:
 
     /// Creates the barrier; it may exist already.
     ///
-    /// - Cost: 1 request, plus one for each level of the path that does not exist; 1 round trip.
+    /// - Cost: 1 request, plus one for each level of the path above it; 1 round trip.
     /// - Errors: errc::unreachable if there is no answer within the session timeout (the request
     ///   may have been applied, or may still be). not_authorized, closed, forked, would_deadlock.
     /// - Limit: a busy server may keep a request while the client's connection moves to another

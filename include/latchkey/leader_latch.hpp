@@ -37,10 +37,11 @@ class leader_candidate;
 /// - End of a term: `lost()` is requested, then the listeners are notified, then the znode is
 ///   deleted. Another candidate can be elected only after that, so a listener can finish its work
 ///   first. If the session is gone, the servers do not wait for the listeners.
-/// - Cost of becoming the leader: 1 round trip (3 requests) if there is none, and 1 more request
-///   that no call waits for. After another leader, 2 round trips when it is gone, or 1 if it has
-///   handed over to this candidate. A change of leader wakes one candidate. One that waits costs
-///   two watches.
+/// - Cost of becoming the leader: 3 requests in 1 round trip if there is none, then 1 request for
+///   the record and, after 10 ms, 1 read, which no call waits for. After another leader: 2 round
+///   trips when it is gone (list and record, grant), or 1 if it has handed over to this candidate.
+/// - Cost of waiting: two watches, and nothing else while the candidate is not next. A change of
+///   leader wakes one candidate.
 /// - Threads: any thread may call any member. Lifetime: may outlive the client; closing the client
 ///   closes the latch.
 /// - Znodes: the path is a directory, a container znode that is created when needed. Each candidate
