@@ -261,7 +261,7 @@ void leader_candidate::on_closed() {
     }
 }
 
-// ---- who waits ----
+// ---- calls that wait ----
 
 void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     const auto present = term();

@@ -67,7 +67,7 @@ void leader_watch::forget() {
     vacancy_.reset();
 }
 
-// ---- who is the first ----
+// ---- the first in the queue ----
 
 void leader_watch::look() {
     ++step_;
@@ -242,7 +242,7 @@ void leader_watch::on_directory(const reply& r) {
     }
 }
 
-// ---- telling ----
+// ---- reports ----
 
 void leader_watch::tell_leader() {
     if (!published_.last() && published_.begun()) {

@@ -235,7 +235,7 @@ void shared_mutex::async_convert(
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::optional<participant> shared_mutex::first() {
     return impl_->acquire.first(*impl_->as(lock_mode::exclusive));

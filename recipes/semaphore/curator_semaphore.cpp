@@ -113,7 +113,7 @@ void curator_semaphore::async_acquire(std::uint32_t permits,
     impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::uint32_t curator_semaphore::available() {
     const permit_terms& terms = impl_->terms;

@@ -112,7 +112,7 @@ void zookeeper_driver::let_go() {
     closed_handler_ = nullptr;
 }
 
-// ---- what the connection tells
+// ---- events of the connection
 
 void zookeeper_driver::connected() noexcept {
     connected_ = true;
