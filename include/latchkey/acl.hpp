@@ -6,7 +6,7 @@
 
 namespace latchkey {
 
-/// What an identity may do with a znode; values as ZooKeeper has them, combined with `|`.
+/// What an identity may do with a znode. The values are ZooKeeper's; combine them with `|`.
 enum class permission : std::int32_t {
     read = 1,
     write = 2,
@@ -20,12 +20,12 @@ enum class permission : std::int32_t {
     return static_cast<permission>(static_cast<std::int32_t>(a) | static_cast<std::int32_t>(b));
 }
 
-/// Whether all that is `wanted` is `granted`.
+/// Whether `granted` includes all of `wanted`.
 [[nodiscard]] constexpr bool allows(permission granted, permission wanted) noexcept {
     return (granted | wanted) == granted;
 }
 
-/// One entry of a znode's access control list, for example `{"digest", "user:base64hash",
+/// One entry of an access control list, for example `{"digest", "user:base64hash",
 /// permission::all}`.
 struct acl_entry {
     std::string scheme;
@@ -35,15 +35,15 @@ struct acl_entry {
     bool operator==(const acl_entry&) const = default;
 };
 
-/// A znode's access control list. It never applies to the znode's children by itself.
+/// The access control list of a znode. It does not apply to the znode's children.
 using acl = std::vector<acl_entry>;
 
-/// Everybody may do everything. Anyone who reaches a client port can then release anybody's lock.
+/// Everyone may do everything. Then anyone who reaches a client port can release any lock.
 [[nodiscard]] inline acl open_unsafe_acl() {
     return {{"world", "anyone", permission::all}};
 }
 
-/// Only the identity that created a znode may touch it. All participants must then share one
+/// Only the identity that created a znode has access to it. All participants must then use the same
 /// identity: a waiter reads its predecessor's znode, and a release deletes from the shared
 /// directory.
 [[nodiscard]] inline acl creator_only_acl() {

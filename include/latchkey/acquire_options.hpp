@@ -7,13 +7,13 @@
 
 namespace latchkey {
 
-/// What a single acquire may be given.
+/// Options of a single acquire.
 struct acquire_options {
-    /// Leaves the queue when requested; the result is an empty hold.
+    /// A stop request cancels the acquire: it leaves the queue and returns an empty hold.
     std::stop_token stop = {};
 
-    /// Told on the callback thread when the place in the queue is reserved, and again whenever it
-    /// had to be reserved anew after a loss of the session. Not told by try_acquire().
+    /// Called on the client's callback thread when the participant has its place in the queue, and
+    /// again each time it has joined anew after a lost session. try_acquire() does not call it.
     std::function<void(const place&)> reserved = {};
 };
 

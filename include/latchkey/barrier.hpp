@@ -14,46 +14,58 @@
 
 namespace latchkey {
 
-/// A barrier that stands on a path until somebody takes it away: Curator's DistributedBarrier.
+/// A barrier on a path: clients that wait at it continue when it is removed. Curator's
+/// DistributedBarrier.
 ///
-/// It is a persistent znode: it stands while it exists, whatever becomes of who made it.
+///     latchkey::barrier migration(zk, "/migration");
+///     migration.set();     // one program, before it starts
+///     migration.wait();    // others: continue after migration.remove()
 ///
-/// - Cost of taking it away: every client that waits gets one event. All of them go on, so that is
-///   what there is to tell.
-/// - Threads: all members from any thread. Lifetime: calls that wait end with the client
-///   (errc::closed), not with this object.
+/// The barrier is a persistent znode. It exists until a client removes it, even if the client that
+/// set it is gone.
+///
+/// - Guarantee: wait() does not return true while the barrier has existed without a break since
+///   before the call, whichever server answers.
+/// - Cost of remove(), for the others: each client that waits receives one event.
+/// - Threads: any thread may call any member.
+/// - Lifetime: calls that wait end with the client (errc::closed), not with this object.
 class barrier {
 public:
-    /// True when the barrier is not there; false when the time was over or a stop requested.
+    /// Receives true if the barrier did not exist or was removed, false if the time was over or
+    /// stop was requested.
     using wait_handler = std::function<void(std::error_code, bool)>;
 
-    /// No request is sent. Errors: errc::invalid_argument for the path or the data, as mutex's.
+    /// Sends no request. Errors: errc::invalid_argument for the path or the data, as mutex's
+    /// constructor.
     barrier(client& c, std::string path, mutex_options options = {});
     barrier(const barrier&) = delete;
     barrier& operator=(const barrier&) = delete;
     ~barrier();
 
-    /// Makes it stand; it may already. Cost: 1 request, one more a level of the path, 1 round trip.
-    /// Errors: errc::unreachable within the session timeout (it may be done, or may come yet),
-    /// not_authorized, closed, forked, would_deadlock. A request that a busy server has kept while
-    /// the connection went elsewhere and came back may come yet as well, after a remove().
+    /// Creates the barrier; it may exist already.
+    ///
+    /// - Cost: 1 request, plus one for each level of the path above it; 1 round trip.
+    /// - Errors: errc::unreachable if there is no answer within the session timeout (the request
+    ///   may have been applied, or may still be). not_authorized, closed, forked, would_deadlock.
+    /// - Limit: a busy server may keep a request while the client's connection moves to another
+    ///   server and back. Such a request may be applied late, even after a remove().
     void set();
 
-    /// Takes it away; it may be gone already. Cost: 1 request. Errors as set(), and
-    /// errc::not_empty if somebody has put znodes below it.
+    /// Removes the barrier; it may be gone already. Cost: 1 request, 1 round trip. Errors: as
+    /// set(), and errc::not_empty if other znodes were created below it.
     void remove();
 
-    /// Waits until it does not stand.
+    /// Waits until the barrier does not exist, and returns true.
     ///
-    /// - Cost: 2 requests in 1 round trip, one of them a write that changes nothing, then nothing
-    ///   until it goes. A barrier that was set before the call is seen.
-    /// - Blocks: until then, through any loss of the session; a stop request or Boost.Thread's
-    ///   interrupt() ends it.
+    /// - Cost: 2 requests in 1 round trip, one of them a write that changes nothing. Then no
+    ///   requests until the barrier is removed.
+    /// - Blocks: until then, also through lost sessions. Returns false when `stop` is requested.
+    ///   Boost.Thread's interrupt() makes it throw boost::thread_interrupted.
     /// - Errors: errc::not_authorized, closed, forked, would_deadlock.
     bool wait(std::stop_token stop = {});
 
-    /// The same with one total deadline. Zero or less only looks; errc::unreachable if no server
-    /// answers within the session timeout then.
+    /// wait() with one time limit; returns false when the time is over. Zero or less: looks once,
+    /// and fails with errc::unreachable if no server answers within the session timeout.
     template <duration_like Duration>
     bool wait_for(const Duration& limit, std::stop_token stop = {}) {
         return wait_within(to_nanoseconds(limit), std::move(stop));
@@ -64,7 +76,7 @@ public:
         return wait_within(time_left(deadline), std::move(stop));
     }
 
-    /// The same without blocking; `handler` is called once, on the client's callback thread.
+    /// wait() without blocking. `handler` is called once, on the client's callback thread.
     void async_wait(std::chrono::nanoseconds limit, std::stop_token stop, wait_handler handler);
 
     [[nodiscard]] const std::string& path() const noexcept;

@@ -5,11 +5,11 @@
 
 namespace latchkey {
 
-/// CLOCK_BOOTTIME as a chrono clock: monotonic, and it runs on while the machine is suspended.
+/// CLOCK_BOOTTIME as a chrono clock: monotonic, and it also runs while the machine is suspended.
 ///
-/// Validity is measured on it, because a session expires on the servers whether or not this machine
-/// is awake; `std::chrono::steady_clock` stops during suspend and would let a holder believe too
-/// long.
+/// Holds measure their validity on it, because a session expires on the servers whether or not this
+/// machine is awake. `std::chrono::steady_clock` stops during a suspend, so a hold would stay valid
+/// for too long.
 struct boottime_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

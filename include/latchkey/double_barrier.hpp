@@ -15,30 +15,36 @@
 
 namespace latchkey {
 
-/// Lets a number of participants begin together and end together, round after round: Curator's
+/// Lets a number of participants begin together and end together, round after round. Curator's
 /// DistributedDoubleBarrier.
 ///
-/// A participant is a znode below the path. When enough are there, the one that came last makes
-/// the znode `ready` beside them; each deletes its own when it leaves, and waits for the others'.
+///     latchkey::double_barrier step(zk, "/simulation/step", 8);
+///     step.enter();    // returns when all 8 have entered
+///     compute();
+///     step.leave();    // returns when all 8 have left
 ///
-/// - Guarantee: a round begins only at a moment at which all its participants are there, each with
-///   a session that lives: the servers check it in the same transaction. When leave() has returned
-///   true, every Latchkey participant of the round has left by itself; that one's session
-///   ended instead is errc::participant_lost, for each of the others.
-/// - Limits: Curator's participants count how many are there and look no closer, and a
-///   round that one of them opens has no list of its participants: nobody is told of a loss then.
-/// - Rounds: who comes while a round is on waits for the next one, also if it is the same
-///   participant again, that was quicker than the others. 1,000 take part in one at most.
-/// - Threads: all members from any thread; one call of enter or leave at a time.
-/// - Lifetime: destroying an object that is inside gives its place up; the others are told as of a
-///   loss.
+/// A participant is a znode below the path. When enough are present, the last one to arrive creates
+/// the znode `ready` beside them. Each participant deletes its znode when it leaves, and waits
+/// until the others have deleted theirs.
+///
+/// - Guarantee: a round begins only while all its participants are present with live sessions; the
+///   servers check this in the same transaction. leave() returns true only when every Latchkey
+///   participant of the round has called leave() itself. If the session of a participant ended
+///   instead, all others get errc::participant_lost.
+/// - Limits: Curator's participants only count how many are present. A round that a Curator
+///   participant begins has no list of its participants, so no loss is reported. Delete the
+///   directory only when it is unused.
+/// - Rounds: a participant that arrives during a round waits for the next one, even if it took part
+///   in the present round and was faster than the others. At most 1,000 participants in a round.
+/// - Threads: any thread may call any member, but only one enter or leave call at a time.
+/// - Lifetime: destroying an object that is inside gives up its place; the others see a loss.
 class double_barrier {
 public:
-    /// True when the barrier was passed; false when the time was over or a stop requested.
+    /// Receives true if the barrier was passed, false if the time was over or stop was requested.
     using handler = std::function<void(std::error_code, bool)>;
 
-    /// No request is sent. Errors: errc::invalid_argument for the path or the data, as mutex's, and
-    /// for a number of participants that is not 1 to 1,000.
+    /// Sends no request. Errors: errc::invalid_argument for the path or the data, as mutex's
+    /// constructor, and for a number of participants that is not 1 to 1,000.
     double_barrier(client& c,
                    std::string path,
                    std::uint32_t participants,
@@ -47,28 +53,33 @@ public:
     double_barrier& operator=(const double_barrier&) = delete;
     ~double_barrier();
 
-    /// Waits until `participants` are there, and one round begins for all of them.
+    /// Waits until `participants` are present and a round begins for all of them.
     ///
-    /// - Cost: 4 requests in 1 round trip; the last to come 1 more, 2 round trips; those that wait
-    ///   2 more. At the beginning each gets an event, and reads 3 times. One of those that wait
-    ///   hears of everybody who comes: 4 reads each time. n participants, some 13 n requests.
-    /// - Blocks: until then. After a loss of the session it takes its place again, with the next.
-    /// - False: nobody has counted on this participant; if the others cannot be asked for
-    ///   a second, its place is given up all the same, which they are told of as of a loss.
-    /// - Errors: errc::invalid_argument if it is inside already; mutex::acquire()'s.
+    /// - Blocks: until then. If the session is lost, the participant takes a new place in its next
+    ///   session.
+    /// - Returns false if stop was requested or the time was over. Then no other participant relied
+    ///   on this one. Exception: if the servers cannot be reached for a second meanwhile, the place
+    ///   is given up nevertheless, and the others may see a loss.
+    /// - Errors: errc::invalid_argument if it is inside already; those of mutex::acquire().
+    /// - Cost: 4 requests in 1 round trip. The last to arrive: 1 more, 2 round trips. Those that
+    ///   wait: 2 more. When the round begins, each receives an event and reads 3 times. One of
+    ///   those that wait also watches for arrivals: 4 reads for each arrival. In all, about 13 n
+    ///   requests for n participants.
     bool enter(std::stop_token stop = {});
 
-    /// Gives the own place up, and waits until all of the round have.
+    /// Gives up this participant's place, and waits until all participants of the round have left.
     ///
-    /// - Cost: 5 requests, 2 round trips for the last one. Otherwise one of those that are left is
-    ///   watched, at random: 1 request more, then nothing until it goes, and 3 or 4 again; about
-    ///   ln(n) times.
-    /// - False: the own place is given up, others may be inside.
-    /// - Errors: errc::invalid_argument if it is not inside; errc::session_lost, the own session
-    ///   ended inside, which the others are told; errc::participant_lost; not_authorized, closed.
+    /// - Returns false if stop was requested or the time was over: the own place is given up, and
+    ///   other participants may still be inside.
+    /// - Errors: errc::invalid_argument if it is not inside. errc::session_lost if its own session
+    ///   ended inside; the others see that as a loss. errc::participant_lost; not_authorized,
+    ///   closed.
+    /// - Cost: the last to leave, 5 requests in 2 round trips. Each other one watches a participant
+    ///   that is still inside, chosen at random: 1 request more, then none until that one leaves,
+    ///   then 3 or 4 again. That happens about ln(n) times.
     bool leave(std::stop_token stop = {});
 
-    /// The same with one total deadline.
+    /// enter() and leave() with one time limit.
     template <duration_like Duration>
     bool enter_for(const Duration& limit, std::stop_token stop = {}) {
         return enter_within(to_nanoseconds(limit), std::move(stop));
@@ -89,11 +100,12 @@ public:
         return leave_within(time_left(deadline), std::move(stop));
     }
 
-    /// The same without blocking; `h` is called once, on the client's callback thread.
+    /// enter() and leave() without blocking. `h` is called once, on the client's callback thread.
     void async_enter(std::chrono::nanoseconds limit, std::stop_token stop, handler h);
     void async_leave(std::chrono::nanoseconds limit, std::stop_token stop, handler h);
 
-    /// Entered and not left, in a session that has not been lost as far as this client knows.
+    /// Whether this participant has entered and not left, in a session that is not lost as far as
+    /// this client knows.
     [[nodiscard]] bool inside() const noexcept;
 
     [[nodiscard]] const std::string& path() const noexcept;

@@ -8,8 +8,8 @@
 
 namespace latchkey {
 
-/// Any duration of std::chrono or boost::chrono, so that a recipe is TimedLockable for the guards
-/// of both without a Boost header here.
+/// Any duration of std::chrono or boost::chrono. With it recipes are TimedLockable for the guards
+/// of both, and no Boost header is needed here.
 template <class D>
 concept duration_like = requires(const D& d) {
     { d.count() } -> std::convertible_to<long double>;
@@ -17,19 +17,19 @@ concept duration_like = requires(const D& d) {
     D::period::den;
 };
 
-/// The same for time points, of any precision.
+/// Any time point of std::chrono or boost::chrono, of any precision.
 template <class T>
 concept time_point_like = requires(const T& t) {
     { t.time_since_epoch() } -> duration_like;
     { T::clock::now().time_since_epoch() } -> duration_like;
 };
 
-/// Saturates instead of wrapping: `std::chrono::hours::max()` is "for ever", not a negative number.
-/// NaN is zero.
+/// Converts a duration. Values out of range saturate: `std::chrono::hours::max()` means forever,
+/// not a negative number. NaN becomes zero.
 template <duration_like D>
 [[nodiscard]] constexpr std::chrono::nanoseconds to_nanoseconds(const D& d) noexcept {
     using limits = std::chrono::nanoseconds;
-    // What does not divide a second is reduced first: a count of nanoseconds is then exact.
+    // Reduce the ratio first, so that a count of nanoseconds stays exact.
     constexpr auto common = std::gcd(std::intmax_t{1'000'000'000}, std::intmax_t{D::period::den});
     constexpr long double factor =
         static_cast<long double>(D::period::num) * (1'000'000'000 / common);
@@ -43,8 +43,8 @@ template <duration_like D>
     return limits(ns == ns ? static_cast<limits::rep>(ns) : 0);
 }
 
-/// How long it is until `deadline`, by its own clock; zero when it has passed. The last time point
-/// is never reached.
+/// The time until `deadline`, by the deadline's own clock; zero if it has passed. The last time
+/// point of the clock is never reached.
 template <time_point_like T>
 [[nodiscard]] std::chrono::nanoseconds time_left(const T& deadline) noexcept {
     // Subtracting first could overflow for time_point::max().

@@ -6,30 +6,29 @@
 
 namespace latchkey {
 
-/// What went wrong, in the words of this library. Contention, timeout and cancellation are results,
-/// not errors.
+/// What went wrong. Contention, timeout and cancellation are results, not errors.
 enum class errc {
-    /// A connect string, path, duration, payload or option is not usable; the message names it and
+    /// A connect string, path, duration, data or option cannot be used; the message names it and
     /// the remedy.
     invalid_argument = 1,
-    /// No server answered within the time given; the message says what the last attempt met.
+    /// No server answered in time; the message says why the last attempt failed.
     unreachable,
     /// The session ended (expired, or replaced by the server) before the request was answered.
     session_lost,
     /// The hold is no longer valid: nothing was sent, or the servers refused because the znode is
     /// gone.
     hold_lost,
-    /// A request may or may not have been applied; the connection failed before its answer came.
+    /// The connection failed before the answer, so the request may or may not have been applied.
     indeterminate,
-    /// The access control list of a znode refuses this client.
+    /// A znode's access control list does not let this client do it.
     not_authorized,
-    /// The servers refused the credentials; this client cannot be used any more.
+    /// The servers refused the credentials. This client cannot be used any more.
     authentication_failed,
-    /// A znode that the request needs is not there.
+    /// A znode that the request needs does not exist.
     no_such_znode,
-    /// A znode is there already.
+    /// The znode exists already.
     znode_exists,
-    /// A znode's version is not the one that was asked for.
+    /// The znode has another version than the request requires.
     version_mismatch,
     /// The znode has children and cannot be deleted.
     not_empty,
@@ -37,36 +36,36 @@ enum class errc {
     ephemeral_parent,
     /// A quota set on the path is used up.
     quota_exceeded,
-    /// The directory's 32-bit sequence is at or near its end: use another path, or let the empty
-    /// directory be removed.
+    /// The directory's 32-bit sequence is at or near its end. Use another path, or let ZooKeeper
+    /// remove the empty directory.
     sequence_exhausted,
-    /// The directory holds a znode that looks like a participant and cannot be ordered; the message
-    /// names it.
+    /// The directory contains a znode that looks like a participant and cannot be ordered; the
+    /// message names it.
     malformed_participant,
-    /// The calling thread already holds this lock, or a blocking call was made where it would never
-    /// end.
+    /// The calling thread already holds this lock, or made a blocking call where it would never
+    /// return.
     would_deadlock,
     /// The client was closed.
     closed,
     /// The object was made before a fork and belongs to the parent process.
     forked,
-    /// This build, or the servers, cannot do what was asked.
+    /// This build or the servers cannot do it.
     unsupported,
-    /// A participant's session ended before it had left the barrier: its work may be undone.
+    /// The session of a participant ended before it left the barrier. Its work may be incomplete.
     participant_lost,
-    /// The servers answered with a code that this library has no word for; the message has the
+    /// The servers answered with a code that this library does not know; the message has the
     /// number.
     protocol,
 };
 
-/// Questions about an error that decide what to do next; compare with `==`: `if (ec ==
+/// Conditions that say what to do after an error. Compare with `==`: `if (ec ==
 /// cause::indeterminate)`.
 enum class cause {
-    /// Trying the same again later may succeed.
+    /// The same call may succeed later.
     retryable = 1,
-    /// The request may have been applied, or may yet be.
+    /// The request may have been applied, or may still be.
     indeterminate,
-    /// The session, and every ephemeral znode with it, is gone.
+    /// The session is gone, and with it every ephemeral znode of this client.
     session_lost,
 };
 
@@ -81,8 +80,8 @@ enum class cause {
     return {static_cast<int>(c), cause_category()};
 }
 
-/// The one exception type of this library. `what()` names the value at fault and, where there is
-/// one, the remedy.
+/// The exception that this library throws. `what()` names the value at fault and, if there is one,
+/// the remedy.
 class error : public std::system_error {
 public:
     error(std::error_code code, const std::string& what) : std::system_error(code, what) {}

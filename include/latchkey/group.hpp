@@ -17,23 +17,24 @@
 
 namespace latchkey {
 
-/// One who is in a group.
+/// One member of a group.
 struct member {
     std::string name;
-    std::string data;             ///< what it says of itself; untrusted
-    std::int64_t session_id = 0;  ///< the session that it lives with
-    std::int64_t czxid = 0;       ///< of its present entry; another one after each loss
-    std::int32_t version = 0;     ///< how often its data has changed since
+    std::string data;             ///< what the member publishes; untrusted
+    std::int64_t session_id = 0;  ///< the session that owns its znode
+    std::int64_t czxid = 0;       ///< of its present znode; a new one after each lost session
+    std::int32_t version = 0;     ///< how often its data has changed since then
     bool operator==(const member&) const = default;
 };
 
-/// A place in a group; gives it up when destroyed.
+/// A place in a group, which is given up when this object is destroyed.
 ///
-/// After a loss of the session it enters again by itself, with the same name and the newest data;
-/// so it does when somebody else deletes its znode. Meanwhile the others do not see it. Where that
-/// is refused (an ACL that was changed, a quota), the client's log says so, and it is tried again.
+/// If the session is lost, or another client deletes the znode, the member joins again by itself,
+/// with the same name and its newest data. Until then the other clients do not see it. If the
+/// servers refuse to let it join again (a changed ACL, a quota), the client logs that and tries
+/// again.
 ///
-/// - Threads: const members from any thread, the others need the caller's own order.
+/// - Threads: any thread may call const members. The caller must serialize calls of the others.
 /// - Lifetime: may outlive the group object. Closing the client ends it.
 class membership {
 public:
@@ -44,24 +45,25 @@ public:
     membership& operator=(const membership&) = delete;
     ~membership();
 
-    /// False if it is empty: not entered in time, moved from, or left.
+    /// False if it is empty: not joined in time, moved from, or left.
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// Whether the znode was there when last heard of, in the present session. Who must not be
-    /// taken for present when it is not needs a lock.
+    /// Whether the member's znode existed when the client last heard of it, in the present session.
+    /// This is no guarantee: a member that must never be counted while it is absent needs a lock.
     [[nodiscard]] bool present() const noexcept;
 
     [[nodiscard]] std::string name() const;
 
-    /// Replaces the data, for as long as the membership lasts. Cost: 1 request that nobody waits
-    /// for; each who watches the group gets an event and reads it. Errors:
-    /// errc::invalid_argument for more than fits into one request of 1,000,000 bytes with the path
-    /// and the access control list (join() has the same limit).
+    /// Replaces the data, for as long as the membership lasts. Cost: 1 request that no call waits
+    /// for; each client that watches the group receives an event and reads the data. Errors:
+    /// errc::invalid_argument if the data, the path and the access control list do not fit into one
+    /// request of 1,000,000 bytes; the same limit holds for join().
     void set_data(std::string data);
 
-    /// Gives the place up and empties this object: as hold::release(). A delete names a znode and
-    /// not its owner: who has lost the name to another member, and has not been told yet, deletes
-    /// the other's znode. The other one enters again.
+    /// Gives up the place and empties this object, without waiting, like hold::release(). A delete
+    /// names a znode and not its owner. If this member has lost its name to another one and does
+    /// not know it yet, it may delete the znode of the other member, which then joins again by
+    /// itself.
     void leave() noexcept;
 
 private:
@@ -72,52 +74,61 @@ private:
     std::shared_ptr<state> state_;
 };
 
-/// Who is here: named members on a path, with data, each for as long as its session lives.
+/// Named members on a path, with data, each for as long as its session lives.
 ///
-/// A member is an ephemeral znode of its name below the path, as Curator's GroupMember has it.
+///     latchkey::group workers(zk, "/workers");
+///     latchkey::membership me = workers.join("worker-3", my_address);
+///     const auto watching = workers.watch(
+///         [](const std::vector<latchkey::member>& now) { update_routes(now); });
 ///
-/// - Cost of a join, for the others: nothing, unless they watch(). Each of those that do gets one
-///   event, lists the names and reads the one that is new: w watchers make w lists and w reads.
-///   Nobody reads what it knows already. When many come at once, `pause` bounds it: one list a
-///   pause and watcher, however many have come. Less is not to be had: ZooKeeper's watches
-///   tell that something has changed, not what.
-/// - A leave costs each that watches two events and a list.
-/// - Threads: all members from any thread. Lifetime: memberships and subscriptions outlive it.
+/// A member is an ephemeral znode of that name below the path, as Curator's GroupMember creates it.
+///
+/// - Cost of a join, for the others: nothing for members that do not watch() the group. Each
+///   watcher receives one event, and sends one list and one read of the new member. With many joins
+///   at once, options::pause limits that to one list for each watcher and pause. ZooKeeper's
+///   watches report that something changed, not what, so this is the minimum.
+/// - Cost of a leave: each watcher receives two events and sends one list.
+/// - Threads: any thread may call any member.
+/// - Lifetime: memberships and subscriptions outlive the group object.
 class group {
 public:
     using members_listener = std::function<void(const std::vector<member>&)>;
     using join_handler = std::function<void(std::error_code, membership)>;
 
     struct options {
-        std::optional<acl> access = {};  ///< instead of the client's
-        /// How long a watcher lets changes gather before it lists again; the first one is
-        /// told that much later. From 0 to an hour.
+        std::optional<acl> access = {};  ///< replaces client_options::access
+        /// How long a watcher collects changes before it lists again; its listener is notified that
+        /// much later. From 0 to one hour.
         std::chrono::nanoseconds pause{};
     };
 
-    /// No request is sent. Errors: errc::invalid_argument for the path or the pause.
+    /// Sends no request. Errors: errc::invalid_argument for the path or the pause.
     group(client& c, std::string path);
     group(client& c, std::string path, options how);
     group(const group&) = delete;
     group& operator=(const group&) = delete;
     ~group();
 
-    /// Enters as `name`, and waits until the servers have it.
+    /// Joins as `name`, and waits until the servers have confirmed it.
     ///
-    /// - Cost: 2 requests in 1 round trip, and one a level of the path that is not known to exist.
-    /// - A name that somebody else has is waited for; a process that was killed and starts again
-    ///   gets its own back when the old session has ended. One client must not enter twice under
-    ///   one name; when it enters again under one that it has just left while its connection
-    ///   breaks, or given up while its requests were on their way, its znode may go and come once
-    ///   more.
-    /// - Blocks: until entered. A stop request or Boost.Thread's interrupt(): an empty membership.
-    /// - Errors: errc::invalid_argument, a name that is not one component of a path, or too much
-    ///   data; not_authorized, quota_exceeded, ephemeral_parent, closed, forked, would_deadlock.
+    /// - Blocks: until then. A stop request makes it return an empty membership. Boost.Thread's
+    ///   interrupt() makes it throw boost::thread_interrupted.
+    /// - Names: if another session has the name, join() waits for it. A process that was killed and
+    ///   starts again gets its name when its old session has ended. One client must not join twice
+    ///   under one name. If it joins again under a name that it has just left or given up, its
+    ///   znode may be deleted and created once more, when the connection broke or requests were in
+    ///   flight at that moment.
+    /// - Errors: errc::invalid_argument if the name is not one component of a path, or the data is
+    ///   too large; not_authorized, quota_exceeded, ephemeral_parent, closed, forked,
+    ///   would_deadlock.
+    /// - Cost: 2 requests in 1 round trip, plus one for each level of the path that is not known to
+    ///   exist.
     [[nodiscard]] membership join(std::string name,
                                   std::string data = {},
                                   std::stop_token stop = {});
 
-    /// The same with one total deadline. Zero or less: only if the name is free.
+    /// join() with one time limit; returns an empty membership when the time is over. Zero or less:
+    /// joins only if the name is free.
     template <duration_like Duration>
     [[nodiscard]] membership join_for(const Duration& limit,
                                       std::string name,
@@ -127,21 +138,22 @@ public:
             to_nanoseconds(limit), std::move(name), std::move(data), std::move(stop));
     }
 
-    /// The same without blocking; `handler` is called once, on the client's callback thread.
+    /// join() without blocking. `handler` is called once, on the client's callback thread.
     void async_join(std::chrono::nanoseconds limit,
                     std::string name,
                     std::string data,
                     std::stop_token stop,
                     join_handler handler);
 
-    /// Who is there, by name, as the server asked sees it. Cost: 1 request, then one a member, 64
-    /// at a time: 2 round trips, and one more for each 64. The caller keeps the data of all.
-    /// Errors: errc::unreachable within the session timeout, not_authorized, ...
+    /// All members, sorted by name, as one server sees them. Cost: 1 request, then one for each
+    /// member, 64 at a time: 2 round trips, and one more for each further 64. Errors:
+    /// errc::unreachable if there is no answer within the session timeout; not_authorized, closed,
+    /// forked, would_deadlock.
     [[nodiscard]] std::vector<member> members();
 
-    /// Tells who is there, by name: now, and whenever that or their data has changed, until the
-    /// subscription ends. Changes that follow quickly are told as one. Goes on through losses of
-    /// the session. `listener` runs on the client's callback thread.
+    /// Reports all members, sorted by name: now, and whenever a member or its data has changed,
+    /// until the subscription ends. Changes that follow each other quickly are reported as one.
+    /// Continues through lost sessions. `listener` runs on the client's callback thread.
     subscription watch(members_listener listener);
 
     [[nodiscard]] const std::string& path() const noexcept;

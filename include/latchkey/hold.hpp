@@ -20,36 +20,43 @@ class hold_state;
 
 /// Why a hold is no longer valid.
 enum class loss : std::uint8_t {
-    none,             ///< not lost (it may have been released)
-    deadline_passed,  ///< too long without an answered quorum write: the servers may have ended the
-                      ///< session
-    session_expired,  ///< the servers ended the session
-    session_replaced,  ///< a server handed out another session on reconnecting
-    znode_deleted,     ///< somebody else deleted the participant's znode
-    client_closed,     ///< the client was closed under the hold
-    forked,            ///< this is the child of a fork; the parent has the hold
-    suspended,         ///< the connection is gone, and the leader is one that steps down then
-    resigned,          ///< the leader has given the leadership up
+    none,              ///< not lost; the hold may have been released
+    deadline_passed,   ///< no answered quorum write came in time, so the session may have ended
+    session_expired,   ///< the servers ended the session
+    session_replaced,  ///< a server handed out another session when the client reconnected
+    znode_deleted,     ///< another client deleted the participant's znode
+    client_closed,     ///< the client was closed while the lock was held
+    forked,            ///< this is the child of a fork; the hold belongs to the parent process
+    suspended,         ///< a leader with suspended_policy::step_down lost its connection
+    resigned,          ///< the leader gave up the leadership
 };
 
-/// A sentence for people: "the participant's znode was deleted by somebody else".
+/// A sentence for people, such as "the servers ended the session".
 [[nodiscard]] const char* to_string(loss why) noexcept;
 
-/// A granted lock: what was granted, until when it can be believed, and what to guard effects with.
+/// A granted lock or permit. It says until when the lock is guaranteed, and it guards the effects
+/// of the work that is done under the lock.
 ///
-/// - Guarantee: `valid()` turns false before the servers can grant the lock to anybody else, as
-///   long as this machine's clock runs at about the servers' rate. Once false it stays false,
-///   whatever happens later.
-/// - Limit: a process paused between asking `valid()` and acting acts late; no lock service can
-///   prevent that. Effects inside ZooKeeper go through `transact()`, effects outside carry
-///   `fencing_token()`.
-/// - States: empty (default, moved from, released), valid, lost. Lost is final; the znode of a lost
-///   hold goes when the hold is released or destroyed, or with the session, never earlier: work may
-///   still be draining.
-/// - Threads: const members from any thread at any time; the others need the caller's own order.
-///   Not tied to a thread.
-/// - Lifetime: may outlive the recipe object and the client (closing the client ends it:
-///   loss::client_closed).
+///     latchkey::hold h = m.acquire();
+///     while (h.valid() && more_to_do()) {
+///         store.write(next_item(), h.fencing_token());  // the store refuses older tokens
+///         h.transact({latchkey::operation::set("/jobs/progress", progress())});
+///     }
+///     h.release();  // or leave it to the destructor
+///
+/// - Guarantee: `valid()` turns false before the servers can grant the lock to another participant.
+///   This holds while all clocks run at the true rate within client_options::max_clock_drift. Once
+///   `valid()` is false, it stays false, even if the session turns out to be alive.
+/// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
+///   so act too late. No lock service can prevent that. Use `transact()` for effects inside
+///   ZooKeeper, and send `fencing_token()` with effects outside.
+/// - States: empty (default-constructed, moved from or released), valid, or lost. A lost hold still
+///   converts to true: ask `valid()`. Its znode stays until the hold is released or destroyed,
+///   because the work may still be ending, or until the session is gone.
+/// - Threads: any thread may call const members at any time. The caller must serialize calls of the
+///   other members. A hold does not belong to a thread and may be moved to another one.
+/// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
+///   hold (loss::client_closed).
 class hold {
 public:
     using transact_handler = std::function<void(std::error_code, std::vector<std::string>)>;
@@ -60,77 +67,87 @@ public:
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
 
-    /// Releases. Never throws, never blocks on the network.
+    /// Calls release(). Never throws and never waits for the network.
     ~hold();
 
-    /// True if this object owns a hold, valid or lost; false if it is empty: not acquired, moved
-    /// from or released.
+    /// True if this object owns a hold, even one that is lost. False if it is empty: not acquired,
+    /// moved from or released. To ask whether the lock is still held, use valid().
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// Whether the lock may still be believed. Reads the clock: no event needs to have been
-    /// delivered, so a process that was stopped and wakes up late sees false at once. Cost: one
+    /// Whether the lock is still guaranteed to be held. Compares the deadline with the clock and
+    /// needs no event, so a process that was stopped and resumes late gets false at once. Cost: one
     /// clock read.
     [[nodiscard]] bool valid() const noexcept;
 
-    /// Until when `valid()` stays true if no server answers any more. Moves forward with every
-    /// answered quorum write while valid; the past once lost; `time_point::min()` when empty.
+    /// The deadline: until when `valid()` stays true if no server answers any more. An answered
+    /// quorum write may move it forward while the hold is valid. A time in the past once the hold
+    /// is lost; `time_point::min()` for an empty hold.
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
-    /// Requested when the hold is lost, on the client's stop thread: no listener, handler or `log`
-    /// delays it, only stop callbacks of earlier requests can. Not requested by a release. Empty
-    /// hold: a token that can never be requested.
+    /// A token whose stop is requested once, when the hold is lost, on the client's stop thread. No
+    /// listener, handler or `log` function delays that; only earlier stop callbacks can. A release
+    /// does not request it. For an empty hold, stop can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    /// Why `valid()` is false; loss::none while valid, and for an empty hold.
+    /// The first cause of the loss. loss::none while the hold is valid, and for an empty hold.
     [[nodiscard]] loss why_lost() const noexcept;
 
-    /// Requested when another client asks for the lock back (revoke(), or Curator's Revoker), on
-    /// the client's stop thread. The hold stays as it is: whether and when to release is the
-    /// holder's choice. A request made while it still waited is there with the grant; one to a hold
-    /// that is released within milliseconds may go unheard. Cost: one read for each change of the
-    /// znode's data; none without. Empty hold: a token that can never be requested.
+    /// A token whose stop is requested, on the client's stop thread, when another client asks for
+    /// the lock (revoke(), or Curator's Revoker). The hold does not change: the holder decides
+    /// whether and when to release it. If the request came while this participant was still
+    /// waiting, stop is requested right after the grant. A hold that is released within
+    /// milliseconds may miss a request. Cost: one read for each change of the znode's data. For an
+    /// empty hold, stop can never be requested.
     [[nodiscard]] std::stop_token revocation_requested() const noexcept;
 
-    /// The same for the whole life of the hold. Zero when empty.
+    /// The token of this hold. It never changes. Zero for an empty hold.
     [[nodiscard]] latchkey::fencing_token fencing_token() const noexcept;
 
-    /// The participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007". Empty when
-    /// empty.
+    /// The path of the participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007".
+    /// Empty for an empty hold.
     [[nodiscard]] std::string path() const;
 
-    /// Of all its znodes: several for a multi_mutex, in the order of its paths; else path() alone.
+    /// The paths of all znodes of this hold. A multi_mutex has several, in the order of its paths.
+    /// Other recipes have path() alone, except that a curator_semaphore has one znode for each
+    /// permit.
     [[nodiscard]] std::vector<std::string> paths() const;
 
-    /// What this hold entitles to; exclusive for everything but a shared_mutex.
+    /// The mode that was granted. Always exclusive, except for a shared_mutex.
     [[nodiscard]] lock_mode mode() const noexcept;
 
-    /// Commits all operations, or none of them, and only if this hold still exists on the servers.
+    /// Commits all operations or none of them, and only if this hold still exists on the servers.
     ///
-    /// - Sends: `multi[check(own znode), operations...]`, once: it is never sent again. A hold of
-    ///   several znodes checks them all.
+    /// - Sends: `multi[check(own znode), operations...]`, exactly once. It is never sent again. A
+    ///   hold of several znodes checks all of them.
     /// - Cost: 1 request, 1 round trip.
-    /// - Returns: one string an operation: the created path for creates, else empty.
-    /// - Blocks: until answered, or until the connection is given up (at most two thirds of the
-    ///   session timeout).
-    /// - Errors: errc::hold_lost, not valid (nothing was sent), or the znode is gone (nothing was
-    ///   applied). errc::indeterminate, the connection failed before the answer: it may have been
-    ///   applied, or may yet be, while the hold's znode exists. errc::invalid_argument, a bad path,
-    ///   no operation, or too large. Otherwise what the refused operation's errc says; `what()`
-    ///   names the operation and its path, and nothing was applied.
+    /// - Returns: one string for each operation: the created path for a create, otherwise an empty
+    ///   one.
+    /// - Blocks: until the answer arrives or the client gives up the connection (at most two thirds
+    ///   of the session timeout).
+    /// - Errors that say that nothing was applied: errc::hold_lost if the hold is not valid (then
+    ///   nothing was sent) or its znode is gone. errc::invalid_argument for a bad path, no
+    ///   operation, or a request that is too large. If the servers refuse an operation, the errc of
+    ///   that refusal; `what()` names the operation and its path. errc::forked, would_deadlock.
+    /// - errc::indeterminate: the connection failed before the answer. The operations may have been
+    ///   applied, or may still be applied while the hold's znode exists. After release_and_wait()
+    ///   has returned true they cannot be applied any more.
     std::vector<std::string> transact(std::vector<operation> operations);
     std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec);
 
-    /// The same without blocking; `handler` runs on the client's callback thread.
+    /// transact() without blocking. `handler` is called once, on the client's callback thread.
+    /// Throws errc::hold_lost for an empty hold, and errc::forked.
     void async_transact(std::vector<operation> operations, transact_handler handler);
 
-    /// Gives the lock up and empties this object. The delete of the znode is sent, not waited for,
-    /// and repeated until the znode is proven gone or the session is; the caller needs to do
-    /// nothing, whatever the network does. Cost: 1 request that nobody waits for. Releasing an
-    /// empty or lost hold is allowed.
+    /// Gives up the lock and empties this object, without waiting. The client sends the delete of
+    /// the znode and repeats it until the znode is proven gone or its session is. The caller needs
+    /// to do nothing more, whatever the network does. Cost: 1 request that no call waits for.
+    /// Releasing an empty or lost hold is allowed.
     void release() noexcept;
 
-    /// The same, and waits until the delete is confirmed (true), or the client can not confirm it
-    /// within the client's close timeout (false: it goes on trying).
+    /// release(), then waits until the delete is confirmed. Returns false if that takes longer than
+    /// client_options::close_timeout; the client then continues to try. Also returns false, at
+    /// once, for an empty hold and on the client's callback and stop threads. Boost.Thread's
+    /// interrupt() does not end it.
     bool release_and_wait() noexcept;
 
 private:

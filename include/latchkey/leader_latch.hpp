@@ -19,25 +19,8 @@ namespace latchkey {
 
 class leader_candidate;
 
-/// A candidate in the election of a leader on a path: at most one leads at a time, the others
-/// follow, in the order of arrival.
-///
-/// The path is a directory (a container znode, made when needed); each candidate is an ephemeral
-/// sequential znode in it with the names and the data of Curator's LeaderLatch, which may take part
-/// in the same election. The leader's record is the data of the path itself: if that is not empty
-/// and not such a record it is somebody's, is left alone, and this candidate refuses to lead
-/// (errc::invalid_argument).
-///
-/// - Guarantee: that of `leadership`. A candidate whose term has ended, or whose session was lost,
-///   is a candidate again, at the tail of the queue, until it is closed.
-/// - Order: `lost()` of the term is requested, then the listeners are told, then the znode is
-///   deleted and somebody else can be elected: what a listener drains before it returns is drained
-///   in time (unless the session is gone, which the others do not wait for).
-/// - Cost: becoming the leader uncontested, 1 round trip (3 requests; one more that nobody waits
-///   for writes the record); after another leader, 2 round trips (list and record, grant) once that
-///   is gone, or 1 if that has handed over to it. A change of leader wakes one follower. A follower
-///   costs two watches, and nothing else while it is not next.
-/// - Threads: all members from any thread. Lifetime: may outlive the client, whose end closes it.
+/// A candidate in the election of a leader on a path. At most one candidate leads at a time; the
+/// others follow in the order of arrival.
 ///
 ///     latchkey::leader_latch latch(zk, "/service/leader", {.id = "node-7", .data = my_address});
 ///     while (latchkey::leadership term = latch.wait(stop)) {
@@ -48,72 +31,91 @@ class leader_candidate;
 ///             latch.resign();
 ///         }
 ///     }
+///
+/// - Guarantee: that of `leadership`. A candidate whose term has ended, or whose session was lost,
+///   is a candidate again at the tail of the queue, until it is closed.
+/// - End of a term: `lost()` is requested, then the listeners are notified, then the znode is
+///   deleted. Another candidate can be elected only after that, so a listener can finish its work
+///   first. If the session is gone, the servers do not wait for the listeners.
+/// - Cost of becoming the leader: 3 requests in 1 round trip if there is none, then 1 request for
+///   the record and, after 10 ms, 1 read, which no call waits for. After another leader: 2 round
+///   trips when it is gone (list and record, grant), or 1 if it has handed over to this candidate.
+/// - Cost of waiting: two watches, and nothing else while the candidate is not next. A change of
+///   leader wakes one candidate.
+/// - Threads: any thread may call any member. Lifetime: may outlive the client; closing the client
+///   closes the latch.
+/// - Znodes: the path is a directory, a container znode that is created when needed. Each candidate
+///   is an ephemeral sequential znode in it, with the names and data of Curator's LeaderLatch,
+///   which may take part in the same election. The leader's record is the data of the path itself.
+///   If that is other data, it is left alone, and this candidate does not lead
+///   (errc::invalid_argument).
 class leader_latch {
 public:
     using wait_handler = std::function<void(std::error_code, latchkey::leadership)>;
 
-    /// What became of a transfer.
+    /// The result of a transfer.
     enum class transfer : std::uint8_t {
         accepted,      ///< the successor is next, and this leader has been asked to finish
-        not_leading,   ///< this candidate does not lead, or is handing over already
-        no_candidate,  ///< nobody of that id is there and takes part in transfers
-        not_accepted,  ///< not in time: this candidate leads on. If the servers refused to withdraw
-                       ///< the offer, the other candidate may still accept it
+        not_leading,   ///< this candidate does not lead, or hands over to another one already
+        no_candidate,  ///< no candidate with that id is there and takes part in transfers
+        not_accepted,  ///< not in time; this candidate still leads. If the servers refused to
+                       ///< withdraw the offer, the other candidate may still accept it
     };
 
     using transfer_handler = std::function<void(std::error_code, transfer)>;
 
-    /// What became of a request to resign.
+    /// The result of a request to resign.
     enum class resignation : std::uint8_t {
-        requested,     ///< the leader will hear of it
-        no_leader,     ///< nobody leads
-        not_possible,  ///< the leader takes no part in transfers
+        requested,     ///< the leader will be notified
+        no_leader,     ///< there is no leader
+        not_possible,  ///< the leader takes no part in transfers, so it cannot be asked
     };
 
-    /// Whose functions run on the client's callback thread, one at a time, in the order of what
-    /// they tell; any may be left out.
+    /// Functions that the client's callback thread calls, one at a time, in the order of the
+    /// events. Each may be empty.
     struct listener {
         /// This candidate leads.
         std::function<void(const latchkey::leadership&)> elected = {};
-        /// The term is over. Told exactly once after each `elected`, unless a silent close() comes
-        /// between.
+        /// The term is over. Called exactly once after each `elected`, unless a silent close()
+        /// comes between.
         std::function<void(const latchkey::leadership&, loss why)> lost = {};
-        /// The servers refuse this candidate, or the path cannot be led on. It tries again by
-        /// itself, after a pause that grows up to 30 seconds.
+        /// The servers refuse this candidate, or it cannot lead on this path. It tries again by
+        /// itself, after pauses that grow up to 30 seconds.
         std::function<void(const error& why)> refused = {};
-        /// This candidate has been chosen to be the next: it leads as soon as the present leader
-        /// has finished, unless that goes wrong. Time to get ready.
+        /// The leader has chosen this candidate as its successor: it leads as soon as that leader
+        /// has finished, unless that fails. Time to prepare.
         std::function<void()> chosen = {};
     };
 
-    /// How close() ends a term: whether the listeners are told.
+    /// How close() ends a term: with or without notifying the listeners.
     enum class closing : std::uint8_t { silent, notifying };
 
-    /// No request is sent. Errors: errc::invalid_argument names the path, the id or the data.
+    /// Sends no request. Errors: errc::invalid_argument names the path, the id, the data or the
+    /// preference.
     leader_latch(client& c, std::string path, leader_options options = {});
     leader_latch(const leader_latch&) = delete;
     leader_latch& operator=(const leader_latch&) = delete;
 
-    /// close(silent).
+    /// Calls close(closing::silent).
     ~leader_latch();
 
-    /// Becomes a candidate; returns at once, also before any server is reachable. Again: nothing.
-    /// Errors: errc::closed after close(), errc::forked.
+    /// Becomes a candidate. Returns at once, even if no server can be reached. Calling it again has
+    /// no effect. Errors: errc::closed after close(), errc::forked.
     void start();
 
-    /// Starts, and waits until this candidate leads.
+    /// Calls start() and waits until this candidate leads.
     ///
-    /// - Returns: a term that was valid; empty when `stop` is requested, or the time is over. Being
-    ///   a candidate does not end with that.
-    /// - Blocks: as long as it takes. An interruption point of Boost.Thread.
-    /// - Errors: why this candidate was refused meanwhile (errc::not_authorized, invalid_argument,
-    ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent; it tries
-    ///   again all the same); closed, by close() or with the client; authentication_failed, forked,
-    ///   would_deadlock.
+    /// - Returns: a term that was valid. An empty one when `stop` is requested or the time is over;
+    ///   this object remains a candidate then.
+    /// - Blocks: until then. Boost.Thread's interrupt() makes it throw boost::thread_interrupted.
+    /// - Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
+    ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent); the
+    ///   candidate continues to try. errc::closed after close() of the latch or the client;
+    ///   authentication_failed, forked, would_deadlock.
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop = {});
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop, std::error_code& ec);
 
-    /// The same with one total deadline that covers connecting, retries and waiting alike.
+    /// wait() with one time limit for connecting, retrying and waiting.
     template <duration_like Duration>
     [[nodiscard]] latchkey::leadership wait_for(const Duration& limit, std::stop_token stop = {}) {
         return wait_within(to_nanoseconds(limit), std::move(stop));
@@ -125,67 +127,73 @@ public:
         return wait_within(time_left(deadline), std::move(stop));
     }
 
-    /// The same without blocking. `handler` is called exactly once, on the client's callback
-    /// thread. A limit of nanoseconds::max() is none.
+    /// wait() without blocking. `handler` is called exactly once, on the client's callback thread.
+    /// A limit of nanoseconds::max() means no limit.
     void async_wait(std::chrono::nanoseconds limit, std::stop_token stop, wait_handler handler);
 
-    /// Whether this candidate leads now: leadership().valid(). Reads the clock, and asks nobody.
+    /// Whether this candidate leads now: leadership().valid(). Reads the clock and sends no
+    /// request.
     [[nodiscard]] bool is_leader() const noexcept;
 
-    /// The present term; empty if there is none. One that has just been lost may still be told.
+    /// The present term; empty if there is none. A term that was just lost is still returned until
+    /// its listeners have been notified.
     [[nodiscard]] latchkey::leadership leadership() const;
 
-    /// Tells `l` what happens from now on; `elected` first if this candidate leads already. Errors:
+    /// Notifies `l` from now on; of `elected` first, if this candidate leads already. Errors:
     /// errc::forked.
     subscription subscribe(listener l);
 
-    /// Gives the leadership up (loss::resigned) and goes to the tail of the queue; with nobody else
-    /// in it, leads again in a new term. is_leader() is false when it returns; see `Order` for what
-    /// follows. No effect while it does not lead. Cost: 2 requests that nobody waits for.
+    /// Gives up the leadership (loss::resigned) and goes to the tail of the queue. If the queue is
+    /// empty, the candidate leads again, in a new term. is_leader() is false when this returns; see
+    /// `End of a term` above for what follows. No effect while it does not lead. Cost: 2 requests
+    /// that no call waits for.
     void resign() noexcept;
 
-    /// Offers the leadership to a candidate of that id, for `limit`, but at most a sixth of the
-    /// session timeout. If it accepts it is next in the queue, ahead of all others, and this term's
-    /// hand_over_requested() is requested: finish, then resign() or close(); the successor leads
-    /// then, without waiting for any timeout. After leader_preference::drain it is resigned for
-    /// you. One at a time; others wait.
+    /// Offers the leadership to the candidate with that id, for `limit`, but for a sixth of the
+    /// session timeout at most. If the candidate accepts, it is next in the queue, ahead of all
+    /// others, and this term's hand_over_requested() is requested. Finish, then call resign() or
+    /// close(): the successor leads then, without waiting for a timeout. After
+    /// leader_preference::drain the latch resigns by itself. One transfer is made at a time; others
+    /// wait.
     ///
-    /// - Cost: 2 requests, one for each candidate that takes part, then 4 in 4 round trips.
-    /// - Blocks: until the other one has accepted, or did not. An interruption point of
-    ///   Boost.Thread, after which it may still be accepted.
+    /// - Blocks: until the other candidate has accepted or not. Boost.Thread's interrupt() ends the
+    ///   wait; the offer may still be accepted then.
     /// - Errors: errc::invalid_argument if this latch has no leader_preference; closed, forked,
     ///   would_deadlock.
+    /// - Cost: 2 requests, one for each candidate that takes part, then 4 requests in 4 round
+    ///   trips.
     template <duration_like Duration>
     transfer transfer_to(const std::string& id, const Duration& limit) {
         return transfer_within(id, to_nanoseconds(limit));
     }
 
-    /// The same without blocking; `handler` runs once, on the client's callback thread.
+    /// transfer_to() without blocking. `handler` is called once, on the client's callback thread.
     void async_transfer_to(std::string id,
                            std::chrono::nanoseconds limit,
                            transfer_handler handler);
 
-    /// Asks the leader on `path`, whoever it is, to hand over: to a candidate of the id `to`, as if
-    /// it had called transfer_to(); without one, to whoever is next, as if it had been asked to
-    /// finish. It may be that nothing follows: that candidate may not be there.
+    /// Asks the leader on `path`, whichever candidate that is, to hand over: to the candidate with
+    /// the id `to`, as if it had called transfer_to(). Without `to`, it is asked to finish, and the
+    /// next in the queue follows. The request may have no effect, for example if that candidate is
+    /// not there.
     ///
     /// - Cost: 3 requests, 2 round trips. Blocks: until answered.
-    /// - Errors: errc::invalid_argument; unreachable (within the session timeout; it may have been
-    ///   asked), not_authorized, closed, forked, would_deadlock.
+    /// - Errors: errc::invalid_argument; unreachable (no answer within the session timeout; the
+    ///   leader may have been asked), not_authorized, closed, forked, would_deadlock.
     static resignation request_resignation(client& c,
                                            const std::string& path,
                                            const std::optional<std::string>& to = {});
 
-    /// Is no candidate any more, for good; gives up the leadership if it has it (loss::resigned).
-    /// Whoever waits gets errc::closed. is_leader() is false when it returns; the deletion of the
-    /// znode is sent when the listeners have returned, and repeated until it is gone, or the
-    /// session. Silent: listeners are told nothing more, not even what is under way. May be called
-    /// again, and on the callback thread.
+    /// Ends this candidate for good, and gives up the leadership if it has it (loss::resigned).
+    /// Calls that wait get errc::closed. is_leader() is false when this returns. The delete of the
+    /// znode is sent when the listeners have returned, and repeated until the znode or its session
+    /// is gone. After a silent close no listener is called any more. May be called again, and on
+    /// the callback thread.
     void close(closing how = closing::silent) noexcept;
 
     [[nodiscard]] const std::string& path() const noexcept;
 
-    /// What this candidate calls itself.
+    /// The id of this candidate.
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:

@@ -15,64 +15,72 @@ namespace latchkey {
 
 class leader_watch;
 
-/// Who leads, as it says of itself. Untrusted: any client may write anything there, of any length.
+/// The leader of an election, by its own account. Untrusted: any client may write anything there,
+/// of any length.
 struct leader_info {
-    std::string id;    ///< the data of its znode, which is what Curator calls a participant's id
-    std::string data;  ///< what it has published with its leadership: its address, its state
-    latchkey::fencing_token token;  ///< of its term; zero if it has published none
-    std::string path;               ///< its znode
+    std::string id;    ///< the data of its znode; Curator calls it the id of a participant
+    std::string data;  ///< what the leader publishes, for example its address
+    latchkey::fencing_token token;  ///< the token of its term; zero if it has published none
+    std::string path;               ///< the path of its znode
 
     bool operator==(const leader_info&) const = default;
 };
 
-/// Watches who leads on a path, without taking part: of leader_latch and Curator's LeaderLatch, of
-/// leader_selector and Curator's LeaderSelector.
+/// Follows the leader of an election without taking part. Works for leader_latch, leader_selector,
+/// and Curator's LeaderLatch and LeaderSelector.
 ///
-/// - What is told: the first in the queue is the leader. It is told as soon as it is seen there,
-///   and again when it has published its term (`token`) and data, and each time it changes them;
-///   Curator's leaders publish neither. A leader that was elected and is paused looks like one that
-///   works: what it does is guarded by its token, not by what others know of it.
-/// - In order, and "no leader" too: when a leader's znode goes, nobody leads until the next one is
-///   seen, and that is told, always, also between two terms of one process. So of A, nobody, A
-///   nothing is left out.
-/// - What is coalesced: ZooKeeper's watches fire once and tell that something has changed, not
-///   what. A term that begins and ends between two looks of this observer is not told, nor is data
-///   that was replaced before it was read; what is told is never older than what was told before.
-/// - While the client is suspended nothing is told: the last one stays, and may be out of date (see
-///   client::listen()). With the next connection it looks again.
-/// - Cost: two watches, one on the leader's znode (on the directory while nobody leads) and one on
-///   `path`. Followers that come and go cost it nothing. A change of leader costs 2 requests in 2
-///   round trips; a change of what is published, 1.
-/// - A path that does not exist is made, with the client's acl, and watched; where the client may
-///   not make it, or may not read the znodes, it looks again every second.
-/// - Threads: all members from any thread. Lifetime: may outlive the client, whose end ends it.
+///     latchkey::leader_observer watching(
+///         zk, "/service/leader", [](const std::optional<latchkey::leader_info>& now) {
+///             connect_to(now ? now->data : std::string());
+///         });
+///
+/// - Reports: the first participant in the queue is the leader. It is reported as soon as it is
+///   seen there, again when it has published its token and data, and each time it changes the data.
+///   Curator's leaders publish neither. A leader whose process is stopped looks like one that
+///   works: rely on its token, not on a report, to refuse what it does too late.
+/// - Order: changes are reported in order. "No leader" is always reported between two leaders, even
+///   if one process is elected twice in a row (A, none, A). A report is never older than an earlier
+///   one.
+/// - Left out: ZooKeeper's watches fire once and say that something changed, not what. A term that
+///   begins and ends between two looks of the observer is not reported, nor is data that was
+///   replaced before it was read.
+/// - While the client is suspended, nothing is reported. The last report may be out of date then
+///   (see client::listen()). The observer looks again on the next connection.
+/// - Cost: two watches, one on the leader's znode (on the directory while there is no leader) and
+///   one on `path`. Candidates that do not lead cost nothing when they come and go. A change of
+///   leader costs 2 requests in 2 round trips, a change of what it publishes 1.
+/// - If the path does not exist, the observer creates it with the client's ACL. If the servers
+///   refuse that, or a read, it tries again after pauses of up to a second.
+/// - Threads: any thread may call any member.
+/// - Lifetime: may outlive the client; closing the client ends it.
 class leader_observer {
 public:
     using listener = std::function<void(const std::optional<leader_info>&)>;
 
-    /// Begins to watch. `on_change` is told what is so at first, and then of each change, on the
+    /// Starts to watch. `on_change` receives the present leader first and then each change, on the
     /// client's callback thread. Errors: errc::invalid_argument for the path; errc::forked.
     leader_observer(client& c, std::string path, listener on_change = {});
     leader_observer(const leader_observer&) = delete;
     leader_observer& operator=(const leader_observer&) = delete;
 
-    /// When it returns the listener is not running, and will not run, unless the listener itself
-    /// destroys it.
+    /// When it has returned, the listener is not running and will not run again. (A listener that
+    /// destroys its own observer runs to its end.)
     ~leader_observer();
 
-    /// What was seen last; nothing if nobody leads, or nothing was seen yet. Never asks the
-    /// servers. A listener that is slow may still be about to hear of it.
+    /// The leader that was seen last; nothing if there was none, or nothing was seen yet. Sends no
+    /// request. A slow listener may not have received it yet.
     [[nodiscard]] std::optional<leader_info> current() const;
 
     [[nodiscard]] const std::string& path() const noexcept;
 
-    /// Who leads now, as the server asked sees it. Cost: 3 requests in 2 round trips. Errors:
-    /// errc::invalid_argument, unreachable (within the session timeout), not_authorized, closed,
-    /// forked, would_deadlock.
+    /// The present leader, as one server sees it. Cost: 3 requests in 2 round trips. Errors:
+    /// errc::invalid_argument, unreachable (no answer within the session timeout), not_authorized,
+    /// closed, forked, would_deadlock.
     [[nodiscard]] static std::optional<leader_info> leader(client& c, const std::string& path);
 
-    /// All candidates, the leader first, in the order in which they would lead: `data` is the id
-    /// of each. Cost: 1 request, then one a candidate, 2 round trips. Errors: as leader().
+    /// All candidates in the order in which they would lead, the leader first. `data` is the id of
+    /// each. Cost: 1 request, then one for each candidate, 64 at a time: 2 round trips, and one
+    /// more for each further 64. Errors: as leader().
     [[nodiscard]] static std::vector<participant> participants(client& c, const std::string& path);
 
 private:

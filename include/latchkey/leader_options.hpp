@@ -9,58 +9,63 @@
 
 namespace latchkey {
 
-/// What a leader does when the connection is gone, and the session perhaps alive.
+/// What a leader does while its connection is gone and its session may still be alive.
 enum class suspended_policy : std::uint8_t {
-    /// Leads on until its deadline: a failure of one server, or of the network for a moment, costs
-    /// nothing. It is never believed for longer than the servers keep the others waiting.
+    /// Leads until its deadline. A short failure of one server or of the network costs nothing.
+    /// Other candidates cannot lead before the deadline.
     until_deadline,
-    /// Steps down at once (loss::suspended), and is a candidate again at the tail of the queue: for
-    /// leaders who can do nothing without ZooKeeper anyway.
+    /// Ends the term at once (loss::suspended) and is a candidate again at the tail of the queue.
+    /// For leaders that can do nothing without ZooKeeper anyway.
     step_down,
 };
 
-/// How much a candidate is to be preferred to others, and how carefully the leadership changes
-/// hands because of that. Whoever has one takes part in transfers, too; what was transferred to
-/// somebody of lower priority comes back by and by.
+/// Makes a candidate take part in priorities and transfers: how much it is preferred to others, and
+/// how carefully the leadership changes hands. If the leadership was transferred to a candidate of
+/// lower priority, it returns after the hysteresis time. No time may be longer than a year.
 struct leader_preference {
-    /// A leader that takes part hands over to a candidate of higher priority, never to one of the
-    /// same. At most 1,000,000 either way.
+    /// A leader that takes part hands over to a candidate of strictly higher priority. From
+    /// -1,000,000 to 1,000,000.
     int priority = 0;
 
-    /// For so long a candidate has to have been there, by the leader's clock, before it is
-    /// preferred; and as long an interval lies between two offers to it. One that has just resigned
-    /// is preferred to nobody for as long.
+    /// How long a higher-priority candidate must have been present, by the leader's clock, before
+    /// the leader offers to hand over. Also the minimum time between two such offers to the same
+    /// candidate, which is never less than a second. After a term of its own has ended, for any
+    /// reason, a candidate is not preferred to others for this time.
     std::chrono::milliseconds hysteresis{10'000};
 
-    /// A candidate whose id is that of the last leader that ended without giving up is preferred to
-    /// nobody for so long after it has come back.
+    /// How long a candidate that failed as the leader is not preferred to others after it has come
+    /// back. A leader failed if its term ended without resigning; the candidate is recognized by
+    /// its id.
     std::chrono::milliseconds cool_down{60'000};
 
-    /// How long a leader has for what it is doing, from leadership::hand_over_requested() on,
-    /// before it is made to resign.
+    /// How long a leader may continue after leadership::hand_over_requested(). After that the latch
+    /// resigns for it.
     std::chrono::milliseconds drain{5'000};
 };
 
-/// Who takes part in an election, and how.
+/// How a candidate takes part in an election.
 struct leader_options {
-    /// Who this candidate is, for the others: the data of its znode, what Curator calls the id of a
-    /// participant. UTF-8, at most 512 bytes. Empty: "host:pid".
+    /// The name of this candidate for others. It is the data of the candidate's znode, which
+    /// Curator calls the id of a participant. UTF-8, at most 512 bytes. Empty: "host:pid".
     std::string id = {};
 
-    /// What it publishes when it leads: an address, a term, a state (leader_observer shows it).
+    /// What this candidate publishes while it leads, for example its address (see leader_observer).
     /// Each term begins with this; leadership::proclaim() changes it. UTF-8, at most 16,384 bytes.
     std::string data = {};
 
-    /// Instead of the client's. All candidates need READ, CREATE and DELETE on the directory; those
-    /// of Latchkey WRITE as well, because a leader's record is the directory's data.
+    /// Replaces client_options::access. All candidates need READ, CREATE and DELETE on the
+    /// directory. Latchkey's candidates also need WRITE, because the leader's record is the
+    /// directory's data.
     std::optional<acl> access = {};
 
+    /// What this candidate does if its connection is lost while it leads.
     suspended_policy on_suspended = suspended_policy::until_deadline;
 
-    /// None: no part is taken in transfers and priorities. One: besides its znode in the queue the
-    /// candidate has an ephemeral one in a sibling directory, `<path>-peers` (a container, made
-    /// when needed), which it watches; leaders ask and are asked there, and need WRITE on it.
-    /// Candidates without, and Curator's, may take part in the same election. leader_latch only.
+    /// Makes this candidate take part in transfers and priorities; leader_latch only. Such a
+    /// candidate has a second ephemeral znode, which it watches, in the sibling directory
+    /// `<path>-peers` (a container that is created when needed). Leaders write their offers there,
+    /// and other clients their requests, so they need WRITE on it. Candidates without a preference,
+    /// and Curator's, may take part in the same election.
     std::optional<leader_preference> preference = {};
 };
 

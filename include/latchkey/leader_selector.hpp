@@ -16,20 +16,8 @@ namespace latchkey {
 
 class selector_loop;
 
-/// Runs a function while this process leads: it is called with each term, on a thread of its own,
-/// and the leadership is given up only after it has returned.
-///
-/// The participants are those of a mutex on the same path, with the id as their data: Curator's
-/// LeaderSelector takes part in the same election (and a mutex would). leader_latch does not.
-///
-/// - Guarantee: that of `leadership`. The function never runs twice at once, and is not called for
-///   a term that is over already. What keeps it from being called again is told: see `failed`.
-/// - The function must return soon after its stop token is requested. Nobody else is elected before
-///   it has returned, unless the session is gone: the servers wait for nobody. It may make blocking
-///   calls, of this object too.
-/// - Cost: that of a mutex, and 1 request that nobody waits for if data is published.
-/// - Threads: all members from any thread. Lifetime: may outlive the client, whose end closes it.
-/// - On a stepped in-process ensemble the function is an event of the ensemble, and takes no time.
+/// Runs a function while this process leads. Each term calls the function once, on a thread of the
+/// selector, and the leadership is given up only after the function has returned.
 ///
 ///     latchkey::leader_selector leading(
 ///         zk, "/reports/leader", {.id = "node-7"},
@@ -39,62 +27,78 @@ class selector_loop;
 ///             }
 ///         });
 ///     leading.start();
+///
+/// The participants are those of a mutex on the same path, with the id as their data. Curator's
+/// LeaderSelector takes part in the same election, and so would a mutex. A leader_latch does not.
+///
+/// - Guarantee: that of `leadership`. The function never runs twice at once, and is not called for
+///   a term that is over already. Failures are reported, so a selector never ends silently: see
+///   `failed`.
+/// - The function must return soon after its stop token is requested. No other candidate is elected
+///   before it has returned, unless the session is gone: the servers wait for no function. It may
+///   make blocking calls, also of this object.
+/// - Cost: that of a mutex, and 1 request that no call waits for if data is published.
+/// - Threads: any thread may call any member. Lifetime: may outlive the client; closing the client
+///   closes the selector.
+/// - On a stepped in-process ensemble the function is an event of the ensemble and takes no time.
 class leader_selector {
 public:
-    /// The stop token is requested when the term is lost, somebody asks for the leadership
-    /// (leadership::hand_over_requested(), as Curator's Revoker does), interrupt() or close() is
-    /// called: on the client's stop thread, or inside that call.
+    /// The function. Its stop token is requested when the term is lost, when another client asks
+    /// for the leadership (leadership::hand_over_requested(), or Curator's Revoker), and by
+    /// interrupt() and close(): on the client's stop thread, or inside that call.
     using work = std::function<void(const latchkey::leadership&, std::stop_token)>;
 
     struct behaviour {
-        /// Whether it is a candidate again, at the tail of the queue, when the function has
+        /// Whether this is a candidate again, at the tail of the queue, when the function has
         /// returned. Otherwise it is idle until the next start().
         bool requeue = true;
 
-        /// Told, on the selector's thread, what the function threw, or why the servers refused this
-        /// candidate (`error`). It is a candidate again after a pause, which doubles up to 30
-        /// seconds while that goes on: others are elected meanwhile. When the client is closed, or
-        /// has given up (errc::authentication_failed, errc::invalid_argument), that is told last,
-        /// and the selector is closed. After close() nothing is told. Without it: a line to the
-        /// client's log.
+        /// Receives, on the selector's thread, what the function threw, or why the servers refused
+        /// this candidate (an `error`). The selector is a candidate again after a pause, in which
+        /// other candidates may be elected; repeated failures double it up to 30 seconds. If the
+        /// client was closed or cannot continue (errc::authentication_failed,
+        /// errc::invalid_argument), that is reported last, and the selector is closed. Nothing is
+        /// reported after close(). If empty, failures go to the client's log.
         std::function<void(const std::exception_ptr&)> failed = {};
     };
 
     enum class state : std::uint8_t {
-        idle,     ///< not started, or the function has returned and it is not to be called again
-        waiting,  ///< a candidate
-        leading,  ///< the function runs
-        pausing,  ///< after a failure
-        closed,   ///< for good
+        idle,     ///< not started, or the function has returned and `requeue` is false
+        waiting,  ///< this is a candidate
+        leading,  ///< this candidate leads, and the function runs
+        pausing,  ///< waits after a failure
+        closed,   ///< closed for good
     };
 
-    /// No request is sent. Errors: errc::invalid_argument names the path, the id or the data, or a
-    /// function that is empty.
+    /// Sends no request. Errors: errc::invalid_argument names the path, the id or the data at
+    /// fault, an empty function, or a preference (transfers need a leader_latch).
     leader_selector(client& c, std::string path, leader_options who, work fn);
     leader_selector(client& c, std::string path, leader_options who, work fn, behaviour how);
     leader_selector(const leader_selector&) = delete;
     leader_selector& operator=(const leader_selector&) = delete;
 
-    /// close().
+    /// Calls close().
     ~leader_selector();
 
-    /// Becomes a candidate if it is idle; returns at once, also before any server is reachable.
+    /// Becomes a candidate if it is idle. Returns at once, even if no server can be reached.
     /// Errors: errc::closed after close(), errc::forked.
     void start();
 
-    /// Asks the function to return; with `requeue` it is a candidate again then. No effect if it
-    /// does not run.
+    /// Asks the function to return. With `requeue`, this is a candidate again after that. No effect
+    /// if the function does not run.
     void interrupt() noexcept;
 
-    /// Is no candidate any more, for good; asks the function to return, and waits until it has. On
-    /// the client's own threads, and inside the function, it does not wait: the function goes
-    /// on with what it refers to, and the leadership is given up when it returns. May be called
-    /// again.
+    /// Ends this candidate for good: asks the function to return, and waits until it has. On the
+    /// client's own threads and inside the function it does not wait. The function then continues,
+    /// what it has captured stays alive, and the leadership is given up when it returns. May be
+    /// called again.
     void close() noexcept;
 
+    /// The present state.
     [[nodiscard]] state present() const noexcept;
 
-    /// Whether this candidate leads now: leadership().valid(). Reads the clock, and asks nobody.
+    /// Whether this candidate leads now: leadership().valid(). Reads the clock and sends no
+    /// request.
     [[nodiscard]] bool is_leader() const noexcept;
 
     /// The term that the function runs with; empty if it does not run.
@@ -102,14 +106,14 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept;
 
-    /// What this candidate calls itself.
+    /// The id of this candidate.
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
     std::shared_ptr<selector_loop> campaign_;
 };
 
-/// "waiting".
+/// The name of the state, for example "waiting".
 [[nodiscard]] const char* to_string(leader_selector::state s) noexcept;
 
 }  // namespace latchkey

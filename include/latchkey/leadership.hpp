@@ -17,20 +17,24 @@ namespace latchkey {
 
 class leader_term;
 
-/// One term of leadership: until when it can be believed, and what to guard effects with. A handle
-/// that is copied freely; the term ends with the leader_latch or leader_selector, never with a
-/// handle.
+/// One term of leadership. It says until when the leadership is guaranteed, and it guards the
+/// effects of the leader's work. This is a handle that may be copied freely. The leader_latch or
+/// leader_selector ends the term, a handle never does.
 ///
-/// - Guarantee: `valid()` turns false before anybody else can be elected, as long as this machine's
-///   clock runs at about the servers' rate; once false it stays false. So it does when the leader
-///   resigns, before anybody is told.
-/// - Limit: a process paused between asking `valid()` and acting acts late; no election can prevent
-///   that. Effects inside ZooKeeper go through `transact()`, effects outside carry
-///   `fencing_token()`.
-/// - Tokens increase strictly from each term to the next, whoever leads; Curator's leaders, who
-///   have none, change nothing about that.
-/// - Threads: all members from any thread at any time.
-/// - Lifetime: may outlive the latch and the client; the term is over then.
+///     if (term.valid()) {
+///         term.transact({latchkey::operation::set("/service/config", text)});
+///     }
+///
+/// - Guarantee: `valid()` turns false before another candidate can be elected. This holds while all
+///   clocks run at the true rate within client_options::max_clock_drift. When the leader resigns,
+///   `valid()` is false before anyone is notified. Once it is false, it stays false.
+/// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
+///   so act too late. No election can prevent that. Use `transact()` for effects inside ZooKeeper,
+///   and send `fencing_token()` with effects outside.
+/// - Tokens increase strictly from each term to the next, whichever candidate leads. Terms of
+///   Curator's leaders, which have no tokens, do not change that.
+/// - Threads: any thread may call any member at any time.
+/// - Lifetime: a handle may outlive the latch and the client; the term is over then.
 class leadership {
 public:
     using transact_handler = hold::transact_handler;
@@ -44,61 +48,66 @@ public:
     leadership& operator=(leadership&& other) noexcept;
     ~leadership();
 
-    /// True if this is a term, valid or over; false if it is empty.
+    /// True if this is a handle of a term, even of one that is over. False if it is empty. To ask
+    /// whether this candidate still leads, use valid().
     [[nodiscard]] explicit operator bool() const noexcept { return term_ != nullptr; }
 
-    /// Whether to go on as the leader. Reads the clock: a process that was stopped and wakes up
-    /// late sees false at once. Cost: one clock read.
+    /// Whether this candidate still leads. Compares the deadline with the clock and needs no event,
+    /// so a process that was stopped and resumes late gets false at once. Cost: one clock read.
     [[nodiscard]] bool valid() const noexcept;
 
-    /// Until when `valid()` stays true if no server answers any more. Moves forward with every
-    /// answered quorum write while valid; the past once over; `time_point::min()` when empty.
+    /// The deadline: until when `valid()` stays true if no server answers any more. An answered
+    /// quorum write may move it forward while the term is valid. A time in the past once the term
+    /// is over; `time_point::min()` for an empty handle.
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
-    /// Requested when the term ends, for whatever reason, on the client's stop thread. Listeners
-    /// are called after its stop callbacks. Empty: a token that can never be requested.
+    /// A token whose stop is requested when the term ends, for any reason, on the client's stop
+    /// thread. The listeners are called after its stop callbacks have returned. For an empty
+    /// handle, stop can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    /// Why the term is over (loss::resigned if this candidate gave it up); loss::none while it is
-    /// not.
+    /// The first cause of the end of the term; loss::resigned if this candidate gave up the
+    /// leadership. loss::none while the term lasts.
     [[nodiscard]] loss why_lost() const noexcept;
 
-    /// Requested, on the client's stop thread, when another candidate or an operator wants it: this
-    /// leader is to finish what it does and then give it up. The term stays as it is meanwhile.
+    /// A token whose stop is requested, on the client's stop thread, when another candidate or an
+    /// operator asks for the leadership. The leader should finish its work and then give up the
+    /// leadership. The term continues until then.
     [[nodiscard]] std::stop_token hand_over_requested() const noexcept;
 
-    /// The same for the whole term. Zero when empty.
+    /// The token of this term. It never changes. Zero for an empty handle.
     [[nodiscard]] latchkey::fencing_token fencing_token() const noexcept;
 
-    /// This candidate's znode, for example "/service/_c_0123...-latch-0000000007". Empty when
-    /// empty.
+    /// The path of this candidate's znode, for example "/service/_c_0123...-latch-0000000007".
+    /// Empty for an empty handle.
     [[nodiscard]] std::string path() const;
 
-    /// What this candidate calls itself: leader_options::id.
+    /// The id of this candidate: leader_options::id.
     [[nodiscard]] std::string id() const;
 
-    /// Commits all operations, or none of them, and only if this term is not over on the servers:
-    /// as hold::transact(), at the same cost and with the same errors.
+    /// Commits all operations or none of them, and only if this term is not over on the servers.
+    /// Cost, errors and the other rules: as hold::transact().
     std::vector<std::string> transact(std::vector<operation> operations) const;
     std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec) const;
     void async_transact(std::vector<operation> operations, transact_handler handler) const;
 
-    /// Replaces what this leader publishes, for as long as the term lasts; whoever observes the
-    /// election is told.
+    /// Replaces what this leader publishes, until the end of the term. Observers of the election
+    /// are notified.
     ///
-    /// - Sends: a guarded write of the leader's record, the data of the election's path; never
-    ///   of a candidate's znode. Several are written one after the other, in the order of the
-    ///   calls.
-    /// - Cost: 1 request, 1 round trip; 2 more requests if somebody else has written there.
-    /// - Blocks: until it is known that it was written; goes on through `suspended`.
-    /// - Errors: errc::hold_lost, the term is over, and nothing was written. errc::indeterminate,
-    ///   it ended before that was known. errc::invalid_argument, the data is too long or no UTF-8,
-    ///   or somebody has put data of their own where the record was: that is left alone.
-    ///   errc::not_authorized, closed, forked, would_deadlock.
+    /// - Sends: a guarded write of the leader's record, which is the data of the election's path.
+    ///   It never writes to a candidate's znode. Several calls are written one after the other, in
+    ///   their order.
+    /// - Cost: 1 request, 1 round trip; 2 more requests if another client has written there.
+    /// - Blocks: until the write is known to have been applied, also while the client is
+    ///   `suspended`.
+    /// - Errors: errc::hold_lost: the term is over, and nothing was written. errc::indeterminate:
+    ///   the term ended before the outcome was known. errc::invalid_argument: the data is too long
+    ///   or not UTF-8, or another program has put its own data where the record was (which stays as
+    ///   it is). errc::not_authorized, closed, forked, would_deadlock.
     void proclaim(std::string data) const;
     void proclaim(std::string data, std::error_code& ec) const;
 
-    /// The same without blocking; `handler` runs on the client's callback thread.
+    /// proclaim() without blocking. `handler` is called once, on the client's callback thread.
     void async_proclaim(std::string data, proclaim_handler handler) const;
 
 private:

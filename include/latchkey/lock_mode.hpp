@@ -4,10 +4,10 @@
 
 namespace latchkey {
 
-/// What a hold entitles to.
+/// What a hold allows.
 enum class lock_mode : std::uint8_t {
-    shared,     ///< beside others that share
-    upgrade,    ///< beside others that shared before; alone among those that may become exclusive
+    shared,     ///< together with other shared holds
+    upgrade,    ///< together with earlier shared holds; may become exclusive, so only one at a time
     exclusive,  ///< alone
 };
 

@@ -22,34 +22,37 @@ namespace latchkey {
 
 /// An exclusive lock on a path: at most one holder among all processes, in the order of arrival.
 ///
-/// The path is a directory (a container znode, made when needed); each participant is an ephemeral
-/// sequential znode in it with Curator's names, so Curator's InterProcessMutex and LeaderSelector
-/// and go-zookeeper's Lock contend for the same lock, and kazoo's Lock if it is told to
-/// (docs/interoperation.md).
-///
-/// - Guarantee: that of `hold`. FIFO among participants; an acquire that outlives a loss of the
-///   session goes to the tail.
-/// - Threads: all members from any thread. One object is one participant: threads that share it
-///   queue inside the process, FIFO. Not re-entrant: lock() and try_lock() notice their own thread;
-///   acquire() never guesses, because a hold may have moved to another thread, and waits for itself
-///   if you let it.
-/// - Lockable: TimedLockable for std:: and boost:: guards alike. unlock() of a lost lock is a
-///   no-op, never an exception.
-/// - Lifetime: holds outlive the mutex. Destroying a mutex that is locked through lock() unlocks
-///   it.
-///
 ///     latchkey::client zk = latchkey::client::connect("zk1,zk2,zk3/app");
 ///     latchkey::mutex m(zk, "/jobs/nightly");
 ///     if (latchkey::hold h = m.try_acquire_for(30s)) {
 ///         write_report(h.fencing_token());                // the store refuses older tokens
 ///         h.transact({latchkey::operation::set("/jobs/last", today)});  // commits only while held
 ///     }
+///
+/// - Guarantee: that of `hold`. Participants are granted first come, first served. An acquire()
+///   that continues after its session was lost joins again at the tail of the queue.
+/// - Threads: any thread may call any member. One object is one participant: threads that share it
+///   queue inside the process, first come, first served. The next thread proceeds when the hold of
+///   the previous one has been released, even if that hold was lost.
+/// - Not recursive: lock() and try_lock() detect a second lock by the same thread. acquire()
+///   cannot, because a hold may move between threads: a thread that acquires twice waits for
+///   itself.
+/// - Lockable: meets TimedLockable, for the guards of std and boost. unlock() of a lost lock has no
+///   effect and never throws; held() says whether the lock is still valid.
+/// - Lifetime: holds outlive the mutex. Destroying a mutex that is locked through lock() unlocks
+///   it.
+/// - Znodes: the path is a directory, a container znode that is created when needed. Each
+///   participant is an ephemeral sequential znode in it, with Curator's names. Curator's
+///   InterProcessMutex and LeaderSelector and go-zookeeper's Lock contend for the same lock.
+///   kazoo's Lock can be configured to do so (docs/interoperation.md).
 class mutex {
 public:
+    /// Receives an error, or a hold. No error and an empty hold: canceled, or the time was over.
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
-    /// No request is sent. Errors: errc::invalid_argument names the path (ZooKeeper's rules, and no
-    /// "." or "..", no control characters, UTF-8, at most 1024 bytes) or the data.
+    /// Sends no request. Errors: errc::invalid_argument names the path or the data at fault. A path
+    /// follows ZooKeeper's rules. It is UTF-8 of at most 1024 bytes without control characters, has
+    /// no "." or ".." component, and is not below /zookeeper.
     mutex(client& c, std::string path, mutex_options options = {});
     mutex(const mutex&) = delete;
     mutex& operator=(const mutex&) = delete;
@@ -57,34 +60,39 @@ public:
 
     /// Waits until this participant is the first in the queue.
     ///
-    /// - Cost: uncontended 2 requests in 1 round trip, also at the first use of a path (one request
-    ///   more a missing level), and one read that nobody waits for and a short hold never sends.
-    ///   Contended 2 round trips, 4 requests, then nothing until the predecessor goes; one more
-    ///   round trip if it was not the holder. A reconnect: 2 reads while it waits. Participants of
-    ///   one client that join one queue together share their lists; for each of them that can take
-    ///   one more round trip.
-    /// - Blocks: until acquired, cancelled or failed; waits through `suspended`, and joins anew at
-    ///   the tail after `lost`.
-    /// - Cancel: options.stop, an empty hold. Boost.Thread's interrupt(),
-    ///   boost::thread_interrupted.
+    /// - Blocks: until the lock is acquired, the call is canceled, or it fails. Continues to wait
+    ///   while the client is `suspended`. After `lost` it joins again at the tail.
+    /// - Cancel: a stop request on options.stop makes it return an empty hold. Boost.Thread's
+    ///   interrupt() makes it throw boost::thread_interrupted.
     /// - Errors: errc::not_authorized, closed, authentication_failed, sequence_exhausted,
     ///   malformed_participant, quota_exceeded, ephemeral_parent, forked, would_deadlock (in a
     ///   callback). Contention is not an error.
-    /// - Afterwards: on any outcome but a hold the participant's znode is gone, or is being deleted
-    ///   until it is.
+    /// - Afterwards: if no hold is returned, the participant's znode is gone, or the client repeats
+    ///   its delete until it is.
+    /// - Cost, uncontended: 2 requests in 1 round trip, plus one request for each level of the path
+    ///   that is not known to exist. A hold that lasts longer than 10 ms sends one more read, which
+    ///   no call waits for.
+    /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor
+    ///   leaves. One more round trip if the predecessor was not the holder. Each reconnect while it
+    ///   waits: 2 reads.
+    /// - Participants of one client that join a queue together share their lists, which may take
+    ///   each of them one more round trip.
     [[nodiscard]] hold acquire(acquire_options options = {});
     [[nodiscard]] hold acquire(acquire_options options, std::error_code& ec);
 
-    /// Acquires if nobody is ahead, else returns an empty hold. Reads first: on a held lock 1
-    /// request, 0 writes. The server asked may be a moment behind and still show a holder that has
-    /// left. Errors as acquire(), and errc::unreachable if no server answers within the session
-    /// timeout.
+    /// Acquires the lock if no other participant is ahead and no other thread uses this object to
+    /// hold or wait; otherwise returns an empty hold. Cost: it lists first, so on a held lock it
+    /// sends 1 request and writes nothing; on a free one, 2 round trips. The server that answers
+    /// may be a moment behind and still show a holder that has left. Errors: as acquire(), and
+    /// errc::unreachable if no server answers within the session timeout.
     [[nodiscard]] hold try_acquire();
     [[nodiscard]] hold try_acquire(std::error_code& ec);
 
-    /// acquire() with one total deadline that covers connecting, retries and waiting alike: an
-    /// empty hold when it passes. Zero or less is try_acquire(); durations beyond what the clock
-    /// can count wait for ever.
+    /// acquire() with one time limit for connecting, retrying and waiting. Returns an empty hold
+    /// when the time is over, also if no server was reached in that time: an empty hold does not
+    /// show that another participant holds the lock. The call may take up to a second more, to
+    /// prove that its znode is gone. A limit of zero or less means try_acquire(). A limit beyond
+    /// the clock's range means forever.
     template <duration_like Duration>
     [[nodiscard]] hold try_acquire_for(const Duration& limit, acquire_options options = {}) {
         return acquire_within(to_nanoseconds(limit), std::move(options));
@@ -110,15 +118,15 @@ public:
     }
 
     /// acquire() without blocking. `handler` is called exactly once, on the client's callback
-    /// thread: with a hold; with an empty one when cancelled or `limit` has passed; or with an
-    /// error.
+    /// thread.
     void async_acquire(acquire_options options, acquire_handler handler);
     void async_acquire(std::chrono::nanoseconds limit,
                        acquire_options options,
                        acquire_handler handler);
 
-    /// TimedLockable. lock() throws what acquire() throws, and errc::would_deadlock if this thread
-    /// has it locked already (try_lock() is false then). The hold is kept inside: see held().
+    /// TimedLockable. The hold is kept inside this object: see held(). lock() throws what acquire()
+    /// throws. If this thread has already locked this object, lock() throws errc::would_deadlock
+    /// and try_lock() returns false.
     void lock();
     [[nodiscard]] bool try_lock();
 
@@ -134,23 +142,25 @@ public:
 
     void unlock() noexcept;
 
-    /// The hold of the present lock(): its token, validity and transactions. Errors:
-    /// errc::hold_lost if it is not locked through lock(). The reference ends with unlock().
+    /// The hold of the current lock(): its validity, token and transactions. The reference is valid
+    /// until unlock(). Errors: errc::hold_lost if this object is not locked through lock().
     [[nodiscard]] hold& held();
 
-    /// Who is in the queue, in order; the first one holds the lock. Cost: 1 request, then one a
-    /// participant, 2 round trips. A path that does not exist has no participants. Errors:
-    /// not_authorized, unreachable (within the session timeout), closed, ...
+    /// All participants in the order of the queue; the first one holds the lock. Empty if the path
+    /// does not exist. Cost: 1 request, then one for each participant, 64 at a time: 2 round trips,
+    /// and one more for each further 64. Errors: errc::not_authorized, unreachable (no answer
+    /// within the session timeout), closed, forked, would_deadlock.
     [[nodiscard]] std::vector<participant> participants();
 
-    /// The first participant, if there is one. Cost: 2 requests, 2 round trips.
+    /// The first participant, if there is one. Cost: 2 requests, 2 round trips. Errors: as
+    /// participants().
     [[nodiscard]] std::optional<participant> holder();
 
-    /// Asks a participant, holder or not, to give up its place, as Curator's Revoker does: in the
-    /// place of its znode's data, which tells nothing else then. Whether it does is up to it
-    /// (hold::revocation_requested(), Curator's RevocationListener). False if it has left. Cost: 1
-    /// request, 1 round trip. Errors: as participants(); invalid_argument for a participant that
-    /// is none here.
+    /// Asks a participant, holder or not, to give up its place, as Curator's Revoker does. The
+    /// request replaces the data of its znode. The participant decides whether to comply
+    /// (hold::revocation_requested(), or Curator's RevocationListener). Returns false if it has
+    /// left. Cost: 1 request, 1 round trip. Errors: as participants(), and errc::invalid_argument
+    /// if `whom` is not a participant of this queue.
     bool revoke(const participant& whom);
 
     [[nodiscard]] const std::string& path() const noexcept;

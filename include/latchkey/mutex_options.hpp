@@ -7,12 +7,13 @@
 
 namespace latchkey {
 
-/// How a lock's participants look on the servers.
+/// The znodes of a recipe's participants: their data and their access control list.
 struct mutex_options {
-    /// The znode's data instead of Latchkey's own record of who holds the lock; at most 512 bytes.
+    /// The data of the znode, at most 512 bytes. Replaces Latchkey's own record, which names the
+    /// host, the process, the user and the program (see `identity`).
     std::optional<std::string> data = {};
 
-    /// Instead of the client's.
+    /// The access control list. Replaces client_options::access.
     std::optional<acl> access = {};
 };
 

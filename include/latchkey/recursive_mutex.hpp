@@ -16,36 +16,40 @@
 
 namespace latchkey {
 
-/// A mutex that the thread that has it may lock again: it is released when each lock has been
-/// unlocked.
+/// A mutex that its owning thread may lock again. It is released when that thread has unlocked it
+/// as often as it has locked it.
 ///
-/// On the servers it is a mutex like any other: a latchkey::mutex and Curator's InterProcessMutex
-/// contend for the same path.
+///     latchkey::recursive_mutex m(zk, "/accounts/4711");
+///     const std::scoped_lock lock(m);   // a function called from here may lock m again
 ///
-/// - Guarantee: that of `hold`, and that no lock() or try_lock() succeeds on a hold that was lost:
-///   a thread that has lost it can only unlock, and then start again.
-/// - Threads: locks belong to the thread that made them, and only it may unlock them. Other threads
-///   queue, FIFO.
-/// - Lockable: TimedLockable for std:: and boost:: guards.
-/// - Lifetime: destroying one that is locked unlocks it.
+/// On the servers it is a mutex: a latchkey::mutex and Curator's InterProcessMutex contend for the
+/// same path.
+///
+/// - Guarantee: that of `hold`. In addition, no lock() or try_lock() succeeds on a hold that was
+///   lost: the thread must first unlock as often as it has locked, then lock again.
+/// - Threads: a lock belongs to the thread that made it, and only that thread may unlock it. Other
+///   threads queue inside the process, first come, first served.
+/// - Lockable: meets TimedLockable, for the guards of std and boost.
+/// - Lifetime: destroying a recursive_mutex that is locked unlocks it.
 class recursive_mutex {
 public:
-    /// As a mutex's.
+    /// As mutex's constructor.
     recursive_mutex(client& c, std::string path, mutex_options options = {});
     recursive_mutex(const recursive_mutex&) = delete;
     recursive_mutex& operator=(const recursive_mutex&) = delete;
     ~recursive_mutex();
 
-    /// Locks, or counts one more if this thread has it.
+    /// Locks. If this thread has the lock already, counts one more.
     ///
-    /// - Cost: mutex::acquire()'s, again 0 requests.
-    /// - Blocks: until acquired or failed; again not at all. Boost.Thread's interrupt() as in
-    ///   mutex::acquire().
-    /// - Errors: mutex::acquire()'s. errc::hold_lost if this thread has it and has lost it; nothing
-    ///   is counted.
+    /// - Cost: that of mutex::acquire(); none if this thread has the lock already.
+    /// - Blocks: until acquired or failed; not at all if this thread has the lock already.
+    ///   Boost.Thread's interrupt() works as in mutex::acquire().
+    /// - Errors: those of mutex::acquire(), and errc::hold_lost if this thread has locked the mutex
+    ///   and the hold was lost. The count stays the same then.
     void lock();
 
-    /// False if somebody else has it, or is ahead, and also if this thread has lost it.
+    /// Returns false if another participant holds the lock or is ahead, and if this thread has lost
+    /// the lock. The timed forms do the same within a limit.
     [[nodiscard]] bool try_lock();
 
     template <duration_like Duration>
@@ -58,19 +62,19 @@ public:
         return lock_within(time_left(deadline));
     }
 
-    /// Takes one lock back; the last one releases, also what was lost. Errors: std::errc's
-    /// operation_not_permitted if this thread has not locked it; nothing changes. In a forked child
-    /// it does nothing.
+    /// Undoes one lock. The last unlock releases the hold, even a lost one. Errors:
+    /// std::errc::operation_not_permitted if this thread has not locked the mutex; nothing changes
+    /// then. In a forked child it does nothing.
     void unlock();
 
-    /// How often this thread has it locked.
+    /// How often this thread has locked the mutex.
     [[nodiscard]] std::size_t depth() const;
 
-    /// This thread's hold: its token, validity and transactions. Errors: errc::hold_lost if it has
-    /// none. The reference ends with the last unlock().
+    /// This thread's hold: its validity, token and transactions. The reference is valid until the
+    /// last unlock(). Errors: errc::hold_lost if this thread has not locked the mutex.
     [[nodiscard]] hold& held();
 
-    /// As mutex's.
+    /// As the members of mutex.
     [[nodiscard]] std::vector<participant> participants();
     [[nodiscard]] std::optional<participant> holder();
     bool revoke(const participant& whom);

@@ -19,47 +19,55 @@
 
 namespace latchkey {
 
-/// A number of permits on a path, taken and given back by any process, in the order of arrival.
+/// A number of permits on a path, which processes take and give back, in the order of arrival.
 ///
-/// The limit is the data of the znode at the path; participants wait in `queue/` and have their
-/// permits in `permits/` below it. Whoever wants several takes them at once or waits: two that
-/// want two of two cannot each hold one. A large request holds back the smaller ones behind it.
+///     latchkey::semaphore licenses(zk, "/licenses", 5);
+///     latchkey::hold two = licenses.acquire(2);
 ///
-/// - Guarantee: that of `hold`, for each of the permits; a grant never brings the permits that
-///   are taken above the limit. Fencing tokens say who it is; they order nothing, because several
-///   hold.
-/// - Threads: all members from any thread; each acquire is a participant.
+/// The data of the znode at the path is the limit. Participants wait in `queue/` below the path,
+/// and their permits are znodes in `permits/`. An acquire of several permits takes all of them at
+/// once. So two participants that each want two of two permits cannot block each other with one
+/// each. A large request holds back the smaller ones behind it.
+///
+/// - Guarantee: that of `hold`. In addition, no grant makes the permits in use exceed the limit.
+///   The fencing token of a permit only identifies its holder, because there are several holders.
+/// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
 class semaphore {
 public:
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
-    /// A semaphore of `limit` permits, made with the first acquire, or verified: a limit that is
-    /// not the one stored is errc::invalid_argument, which names both. No request is sent.
+    /// A semaphore of `limit` permits. The first acquire creates it, or compares `limit` with the
+    /// one that is stored. If they differ, the acquire fails with errc::invalid_argument, which
+    /// names both. After a resize(), objects that were given the earlier limit continue to work.
+    /// The constructor sends no request.
     semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options = {});
 
-    /// One that is there already (errc::no_such_znode otherwise), with the limit that it has.
+    /// A semaphore that exists already, with its stored limit. If it does not exist, calls fail
+    /// with errc::no_such_znode. The constructor sends no request.
     semaphore(client& c, std::string path, mutex_options options = {});
 
     semaphore(const semaphore&) = delete;
     semaphore& operator=(const semaphore&) = delete;
     ~semaphore();
 
-    /// Waits until it is first in the queue and `permits` are free, and takes them all.
+    /// Waits until this participant is the first in the queue and `permits` permits are free, then
+    /// takes all of them.
     ///
-    /// - Cost: uncontended 2 round trips, 5 requests. Behind others, nothing while waiting, then 2
-    ///   round trips; the first in the queue looks again whenever permits are given back. Release:
-    ///   1 request that nobody waits for.
-    /// - Errors: mutex::acquire()'s, and errc::invalid_argument for more permits than the limit,
-    ///   now or after a resize.
+    /// - Cost: uncontended, 5 requests in 2 round trips. Behind others, no requests while it waits,
+    ///   then 2 round trips. The first in the queue looks again whenever permits are given back.
+    ///   Release: 1 request that no call waits for.
+    /// - Errors: those of mutex::acquire(), and errc::invalid_argument for more permits than the
+    ///   limit, now or after a resize.
     /// - Blocks, cancel, afterwards: as mutex::acquire().
     [[nodiscard]] hold acquire(std::uint32_t permits = 1, acquire_options options = {});
     [[nodiscard]] hold acquire(std::uint32_t permits, acquire_options options, std::error_code& ec);
 
-    /// Takes them if nobody waits and they are free, else returns an empty hold.
+    /// Takes the permits if no participant waits and enough are free; otherwise returns an empty
+    /// hold.
     [[nodiscard]] hold try_acquire(std::uint32_t permits = 1);
 
-    /// As mutex::try_acquire_for() and until.
+    /// As mutex::try_acquire_for(): one time limit for everything.
     template <duration_like Duration>
     [[nodiscard]] hold try_acquire_for(std::uint32_t permits,
                                        const Duration& limit,
@@ -80,20 +88,20 @@ public:
                        acquire_options options,
                        acquire_handler handler);
 
-    /// Sets the limit, for everybody. Holds that exceed a lowered one stay; nothing is granted
-    /// until what is taken fits. Who gave the old limit goes on with the objects that it has.
-    /// Cost: 2 requests, 2 round trips. Errors: errc::version_mismatch if somebody else
-    /// resized meanwhile, no_such_znode, not_authorized, indeterminate.
+    /// Changes the stored limit. Present holds stay, even if they exceed a lower limit; nothing
+    /// more is granted until the permits in use fit. Objects that were given the earlier limit
+    /// continue to work. Cost: 2 requests, 2 round trips. Errors: errc::version_mismatch if another
+    /// client resized at the same time; no_such_znode, not_authorized, indeterminate.
     void resize(std::uint32_t limit);
 
-    /// The limit as it is stored.
+    /// The stored limit. Cost: 1 request, 1 round trip.
     [[nodiscard]] std::uint32_t limit();
 
-    /// How many are free, as the server asked sees it. Cost: 2 requests, 1 round trip.
+    /// The number of free permits, as one server sees it. Cost: 2 requests, 1 round trip.
     [[nodiscard]] std::uint32_t available();
 
-    /// Those that have permits, then those that wait, in order. Cost: 2 requests, then one a
-    /// participant, 2 round trips.
+    /// The participants that hold permits, then those that wait, in order. Cost: 3 requests, then
+    /// one for each participant, 64 at a time: 2 round trips, and one more for each further 64.
     [[nodiscard]] std::vector<participant> participants();
 
     /// As mutex::revoke().

@@ -19,49 +19,52 @@
 
 namespace latchkey {
 
-/// A readers-writer lock on a path: many that share, or one that is exclusive, in the order of
-/// arrival, so that neither starves.
+/// A readers-writer lock on a path: many shared holds or one exclusive hold, in the order of
+/// arrival, so that neither readers nor writers starve.
 ///
-/// The znodes bear the names of Curator's InterProcessReadWriteLock, so its readers and writers
-/// contend for the same lock. A mutex on the same path does not see it: use another path.
+///     latchkey::shared_mutex m(zk, "/catalog");
+///     latchkey::hold reading = m.acquire(latchkey::lock_mode::shared);
 ///
-/// - Modes: `shared` beside others that share. `exclusive` alone. `upgrade` beside the shared ones
-///   that came before, ahead of everybody who comes later: it reads, and may become exclusive
-///   without letting anybody between.
-/// - Guarantee: that of `hold`. Exclusive holds have increasing fencing tokens; the token of a
-///   shared hold says who it is, and orders nothing. A hold that is converted keeps its token,
-///   unless it was shared.
-/// - Threads: all members from any thread. Each acquire is a participant of its own, also within
+/// The znodes have the names of Curator's InterProcessReadWriteLock, whose readers and writers
+/// contend for the same lock. A mutex on the same path does not see this lock: use another path.
+///
+/// - Modes: `shared` holds exist together. An `exclusive` hold exists alone. An `upgrade` hold is a
+///   reader that may later become the writer. It exists together with earlier shared holds;
+///   everyone who arrives later waits. When it becomes exclusive, no other participant is granted
+///   in between.
+/// - Guarantee: that of `hold`. Tokens of exclusive holds increase from each to the next. The token
+///   of a shared hold only identifies it. A converted hold keeps its token, unless it was shared.
+/// - Threads: any thread may call any member. Each acquire is a participant of its own, also within
 ///   one object.
-/// - Lockable: Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
-///   Boost. Unlocking what was lost is a no-op.
-/// - Lifetime: as a mutex's.
+/// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
+///   Boost. Unlocking a lost lock has no effect.
+/// - Lifetime: as mutex.
 class shared_mutex {
 public:
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
-    /// As a mutex's.
+    /// As mutex's constructor.
     shared_mutex(client& c, std::string path, mutex_options options = {});
     shared_mutex(const shared_mutex&) = delete;
     shared_mutex& operator=(const shared_mutex&) = delete;
     ~shared_mutex();
 
-    /// Waits for its turn: shared and upgrade until no exclusive (or upgrade) participant is ahead,
-    /// exclusive until nobody is.
+    /// Waits for its turn. `shared` and `upgrade` wait until no exclusive or upgrade participant is
+    /// ahead, `exclusive` until no participant is.
     ///
-    /// - Cost: uncontended 2 requests in 1 round trip. Contended 2 round trips, then nothing until
-    ///   the one waited for goes: the nearest ahead that conflicts. When it was the only one, its
-    ///   going is the grant, unless one that is exclusive waited for another such one: one list
-    ///   more.
-    /// - Blocks, cancellation, errors, afterwards: as mutex::acquire().
+    /// - Cost: uncontended, 2 requests in 1 round trip. Contended, 2 round trips, then no requests
+    ///   until the nearest conflicting participant ahead leaves. If that was the only conflict, its
+    ///   deletion is the grant, except that an exclusive waiter behind an exclusive or upgrade one
+    ///   lists once more.
+    /// - Blocks, cancel, errors, afterwards: as mutex::acquire().
     [[nodiscard]] hold acquire(lock_mode m, acquire_options options = {});
     [[nodiscard]] hold acquire(lock_mode m, acquire_options options, std::error_code& ec);
 
-    /// As mutex::try_acquire(): only if nobody ahead conflicts.
+    /// As mutex::try_acquire(): acquires only if no conflicting participant is ahead.
     [[nodiscard]] hold try_acquire(lock_mode m);
     [[nodiscard]] hold try_acquire(lock_mode m, std::error_code& ec);
 
-    /// As mutex::try_acquire_for() and until.
+    /// As mutex::try_acquire_for(): one time limit for everything.
     template <duration_like Duration>
     [[nodiscard]] hold try_acquire_for(lock_mode m,
                                        const Duration& limit,
@@ -82,22 +85,23 @@ public:
                        acquire_options options,
                        acquire_handler handler);
 
-    /// Changes the mode of a hold of this lock; true if it has the new one. Nobody else is granted
-    /// in between.
+    /// Changes the mode of a hold of this lock. Returns true if the hold has the new mode. No other
+    /// participant is granted in between.
     ///
-    /// - exclusive to upgrade: at once, no request.
+    /// - exclusive to upgrade: at once, without a request.
     /// - exclusive or upgrade to shared: 1 request, 1 round trip; the readers behind are granted.
-    ///   The token and lost() stay, path() is another one.
-    /// - upgrade to exclusive: waits for the shared holds to end; nobody comes in between. 1
-    ///   request, or 2 round trips and what there is to wait for.
-    /// - shared to upgrade: never waits, because two that did would wait for each other: false when
-    ///   somebody else who is exclusive or wants to be has come meanwhile. Release then, to let it
-    ///   pass. 2 round trips; another participant: token, lost() and path() are new.
-    /// - shared to exclusive: the last two, in that order.
+    ///   The token and lost() stay, path() changes.
+    /// - upgrade to exclusive: waits for the shared holds to end. 1 request, or 2 round trips and
+    ///   the wait.
+    /// - shared to upgrade: never waits, because two readers that did would wait for each other.
+    ///   Returns false if another participant has become, or waits to become, exclusive or upgrade
+    ///   meanwhile: release the hold to let it pass. 2 round trips; a new participant, so token,
+    ///   lost() and path() are new.
+    /// - shared to exclusive: shared to upgrade, then upgrade to exclusive.
     ///
-    /// False, with the mode that was reached and the hold as it was, also when `options.stop` is
-    /// requested, or the time is over. Errors: errc::hold_lost, and what acquire() ends with; `h`
-    /// is left as it is.
+    /// Also returns false when `options.stop` is requested or the time is over. After false, `h` is
+    /// still held, in the mode that it reached: see hold::mode(). Errors: errc::hold_lost and those
+    /// of acquire(); `h` does not change then.
     bool convert(hold& h, lock_mode to, const acquire_options& options = {});
 
     template <duration_like Duration>
@@ -108,16 +112,18 @@ public:
         return convert_within(h, to, to_nanoseconds(limit), options);
     }
 
-    /// The same without blocking: `handler` gets the hold back; its mode() tells what was reached.
+    /// convert() without blocking. `handler` gets the hold back; its mode() is the one that was
+    /// reached.
     void async_convert(hold h,
                        lock_mode to,
                        std::chrono::nanoseconds limit,
                        acquire_options options,
                        acquire_handler handler);
 
-    // Lockable: exclusive. lock_*() throw what acquire() throws, and errc::would_deadlock in the
-    // thread that has it exclusive or to upgrade (try_lock_*() are false there); one that has it
-    // shared and locks it exclusive waits for itself. The holds are kept inside.
+    // Lockable, exclusive. The holds are kept inside. lock_*() throw what acquire() throws, and
+    // errc::would_deadlock in the thread that has locked this object exclusive or upgrade
+    // (try_lock_*() return false there). A thread that has locked it shared and locks it exclusive
+    // waits for itself.
     void lock();
     [[nodiscard]] bool try_lock();
     void unlock() noexcept;
@@ -181,13 +187,12 @@ public:
     [[nodiscard]] bool try_unlock_shared_and_lock_upgrade();
     [[nodiscard]] bool try_unlock_shared_and_lock();
 
-    /// The hold of the present lock() or lock_upgrade(); of this thread's lock_shared(). Errors:
-    /// errc::hold_lost if there is none.
+    /// held(): the hold of the current lock() or lock_upgrade(). held_shared(): that of this
+    /// thread's lock_shared(). Errors: errc::hold_lost if there is none.
     [[nodiscard]] hold& held();
     [[nodiscard]] hold& held_shared();
 
-    /// Who is in the queue, in order. Cost: 1 request, then one a participant, 64 at a time: 2
-    /// round trips, and one more for each 64.
+    /// All participants, in the order of the queue. Cost, errors: as mutex::participants().
     [[nodiscard]] std::vector<participant> participants();
 
     /// The first participant in the queue, if there is one. Cost: 2 requests, 2 round trips.

@@ -6,11 +6,14 @@
 
 namespace latchkey {
 
-/// One step of a guarded transaction (hold::transact), as a value.
+/// One step of a guarded transaction: see hold::transact().
 ///
-/// Paths are absolute and lie below the client's chroot. A version of `any_version` matches every
-/// version. Container and TTL znodes cannot be created in a transaction: ZooKeeper's C client
-/// aborts the process on the servers' answer.
+///     h.transact({latchkey::operation::check("/config", 7),
+///                 latchkey::operation::set("/jobs/last", today)});
+///
+/// Paths are absolute, below the client's chroot. `any_version` matches every version. Container
+/// and TTL znodes cannot be created in a transaction: ZooKeeper's C client aborts the process on
+/// the servers' answer.
 class operation {
 public:
     enum class kind : std::uint8_t { create, set, remove, check };
@@ -22,27 +25,28 @@ public:
     };
     static constexpr std::int32_t any_version = -1;
 
-    /// Creates a znode with the client's access control list. Refused with errc::znode_exists,
-    /// errc::no_such_znode (no parent).
+    /// Creates a znode with the client's access control list. Refused with errc::znode_exists, or
+    /// errc::no_such_znode if the parent does not exist.
     [[nodiscard]] static operation create(std::string path,
                                           std::string data = {},
                                           lifetime life = lifetime::persistent) {
         return {kind::create, std::move(path), std::move(data), any_version, life};
     }
 
-    /// Replaces a znode's data. Refused with errc::no_such_znode, errc::version_mismatch.
+    /// Replaces a znode's data. Refused with errc::no_such_znode or errc::version_mismatch.
     [[nodiscard]] static operation set(std::string path,
                                        std::string data,
                                        std::int32_t version = any_version) {
         return {kind::set, std::move(path), std::move(data), version, lifetime::persistent};
     }
 
-    /// Deletes a znode. Refused with errc::no_such_znode, errc::version_mismatch, errc::not_empty.
+    /// Deletes a znode. Refused with errc::no_such_znode, errc::version_mismatch or
+    /// errc::not_empty.
     [[nodiscard]] static operation remove(std::string path, std::int32_t version = any_version) {
         return {kind::remove, std::move(path), {}, version, lifetime::persistent};
     }
 
-    /// Changes nothing; refuses the whole transaction unless the znode exists with this version.
+    /// Changes nothing. The transaction is refused unless the znode exists and has this version.
     [[nodiscard]] static operation check(std::string path, std::int32_t version = any_version) {
         return {kind::check, std::move(path), {}, version, lifetime::persistent};
     }

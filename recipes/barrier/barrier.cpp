@@ -11,7 +11,7 @@
 namespace latchkey {
 namespace {
 
-/// Waits for the znode's deletion.
+/// Waits until the barrier's znode is deleted, or does not exist.
 class barrier_wait final : public retrying_operation, znode_watch::observer {
 public:
     barrier_wait(std::shared_ptr<client_core> core, std::string path)
@@ -20,8 +20,9 @@ public:
 private:
     void session_connected() override {
         next_step();
-        // A write that changes nothing: what is read behind it is no older than that. A sync would
-        // not do: a leader that nobody follows any more answers it.
+        // A write that changes nothing: what is read behind it is at least as new as this call. A
+        // sync would not do, because a leader that the other servers no longer follow answers it
+        // too.
         abreast_ = false;
         core()->submit(request::multi({request::check(path_)}), here([this](const reply& r) {
                            abreast_ = proves_quorum(r.code);
@@ -63,7 +64,7 @@ private:
     }
 
     const std::string path_;
-    bool abreast_ = false;  ///< what is seen is no older than the call
+    bool abreast_ = false;  ///< what is seen is at least as new as the call
     std::shared_ptr<znode_watch> watch_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace latchkey {
 
-/// Makes a barrier's znode be there, or not be there. Both may be said twice.
+/// Creates or deletes a barrier's znode. Either may be repeated.
 class barrier_change final : public retrying_operation {
 public:
     [[nodiscard]] static std::shared_ptr<retrying_operation> to_stand(

@@ -57,7 +57,7 @@ public:
     const std::shared_ptr<double_barrier_state> at;
 
 private:
-    /// The change of state that a call makes, taken back if the call could not be started.
+    /// The change of state that a call makes. It is undone if the call could not be started.
     class change {
     public:
         change(double_barrier_state& at,

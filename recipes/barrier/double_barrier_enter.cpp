@@ -46,7 +46,7 @@ void double_barrier_enter::client_closed(const failure& why) {
 
 // ---- the own place ----
 
-/// The name is one that nobody else has: what is there already was created by an earlier try of
+/// No other participant has this name: a znode that exists already was created by an earlier try in
 /// this session.
 void double_barrier_enter::take_place() {
     const std::string& directory = at_->as.directory;
@@ -56,7 +56,7 @@ void double_barrier_enter::take_place() {
     }
     if (!at_->directory_known) {
         core()->create_directories(std::string(parent_of(directory)), at_->as.access, ignore);
-        // Not a container: its version has to outlive the last one that leaves.
+        // Not a container: its version must outlive the last participant that leaves.
         core()->submit(request::create(directory, {}, create_mode::persistent, at_->as.access),
                        ignore);
     }
@@ -75,7 +75,7 @@ void double_barrier_enter::take_place() {
     look();
 }
 
-/// The name is not used again: others may have counted it.
+/// The name is not used again, because other participants may have counted it.
 void double_barrier_enter::lose_place() {
     placed_ = false;
     sent_ = false;
@@ -88,7 +88,7 @@ void double_barrier_enter::on_created(const reply& r) {
         placed_ = true;
         return;
     }
-    sent_ = at_->in_doubt;  // an earlier one may have been done all the same
+    sent_ = at_->in_doubt;  // an earlier create may have been applied nevertheless
     if (r.code == result_code::no_node) {
         at_->directory_known = false;
         retry_later();
@@ -108,8 +108,8 @@ std::shared_ptr<session::watcher> double_barrier_enter::stirs() {
     });
 }
 
-/// In this order: a round that begins after the first of these changes the directory's version,
-/// which its watch tells.
+/// In this order: a round that begins after the first of these reads changes the directory's
+/// version, which the watch of that read reports.
 void double_barrier_enter::look() {
     struct answers {
         reply directory;
@@ -130,7 +130,7 @@ void double_barrier_enter::look() {
                    here([this, a](const reply& r) { judge(a->directory, a->ready, r); }));
 }
 
-/// What was seen is not so any more, or not so yet.
+/// What was seen is no longer so, or not so yet.
 void double_barrier_enter::look_again() {
     busy_ = false;
     if (changed_) {
@@ -164,7 +164,7 @@ void double_barrier_enter::judge(const reply& directory, const reply& ready, con
         return;
     }
     if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
-        lose_place();  // somebody deleted it
+        lose_place();  // another client deleted it
         again_soon([this] { take_place(); });
         return;
     }
@@ -173,7 +173,7 @@ void double_barrier_enter::judge(const reply& directory, const reply& ready, con
     const bool is_on = members.size() < list.names.size();
     const bool enough = members.size() >= at_->wanted;
     if (is_on != ready.ok()) {
-        look_again();  // it changes just now
+        look_again();  // it is changing at this moment
     } else if (is_on) {
         on_round(directory.stat.version, ready, std::move(members));
     } else if (enough && opens_ && (fresh_ || nearest_before(at_->own, members).empty())) {
@@ -184,9 +184,10 @@ void double_barrier_enter::judge(const reply& directory, const reply& ready, con
     }
 }
 
-/// What is written in the directory tells of a round that one of ours has begun. Only what a list
-/// shows tells of Curator's, and a list for each who comes would be n * n of them for n: so one
-/// keeps watch on the children, and the others on the nearest of those ahead of them by name.
+/// The data of the directory reports a round that one of our participants has begun. A round that
+/// Curator's participants begin shows only in a list. A list for each arrival would make n * n
+/// lists for n participants. So one participant watches the children, and each of the others
+/// watches the nearest one ahead of it by name.
 void double_barrier_enter::wait(const std::vector<std::string>& members, bool round_is_on) {
     busy_ = false;
     fresh_ = false;
@@ -198,7 +199,7 @@ void double_barrier_enter::wait(const std::vector<std::string>& members, bool ro
     const bool keeps_anew = ahead.empty() && !keeps_;
     keeps_ = ahead.empty();
     if (keeps_anew) {
-        opens_ = true;  // who kept watch before may have gone while it did
+        opens_ = true;  // the participant that watched before may have gone while it did
     }
     if (keeps_anew || changed_) {
         look();
@@ -206,7 +207,7 @@ void double_barrier_enter::wait(const std::vector<std::string>& members, bool ro
     }
     if (round_is_on) {
         if (!keeps_) {
-            watch_ = stirs();  // those who leave write in the directory
+            watch_ = stirs();  // participants that leave write to the directory
         }
         heed(double_barrier_round::ready);
     }
@@ -216,7 +217,7 @@ void double_barrier_enter::wait(const std::vector<std::string>& members, bool ro
     }
 }
 
-/// Looks again when anything happens to it.
+/// Looks again when anything happens to this znode.
 void double_barrier_enter::heed(std::string_view name) {
     core()->submit(
         request::get(path_of(name)), watch_, here([this, path = path_of(name)](const reply& r) {
@@ -228,7 +229,7 @@ void double_barrier_enter::heed(std::string_view name) {
         }));
 }
 
-/// Ends with a refusal that stays one; says whether it did. Otherwise it begins again.
+/// If the refusal is a lasting one, ends the call with it and returns true. Otherwise begins again.
 bool double_barrier_enter::refused(const reply& r, const std::string& path) {
     if (outcome_unknown(r.code)) {
         begin_again();

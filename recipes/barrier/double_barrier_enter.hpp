@@ -12,7 +12,7 @@
 
 namespace latchkey {
 
-/// Enters a double barrier: takes a place, and waits for the round that it is in.
+/// Enters a double barrier: takes a place, and waits for its round to begin.
 class double_barrier_enter final : public retrying_operation {
 public:
     double_barrier_enter(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
@@ -55,15 +55,16 @@ private:
 
     const std::shared_ptr<double_barrier_state> at_;
     std::shared_ptr<session::watcher> watch_;
-    bool placed_ = false;  ///< the own znode is there, as far as we know
-    bool sent_ = false;    ///< or may be
-    /// Whoever comes last opens the round: it sees all others in its first list. Who has seen too
-    /// few leaves that to somebody who comes later, so that not everybody tries.
+    bool placed_ = false;  ///< the own znode exists, as far as this client knows
+    bool sent_ = false;    ///< ... or may exist
+    /// Whether this participant may begin the round. The last one to arrive does: its first list
+    /// shows all others. A participant that has seen too few leaves it to a later one, so that not
+    /// all of them try.
     bool opens_ = false;
     bool fresh_ = false;    ///< it has not waited yet
-    bool keeps_ = false;    ///< hears of everybody who comes and goes, for the others
-    bool busy_ = false;     ///< opens a round, or reads it: what the watch tells can wait
-    bool changed_ = false;  ///< it has told something meanwhile
+    bool keeps_ = false;    ///< watches all arrivals and departures, for the others
+    bool busy_ = false;     ///< begins a round or reads it: events of the watch can wait
+    bool changed_ = false;  ///< the watch has reported something meanwhile
     bool leaving_ = false;
     timer farewell_;
 };

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-// How a round begins, and what is made of one that is on.
+// How a round begins, and what a participant does about one that has begun.
 
 namespace latchkey {
 
-/// If everybody is still there, and nothing has happened since the look. The write makes the
-/// version one that no earlier round has seen. Of a crowd, some have to wait for the next one.
+/// Begins a round if all members still exist and nothing has happened since the look. The write
+/// gives the directory a version that no earlier round has seen. If more members are present than
+/// fit into one round, some wait for the next.
 void double_barrier_enter::open_round(const reply& directory, std::vector<std::string> members) {
     busy_ = true;
     if (double_barrier_round::how_many_fit(members) < members.size()) {
@@ -31,7 +32,7 @@ void double_barrier_enter::open_round(const reply& directory, std::vector<std::s
                        if (r.ok()) {
                            pass(round);
                        } else {
-                           look_unless_refused(r);  // somebody came between, or has gone
+                           look_unless_refused(r);  // the members have changed
                        }
                    }));
 }
@@ -49,7 +50,8 @@ void double_barrier_enter::on_round(std::int32_t version,
             counted ? pass(round) : start_anew(version);
         });
     } else if (round->left_of(members).empty()) {
-        // All of it were lost, or who left last could not clear it away.
+        // All participants of that round were lost, or the last one to leave could not clear it
+        // away.
         busy_ = true;
         core()->submit(request::multi({request::check(at_->as.directory, version),
                                        request::check(path_of(at_->own)),  // still the same one
@@ -61,8 +63,9 @@ void double_barrier_enter::on_round(std::int32_t version,
     }
 }
 
-/// Whether that round has seen the znode that is there now. Who has created it twice, because an
-/// answer was lost, may have been counted on before somebody deleted the first one.
+/// Whether that round has counted the znode that exists now. A participant may have created its
+/// znode twice, because an answer was lost. The round may have counted the first one before another
+/// client deleted it.
 void double_barrier_enter::if_counted_on(std::int64_t begun, std::function<void(bool)> then) {
     if (!at_->in_doubt) {
         then(true);
@@ -78,12 +81,13 @@ void double_barrier_enter::if_counted_on(std::int64_t begun, std::function<void(
                    }));
 }
 
-/// With a name that nobody has counted on, unless a round has begun that does.
+/// Uses a name that no other participant has counted, unless a round that counts on this one has
+/// begun.
 void double_barrier_enter::start_anew(std::int32_t version) {
     core()->submit(removal(version), here([this](const reply& r) { look_unless_refused(r); }));
 }
 
-/// It has no list of who is in it.
+/// That round has no list of its participants.
 void double_barrier_enter::on_curators_round(std::int32_t version,
                                              std::int64_t begun,
                                              std::vector<std::string> members) {
@@ -95,13 +99,14 @@ void double_barrier_enter::on_curators_round(std::int32_t version,
                        } else if (own.stat.czxid < begun || members.size() >= at_->wanted) {
                            pass_curators_round(version, members);
                        } else {
-                           wait({at_->own}, true);  // nobody knows who else waits
+                           wait({at_->own}, true);  // it is not known which others wait
                        }
                    }));
 }
 
-/// Who keeps watch tells the others, whom only the directory's version tells anything. If that is
-/// not what it was before the look, this round may be over.
+/// The participant that watches the children notifies the others, which learn of this round only
+/// from the directory's version. If that version has changed since the look, this round may be
+/// over.
 void double_barrier_enter::pass_curators_round(std::int32_t version,
                                                const std::vector<std::string>& members) {
     double_barrier_round round{members, std::nullopt};

@@ -3,12 +3,12 @@
 
 #include <utility>
 
-// How an entrant gives up, so that nobody has counted on it.
+// How a participant gives up entering, so that no other one relies on it.
 
 namespace latchkey {
 namespace {
 
-/// How long the place is given up in an orderly way, so that nobody is told of a loss.
+/// For this long the place is given up in an orderly way, so that the others see no loss.
 constexpr auto farewell_limit = std::chrono::seconds(1);
 
 }  // namespace
@@ -30,7 +30,8 @@ void double_barrier_enter::give_up() {
     }
 }
 
-/// Goes only if no round has begun that counts on it: that would have changed the version.
+/// Deletes the own znode only if no round that counts on it has begun: such a round would have
+/// changed the version.
 request double_barrier_enter::removal(std::int32_t version) const {
     return request::multi(
         {request::check(at_->as.directory, version), request::remove(path_of(at_->own))});

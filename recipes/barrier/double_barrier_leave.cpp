@@ -19,8 +19,8 @@ void double_barrier_leave::session_connected() {
     }
 }
 
-/// Who has left in the last moment of its session cannot tell that from a loss, and the others may
-/// be told of one.
+/// A participant that left in the last moment of its session cannot tell that from a loss, and the
+/// others may see a loss.
 void double_barrier_leave::session_ended(loss) {
     if (!gone_ && !finished()) {
         end({{errc::session_lost,
@@ -45,7 +45,7 @@ void double_barrier_leave::give_up() {
     }
 }
 
-/// The directory's version counts those who leave: see double_barrier_round.
+/// The directory's version counts the participants that leave: see double_barrier_round.
 void double_barrier_leave::remove_own() {
     core()->submit(request::multi({request::remove(join_path(at_->as.directory, at_->own)),
                                    request::set(at_->as.directory, at_->round.note())}),
@@ -73,8 +73,8 @@ void double_barrier_leave::on_removed(const reply& r) {
     }
 }
 
-/// The version before the list is what `ready` is cleared away with: a round that has begun since
-/// changed it. The one after the list has seen all who left.
+/// `ready` is cleared away with the version before the list: a round that has begun since then has
+/// changed it. The version after the list counts all that have left.
 void double_barrier_leave::look() {
     struct answers {
         reply before;
@@ -110,7 +110,8 @@ void double_barrier_leave::judge(const reply& before,
             end({});
             return;
         }
-        // Anybody will do. Not all the same one, which would wake everybody each time.
+        // Watch any of them, but not the same one in every participant: its deletion would wake all
+        // of them each time.
         znode_watch::observer& self = *this;
         watch_ = std::make_shared<znode_watch>(
             core(),
@@ -119,7 +120,7 @@ void double_barrier_leave::judge(const reply& before,
         watch_->arm();
         return;
     }
-    // A later round's is none of ours.
+    // A `ready` of a later round does not concern this participant.
     if (at_->round.is_the_last(before.data) &&
         std::find(names.begin(), names.end(), double_barrier_round::ready) != names.end()) {
         clear_away(before.stat.version);
@@ -134,7 +135,7 @@ void double_barrier_leave::judge(const reply& before,
     }
 }
 
-/// Nobody waits for it: whoever comes next finds out what it is.
+/// No call waits for the answer: the next participant to arrive looks for itself.
 void double_barrier_leave::clear_away(std::int32_t version) const {
     core()->submit(request::multi({request::check(at_->as.directory, version),
                                    request::remove(
@@ -164,7 +165,7 @@ void double_barrier_leave::refused(result_code code) {
     if (outcome_unknown(code)) {
         begin_again();
     } else if (code == result_code::no_node) {
-        end({{}, true});  // somebody has removed the barrier: there is nothing to leave
+        end({{}, true});  // another client has removed the barrier: there is nothing to leave
     } else if (code == result_code::throttled) {
         retry_later();
     } else {

@@ -10,7 +10,8 @@
 
 namespace latchkey {
 
-/// Leaves a double barrier: gives the own place up, and waits for those of the same round.
+/// Leaves a double barrier: gives up the own place, and waits for the other participants of the
+/// round.
 class double_barrier_leave final : public retrying_operation, znode_watch::observer {
 public:
     double_barrier_leave(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
@@ -22,7 +23,7 @@ private:
     void client_closed(const failure& why) override;
     void give_up() override;
 
-    // znode_watch::observer, of somebody who is left
+    // znode_watch::observer, for a participant that is still inside
     void on_watch_set(const znode_stat&, const std::string&) override {}
 
     void on_znode_deleted() override;
@@ -38,7 +39,7 @@ private:
 
     const std::shared_ptr<double_barrier_state> at_;
     bool in_doubt_ = false;  ///< the delete was sent, and its answer was lost
-    bool gone_ = false;      ///< the own znode is
+    bool gone_ = false;      ///< the own znode does not exist any more
     std::shared_ptr<znode_watch> watch_;
 };
 

@@ -11,17 +11,17 @@ namespace latchkey {
 
 namespace {
 
-/// Of ours, with room for what later versions may add.
+/// The longest data that can be ours, with room for what later versions may add.
 constexpr std::size_t longest_note = 4096;
 
-/// What the directory's data tells.
+/// What the data of the directory says.
 struct round_note {
     std::int32_t version = 0;
     std::int64_t counting = 0;
     std::vector<std::int32_t> broken = {};
 };
 
-/// Numbers that anybody may have written.
+/// Numbers that any client may have written.
 std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
     std::vector<std::int32_t> broken;
     const auto found = object.find("broken");
@@ -35,7 +35,7 @@ std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
     return broken;
 }
 
-/// Nothing of data that is not ours.
+/// Nothing if the data is not ours.
 std::optional<round_note> read_note(const std::string& data) {
     const auto object = read_untrusted(data, longest_note, 2);
     if (!object.is_object() || !object.contains("version") || !object.contains("counting") ||
@@ -47,7 +47,7 @@ std::optional<round_note> read_note(const std::string& data) {
                       broken_in(object)};
 }
 
-/// How many of them write in the directory when they leave.
+/// How many of these participants write to the directory when they leave.
 std::int64_t counting(const std::vector<std::string>& members) {
     return std::count_if(members.begin(), members.end(), [](const auto& name) {
         return name.starts_with(double_barrier_round::prefix);
@@ -103,7 +103,7 @@ double_barrier_round double_barrier_round::after(std::int32_t now,
 
 bool double_barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
     if (!version) {
-        return true;  // nobody knows better
+        return true;  // there is no better information
     }
     const auto noted = read_note(data);
     if (!noted || noted->version <= *version) {

@@ -9,7 +9,7 @@
 namespace latchkey {
 namespace {
 
-/// Bounds what servers and this process keep for one call.
+/// Limits what the servers and this process keep in memory for one call.
 constexpr std::size_t most_in_flight = 64;
 
 class asking final : public retrying_operation {
@@ -19,7 +19,7 @@ public:
            std::size_t most_data)
         : retrying_operation(std::move(core)), questions_(questions), most_data_(most_data) {}
 
-    /// Once it is finished.
+    /// After the call has finished.
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
 private:

@@ -9,13 +9,13 @@
 
 namespace latchkey {
 
-/// Sends a request and waits for its answer, again if its outcome is unknown, for at most the
-/// session timeout. Blocks; an interruption point of Boost.Thread. Throws errc::unreachable,
-/// closed, forked, would_deadlock; refusals are in the reply.
+/// Sends a request and waits for its answer, for at most the session timeout. Sends it again if its
+/// outcome is unknown. Blocks; an interruption point of Boost.Thread. Throws errc::unreachable,
+/// closed, forked, would_deadlock. Refusals are in the reply.
 [[nodiscard]] reply blocking_read(client_core& core, const request& question);
 
-/// The same for several, 64 at a time: up to as many take one round trip. Of the data of each
-/// answer the first `most_data` bytes are kept.
+/// The same for several requests, 64 at a time: up to 64 take one round trip. Keeps the first
+/// `most_data` bytes of the data of each answer.
 [[nodiscard]] std::vector<reply> blocking_read(
     client_core& core,
     const std::vector<request>& questions,

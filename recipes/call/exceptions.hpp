@@ -10,10 +10,10 @@ namespace latchkey {
 
 [[nodiscard]] std::exception_ptr exception_of(const failure& why);
 
-/// Whether it is an `error` with that code.
+/// Whether this is an `error` with that code.
 [[nodiscard]] bool has_code(const std::exception_ptr& what, const std::error_code& code);
 
-/// What it says of itself.
+/// The what() of an exception, or a description.
 [[nodiscard]] std::string words_of(const std::exception_ptr& what);
 
 }  // namespace latchkey

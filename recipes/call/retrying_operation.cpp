@@ -94,7 +94,7 @@ void retrying_operation::again_soon(std::function<void()> step) {
 
 void retrying_operation::begin_again() {
     if (core_->connected()) {
-        retry_later();  // a server said so: there may be no other connection for long
+        retry_later();  // this was a server's answer, so no new connection need follow soon
     }
 }
 

@@ -15,16 +15,15 @@
 
 namespace latchkey {
 
-/// One call that sends requests until something is so, from its start to its result, with a time
-/// limit and a stop token. On the loop, but for what says otherwise; kept alive by the core until
-/// its result.
+/// One call that sends requests until it has reached its aim, with a time limit and a stop token.
+/// Used on the loop only, unless noted. The core keeps it alive until it has a result.
 ///
-/// What it does begins with session_connected(): at its start if there is a connection, and again
-/// with each later one. Answers to what was sent before are dropped then.
+/// Its work begins with session_connected(): at the start if there is a connection, and again with
+/// each later connection. Answers to requests of an earlier connection are dropped then.
 class retrying_operation : public session_listener,
                            public std::enable_shared_from_this<retrying_operation> {
 public:
-    /// Reached, or not in time, or not at all.
+    /// Reached; not reached in time; or failed.
     struct result {
         failure why;
         bool reached = false;
@@ -35,10 +34,10 @@ public:
     explicit retrying_operation(std::shared_ptr<client_core> core)
         : core_(std::move(core)), limit_(core_->loop()), retry_(core_->loop()) {}
 
-    /// Any thread. No time at all means to look once; for that there is as long as a session.
+    /// Any thread. A limit of zero means to look once, for as long as the session timeout.
     void start(std::chrono::nanoseconds limit, const std::stop_token& stop, handler done);
 
-    /// Whether start() has succeeded. On the thread that called it.
+    /// Whether start() has succeeded. On the thread that called start().
     [[nodiscard]] bool started() const noexcept { return started_; }
 
     /// Any thread.
@@ -47,33 +46,35 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 protected:
-    /// What it does at its start.
+    /// What it does first.
     virtual void begin() {
         if (core_->connected()) {
             session_connected();
         }
     }
 
-    /// The time is over, or a stop was requested: once, before the result.
+    /// The time is over, or stop was requested. Called once, before the result.
     virtual void give_up() { finish({}); }
 
-    /// Nothing more than a look was asked for, and this is what there is to see.
+    /// Whether the limit was zero: the call only wants to know what is so now.
     [[nodiscard]] bool only_looks() const noexcept { return only_looks_; }
 
     [[nodiscard]] bool finished() const noexcept { return !done_; }
 
     void finish(result r);
 
-    /// Begins again after a while, as with a new connection.
+    /// Begins again after a pause, as with a new connection.
     void retry_later();
 
-    /// After an answer that leaves the outcome open: the same, or with the next connection.
+    /// After an answer that leaves the outcome open: begins again after a pause, or with the next
+    /// connection.
     void begin_again();
 
-    /// Takes a step again, the first few times at once; with the next connection it begins again.
+    /// Repeats a step, the first few times at once. With the next connection the call begins again
+    /// instead.
     void again_soon(std::function<void()> step);
 
-    /// Answers to what was sent until now are dropped, and what was to begin again does not.
+    /// Drops answers to earlier requests, and cancels a repetition that was planned.
     void next_step() noexcept {
         ++step_;
         retry_.cancel();
@@ -105,13 +106,14 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-/// Waits for the result: whether it was reached. When the thread is interrupted it is given up
-/// first. Throws what it fails with, and errc::forked, would_deadlock.
+/// Waits for the result and returns whether the aim was reached. If the thread is interrupted, the
+/// call is given up first. Throws the error that it fails with, and errc::forked, would_deadlock.
 bool wait_for(const std::shared_ptr<retrying_operation>& e,
               std::chrono::nanoseconds limit,
               const std::stop_token& stop);
 
-/// Waits for as long as a session; throws errc::unreachable if it is not reached by then.
+/// Waits for at most the session timeout. Throws errc::unreachable if the aim is not reached by
+/// then.
 void wait_for_answer(const std::shared_ptr<retrying_operation>& e);
 
 /// `handler` runs on the callback thread. Throws errc::forked.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto longest_pause = std::chrono::hours(1);
 
-/// Enters, and says when that is done. What keeps the place is not ended with it.
+/// Joins a group and reports when that is done. The persistent_node lives on after this call.
 class joining final : public retrying_operation {
 public:
     joining(const std::shared_ptr<client_core>& core, std::shared_ptr<persistent_node> p)

@@ -45,7 +45,7 @@ void group_watch::session_connected() {
     list();
 }
 
-/// Its watches are gone with it.
+/// The watches are gone with the session.
 void group_watch::session_ended(loss) {
     entries_.clear();
     unread_ = 0;
@@ -89,13 +89,13 @@ void group_watch::on_listed(reply r) {
         return;
     }
     if (r.code == result_code::no_node) {
-        // Without the directory there is nothing to watch. It is made, and is an empty group.
+        // A directory that does not exist cannot be watched. It is created, and is an empty group.
         core_->create_directories(directory_, core_->access(), [](const reply&) {});
     }
     list_later();
 }
 
-/// Both are in order: one pass.
+/// Both are sorted, so one pass is enough.
 void group_watch::merge(std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     auto e = entries_.begin();
@@ -122,7 +122,7 @@ group_watch::entries::iterator group_watch::forget(entries::iterator e) {
     return entries_.erase(e);
 }
 
-/// Once for all that comes within the pause.
+/// One list for all changes within the pause.
 void group_watch::list_soon() {
     if (pause_ <= std::chrono::nanoseconds::zero()) {
         list();
@@ -135,7 +135,8 @@ void group_watch::list_soon() {
     }
 }
 
-/// After a refusal, or an answer that leaves it open; without a connection, with the next one.
+/// After a refusal, or an answer that leaves the outcome open. Without a connection, with the next
+/// one.
 void group_watch::list_later() {
     if (!again_.running()) {
         again_.later([this] {
@@ -193,7 +194,7 @@ void group_watch::on_read(entries::iterator e, reply r) {
     } else if (r.code == result_code::no_node) {
         forget(e);
     } else if (r.code == result_code::no_auth) {
-        // Nothing tells when that changes: it is read again with the next list.
+        // No event will report when the permission changes: it is read again with the next list.
         know(e, {.name = e->first, .data = {}});
         e->second.watcher.reset();
     } else {
@@ -211,7 +212,7 @@ void group_watch::know(entries::iterator e, member m) {
     }
 }
 
-/// When everything is known, and differs from what was told.
+/// Reports the members when all are known and differ from what was reported before.
 void group_watch::tell() {
     if (!listed_ || unread_ > 0) {
         return;

@@ -20,9 +20,9 @@
 
 namespace latchkey {
 
-/// Follows who is in a group: the names with a watch on the directory, each member's data with
-/// a watch on its znode, and nothing that is known is read again. On the loop only, but for
-/// what says otherwise; kept alive by the core until it ends.
+/// Follows the members of a group: the names with a watch on the directory, and each member's data
+/// with a watch on its znode. Nothing that is known is read again. Used on the loop only, unless
+/// noted. The core keeps it alive until it ends.
 class group_watch final : public session_listener,
                           public std::enable_shared_from_this<group_watch> {
 public:
@@ -33,14 +33,14 @@ public:
 
     void start();
 
-    /// Any thread: the listener is not running when it returns, and will not run, unless it calls
-    /// this itself.
+    /// Any thread. When it returns, the listener is not running and will not run, unless the
+    /// listener itself calls this.
     void end() noexcept;
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
-    /// Not copied on the loop: data may be a megabyte each.
+    /// Not copied on the loop, because the data of each may be a megabyte.
     using known_member = std::shared_ptr<const member>;
 
     struct entry {
@@ -75,7 +75,7 @@ private:
     bool over_ = false;  ///< guarded by calling_
 
     entries entries_;
-    std::size_t unread_ = 0;  ///< of them
+    std::size_t unread_ = 0;  ///< how many of them
     std::shared_ptr<session::watcher> watcher_;
     bool listed_ = false;
     std::optional<std::vector<known_member>> told_;

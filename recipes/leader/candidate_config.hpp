@@ -11,7 +11,7 @@
 
 namespace latchkey {
 
-/// How a candidate takes part: with its id as the data of its znode, as Curator's do.
+/// How a candidate takes part. The data of its znode is its id, as in Curator.
 struct candidate_config {
     queue_recipe queue;
     std::shared_ptr<const leader_terms> who;

@@ -151,7 +151,8 @@ void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {
     }
     backoff_.reset();
     losing_ = false;
-    // Also when the term itself learns first that it is over, from an answer or from the clock.
+    // Called also if the term itself is the first to learn that it is over, from an answer or from
+    // the clock.
     on_loss_.emplace(present->state().lost(), [weak = weak_from_this(), ended = present.get()] {
         if (const auto self = weak.lock()) {
             self->core_->post([self, ended] {
@@ -191,7 +192,7 @@ void leader_candidate::refuse(const failure& why) {
     pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidate::enter));
 }
 
-/// Somebody else can be elected when those who are told of it have returned.
+/// Another candidate can be elected only after the listeners have returned.
 void leader_candidate::on_lost() {
     const auto present = term();
     if (!present || std::exchange(losing_, true)) {
@@ -244,7 +245,7 @@ void leader_candidate::on_closed() {
     }
 }
 
-// ---- who waits ----
+// ---- calls that wait ----
 
 void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     const auto present = term();
@@ -274,7 +275,7 @@ void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
 
 // ---- transfers: leadership_transfer decides, and this does it ----
 
-/// What was offered to a place is not for the next one.
+/// An offer that was made to one place is not valid for the next one.
 void leader_candidate::on_no_place() {
     if (succession_) {
         succession_->leave();
@@ -299,7 +300,8 @@ void leader_candidate::move_behind(const std::string& leader,
     }
 }
 
-/// Asked to finish; and made to, if that takes too long since it was asked first.
+/// Asks the leader to finish. If that takes too long, counted from the first request, it is made to
+/// resign.
 void leader_candidate::hand_over(const std::string& successor) {
     if (const auto present = term()) {
         present->set_successor(successor);

@@ -26,8 +26,8 @@ namespace latchkey {
 
 class wait_for_term;
 
-/// A candidate from its start to its end: contends, leads, gives up, contends again. One
-/// queue_participant at a time, and with each grant a term.
+/// A candidate, from its start to its end. It queues, leads, gives up and queues again: one
+/// queue_participant after the other, and a term with each grant.
 class leader_candidate final : public std::enable_shared_from_this<leader_candidate>,
                                leadership_transfer::owner {
 public:
@@ -43,7 +43,7 @@ public:
 
     void start();
 
-    /// The present term; nothing if there is none.
+    /// The present term; null if there is none.
     [[nodiscard]] std::shared_ptr<leader_term> term() const;
 
     [[nodiscard]] subscription subscribe(leader_latch::listener l);
@@ -96,12 +96,12 @@ private:
     leader_listeners listeners_;
     std::vector<std::weak_ptr<wait_for_term>> waiting_;
     std::shared_ptr<queue_participant> contender_;     ///< until it is granted
-    std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in that
+    std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in transfers
     bool started_ = false;
     bool directory_known_ = false;
-    bool losing_ = false;  ///< the end of the term is being told
-    bool robbed_ = false;  ///< somebody deleted the znode of the last term
-    std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the term
+    bool losing_ = false;  ///< the end of the term is being reported
+    bool robbed_ = false;  ///< another client deleted the last term's znode
+    std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the present term
     timer pause_;
     paced_retry rejoin_;
     timer drain_;
@@ -117,7 +117,7 @@ public:
     /// On the loop.
     void settle(failure why, std::shared_ptr<leader_term> term);
 
-    /// Once it is finished.
+    /// After the call has finished.
     [[nodiscard]] leadership granted() const { return leader_term::handle(term_); }
 
 private:

@@ -18,7 +18,7 @@ leader_grant::~leader_grant() {
     }
 }
 
-/// An answer that is here already came before the list that made us the first.
+/// An answer that has arrived already was sent before the list that shows this candidate first.
 void leader_grant::begin(place p) {
     place_ = std::move(p);
     if (!looking_) {
@@ -112,7 +112,7 @@ void leader_grant::on_written(failure why) {
             owner_->on_refused(std::move(why));
             break;
         case unknown:
-            break;  // with the session, or the client: the owner hears of that itself
+            break;  // with the session or the client; the owner is notified of that itself
     }
 }
 

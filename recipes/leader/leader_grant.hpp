@@ -14,18 +14,23 @@
 
 namespace latchkey {
 
-/// Makes the first in the queue of an election its leader.
+/// Makes the first candidate in the queue the leader.
 ///
-/// The grant is a write of the leader's record that commits only while the own znode exists; its
-/// zxid is the token, and its answer a proof of validity. Nobody can come ahead of a znode that was
-/// the first in a list, so that no other candidate can have written since; and who writes later
-/// gets a higher zxid. So tokens increase strictly, whoever was ahead of whom in the queue.
+/// The grant is a write of the leader's record that commits only while the own znode exists. Its
+/// zxid is the token, and its answer is a proof of validity. No candidate can come ahead of a znode
+/// that was the first in a list, so no other candidate can have written since. A candidate that
+/// writes later gets a higher zxid. So tokens increase strictly, in whichever order candidates
+/// queued.
 ///
-/// Two save the write's round trip. Who was the first when it joined, and finds that nobody has
-/// written there since, may use the czxid of its znode instead: every token until now is lower,
-/// every later one will be higher. And whom the last leader has named as its successor, in the
-/// transaction that ended its term, has the zxid of that transaction: nobody else can be the first
-/// from it on. What tells these must be read after the list.
+/// Two cases save the round trip of the write:
+///
+/// - A candidate that was the first when it joined, and finds that there was no write since, may
+///   use the czxid of its znode: every earlier token is lower, and every later one will be higher.
+/// - A candidate that the last leader named as its successor, in the transaction that ended its
+///   term, uses the zxid of that transaction. From that transaction on, no other candidate can be
+///   the first.
+///
+/// The reads that show either case must be answered after the list.
 class leader_grant final : public grant_step, public std::enable_shared_from_this<leader_grant> {
 public:
     leader_grant(std::shared_ptr<client_core> core,
@@ -51,13 +56,13 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
-    const leader_terms& who_;  ///< kept by `as_`
+    const leader_terms& who_;  ///< kept alive by `as_`
     owner* const owner_;
 
-    std::optional<place> place_;  ///< once it is our turn
+    std::optional<place> place_;  ///< once it is this candidate's turn
     std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
     bool looking_ = false;
-    std::string unclean_;  ///< the record that is written tells of it
+    std::string unclean_;  ///< goes into the record that is written
     std::shared_ptr<guarded_write> write_;
     paced_retry retry_;
 };

@@ -181,7 +181,7 @@ leader_latch::resignation leader_latch::request_resignation(client& c,
         request::set(
             mailbox,
             write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));
-    // If the mailbox is not there that leader has gone already.
+    // If the mailbox does not exist, that leader has gone already.
     failure_of(asked.code, mailbox).raise_unless(asked.ok() || asked.code == result_code::no_node);
     return requested;
 }

@@ -10,8 +10,8 @@
 
 namespace latchkey {
 
-/// A listener is called with `calling_` held, so that whoever ends the registration waits for a
-/// call that runs, and the listener itself may end it (the mutex is recursive).
+/// A listener is called with `calling_` held. So a thread that ends the registration waits for a
+/// call that runs. The listener itself may end it as well, because the mutex is recursive.
 class leader_listeners::registration {
 public:
     registration(std::shared_ptr<client_core> core,
@@ -74,8 +74,8 @@ private:
     const std::shared_ptr<std::atomic<bool>> silent_;
     const std::shared_ptr<const leader_latch::listener> listener_;
     boost::recursive_mutex calling_;
-    bool over_ = false;   // under calling_
-    bool leads_ = false;  // as it was told
+    bool over_ = false;   // guarded by calling_
+    bool leads_ = false;  // what was reported last
 };
 
 std::shared_ptr<leader_listeners::registration> leader_listeners::make(
@@ -85,8 +85,8 @@ std::shared_ptr<leader_listeners::registration> leader_listeners::make(
 
 subscription leader_listeners::handle(std::shared_ptr<registration> r) {
     auto* const ended = r.get();
-    // A delivery that runs may outlive the handle for a moment. In a forked child somebody may be
-    // in `calling_` for ever.
+    // A call that runs may outlive the handle for a moment. In a forked child, a thread of the
+    // parent may hold `calling_` forever.
     return subscription(std::shared_ptr<void>(ended, [r = std::move(r)](void*) mutable {
         if (r->core()->forked()) {
             leak(r);

@@ -12,32 +12,33 @@
 
 namespace latchkey {
 
-/// Who wants to hear of a candidate's terms. On the loop, but for what says otherwise.
+/// The listeners of a candidate's terms. Used on the loop only, unless noted.
 class leader_listeners {
 public:
     explicit leader_listeners(std::shared_ptr<client_core> core) : core_(std::move(core)) {}
 
-    /// A listener that may be told until it is ended.
+    /// A listener, which is called until its registration ends.
     class registration;
 
     /// Any thread.
     [[nodiscard]] std::shared_ptr<registration> make(leader_latch::listener l) const;
 
-    /// Any thread: ends it when destroyed, as a subscription does.
+    /// Any thread. Destroying the subscription ends the registration.
     [[nodiscard]] static subscription handle(std::shared_ptr<registration> r);
 
-    /// `present`, if there is one, is told at once.
+    /// If there is a `present` term, it is reported at once.
     void add(const std::shared_ptr<registration>& r, const leadership& present);
 
     void tell_elected(const leadership& term);
 
-    /// Told when the term's lost() has been requested.
+    /// Call this after lost() of the term has been requested.
     void tell_lost(const leadership& term, loss why);
 
     void tell_refused(const failure& why);
     void tell_chosen();
 
-    /// Any thread: nothing is told any more, not even what was handed over already.
+    /// Any thread. No listener is called any more, not even for events that were handed over
+    /// already.
     void silence() noexcept { silent_->store(true); }
 
 private:

@@ -66,7 +66,7 @@ std::optional<leader_info> leader_observer::leader(client& c, const std::string&
         if (oldest != nullptr) {
             return leader_from(its_path, *oldest, answers.front());
         }
-        // It left meanwhile, and somebody else may be the first.
+        // That candidate has left meanwhile, and another one may be the first.
     }
 }
 

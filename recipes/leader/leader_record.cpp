@@ -11,10 +11,11 @@ using json = nlohmann::json;
 constexpr const char* leading = "leading";
 constexpr const char* clean = "clean";
 
-// Nobody's name is longer: a GUID, a marker and ten digits, with room for other libraries'.
+// No znode has a longer name: a GUID, a marker and ten digits, with room for other libraries'
+// names.
 constexpr std::size_t longest_name = 256;
 
-/// A field of text that is there and within its limit.
+/// A text field that exists and is within its limit.
 std::optional<std::string> text_of(const json& record, const char* key, std::size_t longest) {
     const auto found = record.find(key);
     if (found == record.end() || !found->is_string()) {
@@ -24,7 +25,7 @@ std::optional<std::string> text_of(const json& record, const char* key, std::siz
     return text.size() <= longest ? std::optional(text) : std::nullopt;
 }
 
-/// A zxid; 0 if it is left out, nothing if it is none.
+/// A zxid. 0 if the field is left out; nothing if it is not a zxid.
 std::optional<std::int64_t> token_in(const json& record) {
     const auto found = record.find("token");
     if (found == record.end()) {

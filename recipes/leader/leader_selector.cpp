@@ -8,7 +8,7 @@ namespace latchkey {
 
 namespace {
 
-/// A function that keeps the thread until it returns.
+/// A function that occupies the thread until it returns.
 selector_loop::work blocking(leader_selector::work fn) {
     return [fn = std::move(fn)](const latchkey::leadership& term,
                                 const std::stop_token& stop,

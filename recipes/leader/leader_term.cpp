@@ -33,7 +33,7 @@ leader_term::leader_term(hold granted,
       data_(std::move(data)),
       record_(std::move(record)) {}
 
-/// The token is left out of the write that makes it: leader_grant.
+/// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {
     return write_leader_record(
         {.id = id_,
@@ -72,7 +72,8 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
 }
 
 void leader_term::write_next() {
-    // The next session writes nothing for this one's leader, whose znode may still be there.
+    // After the session, nothing more is written for this leader, although its znode may still
+    // exist.
     const bool over = closed_ || state_->core()->generation() != generation_;
     for (const std::size_t sent = write_ ? 1 : 0; over && proclamations_.size() > sent;) {
         const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
@@ -139,8 +140,9 @@ void leader_term::close() {
         write_->cancel();
         return;
     }
-    // The last transaction has to know what comes of it. Nobody else waits for that: who told this
-    // to end may be waiting for him.
+    // The final transaction needs the version that the write in flight leaves, so let that write
+    // finish. Its caller gets its answer now: that caller may be the thread that is closing the
+    // term.
     std::exchange(proclamations_.front().done, [](const failure&) {})(
         {errc::indeterminate, "the term ended before it was known"});
     write_next();

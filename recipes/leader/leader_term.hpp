@@ -18,12 +18,12 @@
 
 namespace latchkey {
 
-/// One term of leadership: the hold, and the leader's record while it lasts. Shared by who made it,
-/// and ends it, and by the user's handles; it never ends by itself.
+/// One term of leadership: the hold, and the leader's record while it lasts. Shared by the
+/// candidate, which makes and ends it, and by the user's handles. It never ends by itself.
 class leader_term : public std::enable_shared_from_this<leader_term> {
 public:
-    /// `data` is what is published; `record` what was seen of the record with the grant, if
-    /// anything was.
+    /// `data` is what the leader publishes. `record` is what the grant saw of the record, if
+    /// anything.
     leader_term(hold granted, std::string id, std::string data, std::optional<record_seen> record);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
@@ -41,23 +41,23 @@ public:
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
-    /// `done` is told on the loop.
+    /// `done` is called on the loop.
     void proclaim(std::string data, std::function<void(failure)> done);
 
     // ---- on the loop ----
 
-    /// Writes the record, unless that was done with the grant.
+    /// Writes the record, unless the grant has written it.
     void publish();
 
-    /// Who is the first when this term is over: the name of a znode right behind that of the
-    /// leader.
+    /// The first in the queue after this term: the name of the znode right behind the leader's.
     void set_successor(std::string name) { successor_ = std::move(name); }
 
-    /// The hold is lost, or given up: nothing is proclaimed any more.
+    /// The hold is lost or was given up: nothing is proclaimed any more.
     void close();
 
-    /// Deletes the znode; if the leadership was given up the record says that, and to whom, in the
-    /// same transaction. Nobody waits for it: the delete is repeated until it is known.
+    /// Deletes the znode. If the leadership was given up, the same transaction writes that, and the
+    /// successor, to the record. No call waits for it: the delete is repeated until it is
+    /// confirmed.
     void leave();
 
 private:
@@ -73,21 +73,21 @@ private:
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
-    const std::uint64_t generation_;  ///< of the session that it began in
-    const std::string unclean_;       ///< of the record: who has not given up before this term
+    const std::uint64_t generation_;  ///< of the session in which it began
+    const std::string unclean_;       ///< the record's field `unclean`
 
     // On the loop only.
     hold held_;
-    std::string data_;  ///< as it was published last, or is to be first
+    std::string data_;  ///< what was published last, or is to be published first
     std::string successor_;
     std::optional<record_seen> record_;
-    std::deque<proclamation> proclamations_;  ///< the first is being written
-    std::shared_ptr<guarded_write> write_;    ///< while one is
+    std::deque<proclamation> proclamations_;  ///< the first one is being written
+    std::shared_ptr<guarded_write> write_;    ///< the write in flight
     bool closed_ = false;
-    bool leaves_ = false;  ///< as soon as it is known what the last write came to
+    bool leaves_ = false;  ///< ends when the outcome of the last write is known
 };
 
-/// Throws errc::invalid_argument for what cannot be a leader's data.
+/// Throws errc::invalid_argument for data that a leader cannot publish.
 void check_leader_data(const std::string& data);
 
 }  // namespace latchkey

@@ -11,8 +11,8 @@
 
 namespace latchkey {
 
-/// What a candidate for the leadership does once it is the first: it writes the leader's record
-/// into the directory's data. That write is the grant, and its zxid the token.
+/// What a candidate does when it is the first: it writes the leader's record into the data of the
+/// directory. That write is the grant, and its zxid the token.
 struct leader_terms final : grant_terms {
     std::string id;
     std::string data;  ///< published with the leadership

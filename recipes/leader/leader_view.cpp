@@ -24,7 +24,7 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
     leader_info who{.id = znode.data, .data = {}, .token = {}, .path = path};
     const std::string_view name = name_of(path);
     if (name.find(candidate_names.exclusive) == std::string_view::npos) {
-        who.token.zxid = znode.stat.czxid;  // as a mutex has it
+        who.token.zxid = znode.stat.czxid;  // as for a mutex
     }
     auto record = read_leader_record(directory.data);
     if (record && record->successor == name) {

@@ -10,12 +10,12 @@
 
 namespace latchkey {
 
-/// Those with the lowest number: one; or two, while the leadership is being transferred, of which
-/// the older znode leads.
+/// The participants with the lowest number. Usually one. During a transfer there are two, and the
+/// older znode leads.
 [[nodiscard]] std::vector<std::string> heads_of(const std::vector<std::string>& names);
 
-/// What the head's znode at `path` and the data of its directory tell together. A record of
-/// somebody else's term is not this leader's.
+/// What the leader's znode at `path` and the data of its directory say together. A record of
+/// another term is not about this leader.
 [[nodiscard]] leader_info leader_from(const std::string& path,
                                       const reply& znode,
                                       const reply& directory);

@@ -42,8 +42,8 @@ std::optional<leader_info> leader_watch::current() const {
 
 // ---- the session ----
 
-/// What this connection shows is not older than what an earlier one did: its first request was a
-/// write, and to open a new session is one.
+/// This connection shows nothing older than the connections before it: its first request was a
+/// write, or opened a session, which is a write too.
 void leader_watch::session_connected() {
     forget();
     look();
@@ -67,7 +67,7 @@ void leader_watch::forget() {
     vacancy_.reset();
 }
 
-// ---- who is the first ----
+// ---- the first in the queue ----
 
 void leader_watch::look() {
     ++step_;
@@ -77,7 +77,7 @@ void leader_watch::look() {
     core_->submit(request::children(directory_), here([this](const reply& r) { on_listed(r); }));
 }
 
-/// Nothing more can be learned until then; without a connection, until there is one.
+/// Nothing more can be learned before that. Without a connection, not before the next one.
 void leader_watch::look_later() {
     ++step_;
     head_.end();
@@ -91,7 +91,7 @@ void leader_watch::look_later() {
 
 void leader_watch::on_listed(const reply& r) {
     if (r.code == result_code::no_node) {
-        // Without the directory there is nothing to watch.
+        // A directory that does not exist cannot be watched.
         core_->create_directories(directory_, core_->access(), [](const reply&) {});
         tell(std::nullopt);
         look_later();
@@ -114,8 +114,8 @@ void leader_watch::on_listed(const reply& r) {
     }
 }
 
-/// Lists once more, with a watch: while somebody leads there must be none, which every candidate
-/// that comes or goes would set off.
+/// Lists once more, with a watch. While a candidate leads there must be no such watch, because
+/// every candidate that comes or goes would trigger it.
 void leader_watch::on_nobody_listed() {
     ++step_;
     if (vacancy_) {
@@ -137,8 +137,7 @@ void leader_watch::on_nobody_listed() {
                   }));
 }
 
-/// Two znodes with one number: the leader's, and that of the one to whom it hands over, which is
-/// the younger.
+/// Two znodes with one number: the leader's, and that of its successor, which is the younger.
 void leader_watch::settle(const std::vector<std::string>& heads) {
     ++step_;
 
@@ -216,7 +215,7 @@ void leader_watch::on_head(const reply& r) {
         if (head_.saw_deletion()) {
             look();
         } else {
-            head_.end();  // what comes of the record meanwhile is about nobody
+            head_.end();  // later answers about the record are about no leader
             again_.soon([this] { core_->connected() ? look() : void(); });
         }
         return;
@@ -226,7 +225,7 @@ void leader_watch::on_head(const reply& r) {
         return;
     }
     if (r.code == result_code::no_auth) {
-        tell_leader();  // that there is one
+        tell_leader();  // reports that there is one
     }
     look_later();
 }
@@ -243,11 +242,11 @@ void leader_watch::on_directory(const reply& r) {
     }
 }
 
-// ---- telling ----
+// ---- reports ----
 
 void leader_watch::tell_leader() {
     if (!published_.last() && published_.begun()) {
-        return;  // soon
+        return;  // the record is being read
     }
     tell(leader_from(head_path_, *head_.last(), published_.last().value_or(reply{})));
 }
@@ -259,7 +258,7 @@ void leader_watch::tell(std::optional<leader_info> now) {
             return;
         }
         if (now && current_ && now->path != current_->path) {
-            // Its znode has gone, or it would be the first still.
+            // The znode has gone, otherwise it would still be the first.
             core_->call([self = shared_from_this()] { self->call_listener(std::nullopt); });
         }
         current_ = now;

@@ -19,9 +19,9 @@
 
 namespace latchkey {
 
-/// Follows who leads: the first of the queue, with a watch on its znode, or on the directory while
-/// there is none; and what is published, with a watch on the directory's data. On the loop only,
-/// but for what says otherwise; kept alive by the core until it ends.
+/// Follows the leader: the first in the queue, with a watch on its znode, or on the directory while
+/// there is none. Follows what it publishes, with a watch on the data of the directory. Used on the
+/// loop only, unless noted. The core keeps it alive until it ends.
 class leader_watch final : public session_listener,
                            public std::enable_shared_from_this<leader_watch> {
 public:
@@ -31,8 +31,8 @@ public:
 
     void start();
 
-    /// Any thread: the listener is not running when it returns, and will not run, unless it calls
-    /// this itself.
+    /// Any thread. When it returns, the listener is not running and will not run, unless the
+    /// listener itself calls this.
     void end() noexcept;
 
     /// Any thread.
@@ -55,10 +55,10 @@ private:
 
         [[nodiscard]] bool begun() const noexcept { return watch_ != nullptr; }
 
-        /// Its event told that it is gone, not an answer.
+        /// Whether an event, not an answer, reported that it is gone.
         [[nodiscard]] bool saw_deletion() const noexcept { return watch_->saw_deletion(); }
 
-        /// The last answer, if there was one since begin().
+        /// The last answer; nothing if there was none since begin().
         [[nodiscard]] const std::optional<reply>& last() const noexcept { return last_; }
 
     private:
@@ -91,7 +91,7 @@ private:
     void call_listener(const std::optional<leader_info>& now);
     void forget();
 
-    /// Wraps a completion so that it is dropped when there was another look since, or the end.
+    /// Wraps a completion so that it is dropped after a later look, and after the end.
     template <class F>
     session::completion here(F f) {
         return [weak = weak_from_this(), step = step_, f = std::move(f)](const reply& r) {
@@ -112,7 +112,7 @@ private:
     std::string head_path_;
     watched head_{*this, &leader_watch::on_head};
     watched published_{*this, &leader_watch::on_directory};
-    std::shared_ptr<session::watcher> vacancy_;  ///< on the directory, while nobody leads
+    std::shared_ptr<session::watcher> vacancy_;  ///< on the directory, while there is no leader
     bool told_ = false;
     paced_retry again_;
 

@@ -12,7 +12,7 @@
 namespace latchkey {
 namespace {
 
-/// The campaign whose user code runs on this thread.
+/// The selector whose user code runs on this thread.
 thread_local const selector_loop* running = nullptr;
 
 class running_here {
@@ -59,7 +59,7 @@ selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
 
 void selector_loop::start() {
     core()->check_not_forked();
-    executor_([] {});  // its thread begins here, where the caller hears that it cannot
+    executor_([] {});  // starts its thread here, so that the caller sees a failure
     {
         const monitor_lock lock(guard_);
         if (closing_ || state_ == state::closed) {
@@ -103,7 +103,8 @@ void selector_loop::set(state s) {
     state_ = s;
 }
 
-/// Whoever is no candidate now becomes one, to be refused: that is reported, and is the end.
+/// If the selector is not a candidate now, it becomes one and is refused. That is reported, and
+/// ends the selector.
 void selector_loop::client_closed(const failure&) {
     const auto self = shared_from_this();
     core()->detach(this);

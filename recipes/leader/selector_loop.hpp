@@ -20,22 +20,22 @@
 
 namespace latchkey {
 
-/// One candidature after the other, from start() to the end: candidate, term, candidate. All of it
-/// is decided on the loop. The user's code alone, the function and `failed`, runs on an executor of
-/// its own, one call at a time.
+/// The life of a selector, from start() to the end: candidate, term, candidate, and so on. The loop
+/// decides everything. Only the user's code, the function and `failed`, runs on an executor of its
+/// own, one call at a time.
 class selector_loop final : public session_listener,
                             public std::enable_shared_from_this<selector_loop> {
 public:
     using state = leader_selector::state;
 
-    /// Says that the function of a term has returned, and what it threw. Called once, on any
+    /// Reports that the function of a term has returned, and what it threw. Called once, on any
     /// thread.
     using returned = std::function<void(std::exception_ptr)>;
 
-    /// The function, as an asynchronous operation: it goes on until it has called `returned`.
+    /// The function as an asynchronous operation, which lasts until it has called `returned`.
     using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
 
-    /// Throws errc::invalid_argument for what cannot be a candidate.
+    /// Throws errc::invalid_argument for options that a candidate cannot have.
     [[nodiscard]] static std::shared_ptr<selector_loop> make(
         const std::shared_ptr<client_core>& core,
         std::string path,
@@ -79,13 +79,13 @@ private:
 
         std::shared_ptr<leader_term> term;
         std::stop_source stop = {};
-        // While the function runs. They are destroyed where it returned: that waits for what the
-        // user does in them.
+        // Set while the function runs. Destroyed on the thread where it returned, because that
+        // waits for the user's stop callbacks.
         std::optional<stop_request> on_loss = {};
         std::optional<stop_request> on_wish = {};
     };
 
-    /// Of the user's, and never destroyed on the loop.
+    /// An exception of the user's. Never destroyed on the loop.
     using thrown = std::shared_ptr<std::exception_ptr>;
 
     // session_listener
@@ -125,7 +125,7 @@ private:
     // On the loop only.
     bool attached_ = false;
     std::shared_ptr<acquire_call> acquisition_;  ///< while it is a candidate
-    loop::clock::time_point begun_{};            ///< of the candidature, or of the term
+    loop::clock::time_point begun_{};            ///< of the candidate, or of the term
     backoff backoff_{std::chrono::milliseconds(100), longest_pause};
     timer pause_;
 

@@ -21,10 +21,10 @@ public:
     /// `done` is called once, on the loop.
     convert_call(std::shared_ptr<hold_state> held, handler done);
 
-    /// Any thread. No time at all means not to wait for anybody.
+    /// Any thread. A limit of zero means not to wait for other participants.
     void start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
 
-    /// Ends it, if it waits. Any thread.
+    /// Any thread. Ends the change if it waits.
     void cancel();
 
 private:

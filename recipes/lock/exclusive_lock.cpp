@@ -7,7 +7,7 @@
 namespace latchkey {
 
 bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
-    acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
+    acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
     {
         const monitor_lock lock(guard_);
         if (held_ && locked_by_ == std::this_thread::get_id()) {

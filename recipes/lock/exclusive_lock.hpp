@@ -11,21 +11,21 @@
 
 namespace latchkey {
 
-/// What the locks that one thread at a time has have in common: one participant an object, and the
-/// hold that lock() keeps. Any thread.
+/// The common part of the locks that one thread at a time holds: one participant per object, and
+/// the hold that lock() keeps. Any thread.
 class exclusive_lock {
 public:
     exclusive_lock(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::one_at_a_time),
           as(std::make_shared<const queue_recipe>(std::move(p))) {}
 
-    /// False when the time is over. Throws errc::would_deadlock instead of waiting for ever for its
-    /// own thread.
+    /// Returns false when the time is over. Throws errc::would_deadlock if its own thread has the
+    /// lock and it would wait forever.
     [[nodiscard]] bool lock_within(std::chrono::nanoseconds limit);
 
     void unlock() noexcept;
 
-    /// The hold of the present lock.
+    /// The hold of the present lock().
     [[nodiscard]] hold& held();
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }

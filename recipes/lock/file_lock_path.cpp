@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 200;
 
-/// As many as Linux follows.
+/// The number of links that Linux follows.
 constexpr int most_links = 40;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
@@ -31,7 +31,8 @@ std::string hexadecimal(std::uint64_t value) {
     return text.data();
 }
 
-/// FNV-1a. Two long keys that meet in it and in their ends share a lock, which is slow, not wrong.
+/// FNV-1a. Two long keys with the same checksum and the same end share a lock. That is slow, but
+/// correct.
 std::uint64_t checksum(std::string_view text) noexcept {
     std::uint64_t sum = 0xCBF2'9CE4'8422'2325U;
     for (const char c : text) {
@@ -40,7 +41,7 @@ std::uint64_t checksum(std::string_view text) noexcept {
     return sum;
 }
 
-/// The components of `path` that are still to be resolved go in front of the others.
+/// Puts the components of `path`, which must still be resolved, in front of the others.
 void prepend(std::deque<fs::path>& to, const fs::path& path) {
     auto at = to.begin();
     for (const fs::path& part : path.relative_path()) {
@@ -48,7 +49,7 @@ void prepend(std::deque<fs::path>& to, const fs::path& path) {
     }
 }
 
-/// Where the symbolic link at `path` leads; an empty path if it is none, or is not there.
+/// The target of the symbolic link at `path`. Empty if it is not a link, or does not exist.
 fs::path target_of(const fs::path& path, const fs::path& file) {
     std::error_code ec;
     const fs::file_status status = fs::symlink_status(path, ec);
@@ -65,8 +66,8 @@ fs::path target_of(const fs::path& path, const fs::path& file) {
     return target;
 }
 
-/// std::filesystem::weakly_canonical() leaves a link alone whose target is not there, so that the
-/// name would be another one when it is.
+/// std::filesystem::weakly_canonical() does not follow a link whose target does not exist, so the
+/// result would change when the target is created.
 fs::path resolved(const fs::path& file) {
     if (file.empty()) {
         refuse(file, "has no name");
@@ -134,7 +135,7 @@ std::string key_lock_path(std::string_view key, std::string_view directory) {
     }
     std::string name = written(key);
     if (name.size() > longest_name) {
-        // '~' is in no name that is written in full.
+        // No key that is written in full contains '~'.
         name = '~' + hexadecimal(checksum(key)) + '~' + name.substr(name.size() - longest_name / 2);
     }
     std::string path = join_path(directory, name);

@@ -13,8 +13,8 @@
 
 namespace latchkey {
 
-/// The holds of a shared_mutex that lock(), lock_shared() and their like keep inside: one that is
-/// exclusive or an upgrader's, or shared ones of several threads. Any thread.
+/// The holds that lock(), lock_shared() and the like keep inside a shared_mutex: one exclusive or
+/// upgrade hold, or shared holds of several threads. Any thread.
 class kept_holds {
 public:
     void keep(hold h, lock_mode as) {
@@ -27,7 +27,8 @@ public:
         }
     }
 
-    /// Takes out a shared hold, this thread's if it has one: guards may move between threads.
+    /// Takes out a shared hold: this thread's, if it has one, otherwise any, because guards may
+    /// move between threads.
     [[nodiscard]] hold take_shared() {
         const monitor_lock lock(guard_);
         auto found = together_.find(std::this_thread::get_id());
@@ -43,7 +44,7 @@ public:
         return std::move(alone_);
     }
 
-    /// The exclusive or upgrader's hold; null if there is none.
+    /// The exclusive or upgrade hold; null if there is none.
     [[nodiscard]] hold* alone() {
         const monitor_lock lock(guard_);
         return alone_ ? &alone_ : nullptr;
@@ -56,7 +57,8 @@ public:
         return found == together_.end() ? nullptr : &found->second;
     }
 
-    /// Whether this thread would wait for itself, whatever else it asks for.
+    /// Whether this thread has the exclusive or upgrade hold, so that it would wait for itself in
+    /// any mode.
     [[nodiscard]] bool is_alone_by_this_thread() {
         const monitor_lock lock(guard_);
         return alone_ && alone_by_ == std::this_thread::get_id();

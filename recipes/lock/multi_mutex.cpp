@@ -12,7 +12,8 @@
 namespace latchkey {
 namespace {
 
-/// What a name adds to its directory's path at most: a slash, the GUID, the marker and the digits.
+/// The most that a znode's name adds to the path of its directory: a slash, the GUID, the marker
+/// and the digits.
 constexpr std::size_t longest_name = 64;
 
 void check_apart(const std::vector<std::string>& paths) {
@@ -30,7 +31,7 @@ void check_apart(const std::vector<std::string>& paths) {
     }
 }
 
-/// They are created together, so they have to fit into one request.
+/// The znodes are created together, so they must fit into one request.
 void check_size(const client_core& core, const queue_recipe& as, std::size_t data) {
     std::vector<request> together;
     for (const std::string& path : as.directories()) {

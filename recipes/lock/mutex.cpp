@@ -80,7 +80,7 @@ hold& mutex::held() {
     return impl_->held();
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::vector<participant> mutex::participants() {
     return impl_->acquire.participants(*impl_->as);

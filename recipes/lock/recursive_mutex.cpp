@@ -45,7 +45,7 @@ bool recursive_mutex::try_lock() {
 }
 
 bool recursive_mutex::lock_within(std::chrono::nanoseconds limit) {
-    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have had the guard
+    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
     const auto self = std::this_thread::get_id();
     {
         const monitor_lock lock(impl_->guard);

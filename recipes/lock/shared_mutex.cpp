@@ -24,8 +24,8 @@ failure lost(loss why) {
     return {errc::hold_lost, to_string(why)};
 }
 
-/// Tells whether a hold has been lost by now: at once if its znode is watched. After a change of
-/// the znode's data the watch may be on its way again, and is answered ahead of what follows it.
+/// Reports whether a hold has been lost: without a request if its znode is watched. After a change
+/// of the znode's data, the read that sets the watch again may be in flight. It is answered first.
 void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void(failure)>& told) {
     if (!held->valid()) {
         told(lost(held->why_lost()));
@@ -70,7 +70,7 @@ public:
     bool upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit);
     void downgrade_kept(shared_mutex& m, lock_mode to);
 
-    /// Throws errc::forked where a thread of the parent may hold its guard.
+    /// Throws errc::forked, because a thread of the parent may have held the guard.
     [[nodiscard]] kept_holds& kept() {
         acquire.core()->check_not_forked();
         return kept_;
@@ -153,10 +153,11 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     }
     acquire.core()->post([state] {
         if (const auto& owner = state->owner()) {
-            owner->watch();  // what is granted below continues it only if it was there until then
+            owner->watch();  // the new hold continues this one only if this znode exists until then
         }
     });
-    // Two readers that waited to become writers would wait for each other: the second is told no.
+    // Two readers that both waited to become writers would wait for each other, so the second one
+    // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
     acquire.enter(as(lock_mode::upgrade),
                   at_once,
@@ -234,7 +235,7 @@ void shared_mutex::async_convert(
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::optional<participant> shared_mutex::first() {
     return impl_->acquire.first(*impl_->as(lock_mode::exclusive));
@@ -311,8 +312,8 @@ void shared_mutex::unlock_upgrade() noexcept {
     unlock();
 }
 
-/// The hold goes back inside, where the guard that has it now looks for it: where it was, if it
-/// was not converted.
+/// Puts the hold back where the guard that owns it now looks for it: where it was, if it was not
+/// converted.
 bool shared_mutex::impl::upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit) {
     if (!h) {
         throw error(errc::hold_lost, "\"" + escaped(m.path()) + "\" is not locked in this mode");
@@ -332,16 +333,16 @@ bool shared_mutex::impl::upgrade_kept(shared_mutex& m, hold h, lock_mode to, nan
     return done;
 }
 
-/// It is at least what is asked for now, or lost.
+/// Afterwards the hold has at least the mode that is asked for, or is lost.
 void shared_mutex::impl::downgrade_kept(shared_mutex& m, lock_mode to) {
     hold h = kept().take_alone();
     if (!h) {
-        return;  // nothing is locked: to keep nothing could release what another thread locks now
+        return;  // nothing is locked; keep() could release what another thread locks now
     }
     try {
         m.convert_within(h, to, local_queue::for_ever, {});
     } catch (const error&) {
-    }  // held() shows it
+    }  // held() shows the loss
     kept_.keep(std::move(h), to);
 }
 

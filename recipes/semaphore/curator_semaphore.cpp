@@ -13,7 +13,7 @@
 namespace latchkey {
 namespace {
 
-/// As many znodes as a transaction has room for, with records in them.
+/// As many znodes, with their data, as one transaction has room for.
 constexpr std::uint32_t most_at_once = 100;
 
 permit_terms terms_of(const std::string& path, std::uint32_t limit) {
@@ -59,7 +59,7 @@ public:
         return with_permits(queue, terms, permits);
     }
 
-    /// The children of a directory; none if it is not there.
+    /// The children of a directory; none if it does not exist.
     [[nodiscard]] std::vector<std::string> names_in(const reply& r,
                                                     const std::string& directory) const {
         failure_of(r.code, directory).raise_unless(r.ok() || r.code == result_code::no_node);
@@ -113,7 +113,7 @@ void curator_semaphore::async_acquire(std::uint32_t permits,
     impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::uint32_t curator_semaphore::available() {
     const permit_terms& terms = impl_->terms;
@@ -148,7 +148,7 @@ std::vector<participant> curator_semaphore::participants() {
 }
 
 bool curator_semaphore::revoke(const participant& whom) {
-    // Curator counts every child of `leases`, whatever it is called.
+    // Curator counts every child of `leases`, whatever its name is.
     return whom.permits > 0 ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
                             : impl_->acquire.revoke(impl_->queue, whom);
 }

@@ -10,16 +10,17 @@
 
 namespace latchkey {
 
-/// What a participant of a semaphore wants once it is the first.
+/// What a participant of a semaphore asks for when it is the first.
 struct permit_terms final : grant_terms {
-    std::string semaphore;  ///< its data is the limit
-    std::string directory;  ///< of the permits that are taken
+    std::string semaphore;  ///< the path of the semaphore; its data is the limit
+    std::string directory;  ///< the directory of the permits that are taken
     std::uint32_t count = 1;
-    std::optional<std::uint32_t> limit;  ///< what it must be, unless ...
-    /// ... it was once: by one who shares these terms. It may have been resized since.
+    std::optional<std::uint32_t> limit;  ///< the limit that it must have, unless ...
+    /// ... it had that limit once, for a participant that shares these terms: it was resized since
+    /// then.
     std::shared_ptr<std::atomic<bool>> limit_was_right = std::make_shared<std::atomic<bool>>(false);
-    /// Curator's: a znode for each permit, every child of the directory counts for one, and the
-    /// limit is stored nowhere.
+    /// Curator's form: a znode for each permit, every child of the directory counts as one, and the
+    /// limit is not stored.
     bool leases = false;
 
     [[nodiscard]] std::shared_ptr<grant_step> make_step(std::shared_ptr<client_core> core,
@@ -32,7 +33,7 @@ struct permit_terms final : grant_terms {
                             const session::completion& answered) const override;
 };
 
-/// `as` for so many permits.
+/// `as`, for this many permits.
 [[nodiscard]] std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
                                                                const permit_terms& terms,
                                                                std::uint32_t count);

@@ -48,7 +48,7 @@ public:
         return with_permits(queue, terms, permits);
     }
 
-    /// The answers to a get of the semaphore and to what else is asked.
+    /// The answers to a get of the semaphore and to the other requests.
     [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
         also.insert(also.begin(), request::get(terms.semaphore));
         std::vector<reply> answers = blocking_read(*acquire.core(), also);
@@ -127,7 +127,7 @@ void semaphore::resize(std::uint32_t limit) {
     static_cast<void>(impl_->limit_in(now));
     const reply r = blocking_read(*impl_->acquire.core(),
                                   request::set(path(), std::to_string(limit), now.stat.version));
-    // Sent again after a lost answer, it may meet itself.
+    // A write that was sent again after a lost answer may find that the first one was applied.
     if (r.code != result_code::bad_version || this->limit() != limit) {
         failure_of(r.code, path()).raise_unless(r.ok());
     }

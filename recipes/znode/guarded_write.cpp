@@ -19,7 +19,7 @@ guarded_write::guarded_write(std::shared_ptr<client_core> core,
 
 void guarded_write::session_connected() {
     if (core()->generation() != generation_) {
-        // It was wanted in the session before, whose znode may still be there.
+        // The write belongs to the session before. Its znode may still exist.
         end(outcome::unknown);
         return;
     }
@@ -79,13 +79,13 @@ void guarded_write::on_written(const reply& r) {
     } else if (refused(0, result_code::no_node) || refused(1, result_code::no_node)) {
         end(outcome::gone);
     } else if (refused(1, result_code::bad_version)) {
-        again_soon([this] { look(); });  // somebody else has written; or we have, unheard
+        again_soon([this] { look(); });  // another client wrote, or an own write was applied
     } else {
         refuse(r.code);
     }
 }
 
-/// Not done for another reason, or not known to be.
+/// The write was not applied for another reason, or its outcome is unknown.
 void guarded_write::refuse(result_code code) {
     if (outcome_unknown(code) || code == result_code::throttled) {
         retry_later();

@@ -41,7 +41,7 @@ void persistent_node::session_connected() {
     if (leaving_) {
         watch();
     } else if (here_) {
-        watch();  // it may have been deleted meanwhile, and written data may not have arrived
+        watch();  // it may have been deleted, or a write may be lost
     } else {
         create();
     }
@@ -61,7 +61,7 @@ void persistent_node::session_ended(loss) {
 void persistent_node::client_closed(const failure& why) {
     here_ = false;
     tell(why, false);
-    end();  // the session ends, and takes what is of it along
+    end();  // the session ends and takes the znode along
 }
 
 // ---- entering ----
@@ -85,10 +85,10 @@ void persistent_node::create() {
                 self->on_created(r.code, before);
             }
         });
-    watch();  // at the same time: it tells whose the znode is
+    watch();  // at the same time: it shows which session owns the znode
 }
 
-/// `before`: an earlier one may have been done.
+/// `before`: an earlier create may have been applied.
 void persistent_node::on_created(result_code code, bool before) {
     if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
         directory_known_ = directory_known_ || !outcome_unknown(code);
@@ -102,14 +102,15 @@ void persistent_node::on_created(result_code code, bool before) {
         tell(failure_of(code, settings_.path), false);
         leave();
     } else {
-        // Who is told that it has entered goes on. The watch goes on too: an earlier create may
-        // have been done, which is not said to who may not create any more.
+        // Keep trying: the caller was already told that it joined. Keep the watch as well: an
+        // earlier create may have succeeded, and a client that has lost CREATE permission would
+        // never learn that from the server.
         report("enter again", code);
         try_later();
     }
 }
 
-/// Once each time.
+/// Reports each refusal once.
 void persistent_node::report(const char* what, result_code code) {
     if (!std::exchange(reported_, true)) {
         const failure why = failure_of(code, settings_.path);
@@ -132,7 +133,7 @@ void persistent_node::on_watch_set(const znode_stat& stat, const std::string& da
     } else if (ours) {
         const auto self = shared_from_this();
         if (data != settings_.data && !settings_.received) {
-            write_data();  // older; or somebody else's
+            write_data();  // older data, or another client's
         } else {
             reported_ = false;
         }
@@ -141,7 +142,7 @@ void persistent_node::on_watch_set(const znode_stat& stat, const std::string& da
             settings_.received(stat, data);
         }
     } else {
-        // Its own, if it was there, went unseen.
+        // The own znode, if it existed, was not seen.
         here_ = false;
         if (settings_.only_if_free && first_) {
             tell({}, false);
@@ -199,7 +200,7 @@ void persistent_node::set_data(std::string data) {
     if (here_ && core_->connected()) {
         write_data();
     }
-    // Otherwise the next look shows that it differs.
+    // Otherwise the next look shows the difference.
 }
 
 void persistent_node::write_data() {
@@ -212,7 +213,7 @@ void persistent_node::write_data() {
                   });
 }
 
-/// What was not done is found out by a look, later or on the next connection.
+/// A write that was not applied is found by a look, later or on the next connection.
 void persistent_node::on_written(result_code code) {
     if (code == result_code::ok || code == result_code::no_node || !core_->connected()) {
         return;
@@ -249,7 +250,7 @@ void persistent_node::tell(failure why, bool entered) {
     }
 }
 
-/// `there`: its znode is, and has to go.
+/// `there`: the own znode exists, and must be deleted.
 void persistent_node::end(bool there) {
     const auto self = shared_from_this();
     ended_ = true;

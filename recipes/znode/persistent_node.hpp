@@ -15,8 +15,8 @@
 
 namespace latchkey {
 
-/// Keeps one ephemeral znode of a given name there, session after session, until it leaves. On the
-/// loop only, but for what says otherwise; kept alive by the core meanwhile.
+/// Keeps one ephemeral znode of a given name, session after session, until it leaves. Used on the
+/// loop only, unless noted. The core keeps it alive until then.
 class persistent_node final : public session_listener,
                               public std::enable_shared_from_this<persistent_node>,
                               znode_watch::observer {
@@ -25,13 +25,14 @@ public:
         std::string path;
         std::string data;
         acl access;
-        bool only_if_free = false;  ///< ends when somebody else has the name
-        /// Others may write its data, and this is told of each version that is seen; more than once
-        /// of some. Otherwise they have no say in it.
+        bool only_if_free = false;  ///< ends if another session has the name
+        /// If set, other clients may write the data of the znode. Receives each version that is
+        /// seen, some more than once. If not set, data that differs is written over.
         std::function<void(const znode_stat&, const std::string& data)> received = nullptr;
     };
 
-    /// Told once: entered; or not, because the name is not free; or that it never will be.
+    /// Called once: joined; or not, because the name is not free; or with the error that makes it
+    /// impossible.
     using told = std::function<void(failure, bool entered)>;
 
     persistent_node(std::shared_ptr<client_core> core, settings s);
@@ -47,7 +48,7 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return settings_.path; }
 
-    /// Throws errc::invalid_argument for more data than its create can have. Any thread.
+    /// Throws errc::invalid_argument for more data than a create can have. Any thread.
     void check_data(const std::string& data) const;
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
@@ -58,7 +59,7 @@ private:
 
     void client_closed(const failure& why) override;
 
-    // of the own znode, or of who has its name
+    // On the own znode, or on the one that has its name.
     void on_watch_set(const znode_stat& stat, const std::string& data) override;
     void on_znode_deleted() override;
     void on_watch_refused(result_code code) override;
@@ -84,8 +85,8 @@ private:
     bool directory_known_ = false;
     bool sent_ = false;      ///< in this session the znode was created, or may have been
     bool in_doubt_ = false;  ///< the answer to a create of this session was lost
-    bool leaving_ = false;   ///< it has to be found out first whether it is ours
-    bool reported_ = false;  ///< what it may not do
+    bool leaving_ = false;   ///< it must find out first whether the znode is its own
+    bool reported_ = false;  ///< the present refusal was reported
     bool ended_ = false;
     std::atomic<bool> here_ = false;
     std::atomic<std::int64_t> session_{0};

@@ -7,8 +7,8 @@
 namespace latchkey {
 namespace {
 
-/// In session timeouts. A server that holds a request for longer than a few of its own limits is
-/// not part of the ensemble any more.
+/// In session timeouts. A server that holds a request for longer than a few of its own limits is no
+/// longer part of the ensemble.
 constexpr int patience = 10;
 
 }  // namespace
@@ -75,7 +75,7 @@ void stray_znode::gone() {
     }
 }
 
-/// Or with the next connection.
+/// Again after a pause, or with the next connection.
 void stray_znode::again() {
     if (core_->connected()) {
         retry_.later([this] {

@@ -13,19 +13,20 @@ namespace latchkey {
 /// Whether a create sent at `sent` can be ruled out by now: no server would still apply it.
 [[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
 
-/// An ephemeral znode of a known name that is not wanted any more, and may be there, or come yet:
-/// the answer to its create was lost (see stray_creates, of those whose name is not known). The
-/// name may be somebody else's by the time a delete is repeated, so it is deleted only when it was
-/// found to be of this session. On the loop only; lives with the session, or until it is gone and
-/// creates that old are impossible.
+/// An ephemeral znode of a known name that is not wanted any more. It may exist, or may still be
+/// created, because the answer to its create was lost. (stray_creates looks for znodes whose name
+/// is not known.) By the time a delete is repeated, the name may belong to another client, so the
+/// znode is deleted only after it was found to be of this session. On the loop only. Lives until
+/// the session ends, or until the znode is gone and the create can be ruled out.
 class stray_znode final : public session_listener,
                           public std::enable_shared_from_this<stray_znode> {
 public:
-    /// It is not there now. It is looked for on each later connection, after a write, which such a
-    /// create is ahead of. Kept alive by the core.
+    /// The znode does not exist now. It is looked for on each later connection, behind a write,
+    /// because such a create is ahead of that write. Kept alive by the core.
     static void await(std::shared_ptr<client_core> core, std::string path);
 
-    /// It is there: the first delete is sent at once. `may_come`: another one may come later.
+    /// The znode exists: the first delete is sent at once. `may_come`: another one may be created
+    /// later.
     static void remove(std::shared_ptr<client_core> core, std::string path, bool may_come);
 
 private:

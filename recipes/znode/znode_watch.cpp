@@ -16,7 +16,7 @@ void znode_watch::arm() {
                    connection = core_->connection()](const reply& r) {
                       const auto self = weak.lock();
                       if (!self || set.lock() != self->watcher_) {
-                          return;  // it was set anew meanwhile: that answer counts
+                          return;  // it was set again meanwhile; that answer counts
                       }
                       if (r.ok()) {
                           self->armed_on_ = connection;

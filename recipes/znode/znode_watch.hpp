@@ -9,23 +9,23 @@
 
 namespace latchkey {
 
-/// Watches one znode for its deletion: a `get` with a data watch, set again whenever the data
-/// changes. Never `exists`: its watch on a znode that has gone would stay for ever. Ends, without
-/// another call, when it is destroyed. On the loop only.
+/// Watches one znode for its deletion: a `get` with a data watch, which is set again whenever the
+/// data changes. Never `exists`: its watch on a znode that has gone would stay forever. Ends,
+/// without another call, when it is destroyed. On the loop only.
 class znode_watch : public std::enable_shared_from_this<znode_watch> {
 public:
-    /// Who watches; outlives the watch.
+    /// The observer, which outlives the watch.
     class observer {
     public:
         observer() = default;
         observer(const observer&) = delete;
         observer& operator=(const observer&) = delete;
 
-        /// Each time it is set: at first, and when the data has changed.
+        /// Called each time the watch is set: at first, and after a change of the data.
         virtual void on_watch_set(const znode_stat& stat, const std::string& data) = 0;
-        /// The watch fired, or the znode was not there to be watched.
+        /// The watch fired, or the znode did not exist when the watch was to be set.
         virtual void on_znode_deleted() = 0;
-        /// It could not be set for another reason.
+        /// The watch could not be set for another reason.
         virtual void on_watch_refused(result_code code) = 0;
 
     protected:
@@ -37,12 +37,12 @@ public:
 
     void arm();
 
-    /// Set on the present connection; a watch ends with its connection.
+    /// Whether it is set on the present connection. A watch ends with its connection.
     [[nodiscard]] bool armed() const noexcept {
         return armed_on_ != 0 && armed_on_ == core_->connection();
     }
 
-    /// Whether its event, not a failed get, told of the deletion.
+    /// Whether an event reported the deletion, not a failed get.
     [[nodiscard]] bool saw_deletion() const noexcept { return saw_deletion_; }
 
 private:

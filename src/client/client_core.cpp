@@ -50,7 +50,7 @@ client_core::client_core(runtime env, connect_target target, client_options opti
           },
           [this] { drained_if_closing(); }),
       lists_([this](request r, session::completion done) {
-          // Those who are answered may be the last who need the core.
+          // The completion may drop the last reference to the core.
           submit(std::move(r), [weak = weak_from_this(), done = std::move(done)](reply answer) {
               const auto keep = weak.lock();
               done(std::move(answer));
@@ -114,7 +114,7 @@ void client_core::submit(request r,
     prepend_chroot(target_.chroot, r);
     auto completed = [this, paced, sent = sending(r.what), done = std::move(done)](reply answer) {
         on_answer(sent, answer.code);
-        // What goes on in the window may end with the last who need the core.
+        // What runs in the window may drop the last reference to the core.
         const auto keep = paced ? weak_from_this().lock() : nullptr;
         if (paced) {
             window_.answered();
@@ -186,7 +186,8 @@ void client_core::begin_close(failure why, bool drain) {
         finish_close();
         return;
     }
-    // While it drains nobody else may need the core, and it must not end on their thread.
+    // While it drains, nothing else may hold a reference, and the core must not be destroyed on a
+    // callback's thread.
     close_limit_.start(options_.close_timeout,
                        [self = shared_from_this()] { self->finish_close(); });
 }
@@ -222,7 +223,7 @@ void client_core::close() noexcept {
     });
     if (may_block()) {
         const boost::this_thread::disable_interruption uninterrupted;
-        // Twice the limit and a second each for the servers and for callbacks that are slow.
+        // Twice the limit, and a second each for the servers and for slow callbacks.
         status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
     }
 }

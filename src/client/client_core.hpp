@@ -29,9 +29,9 @@
 
 namespace latchkey {
 
-/// What a client is inside: one session at a time on the loop, and what must outlive it: listeners,
-/// timers, validity, guaranteed deletes. Shared by the client, its recipes and holds; inert once
-/// closed.
+/// The inside of a client: one session at a time, on the loop, and what outlives the session:
+/// listeners, timers, validity, guaranteed deletes. Shared by the client, its recipes and its
+/// holds. Inert once it is closed.
 class client_core : public std::enable_shared_from_this<client_core> {
 public:
     /// Throws errc::invalid_argument for options that cannot work.
@@ -61,8 +61,8 @@ public:
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
     void close() noexcept;
 
-    /// Closes as soon as what was handed to the loop before has run, and drains nothing: nobody is
-    /// left to delete from.
+    /// Closes as soon as everything that was posted before has run. Deletes nothing, because there
+    /// are no servers any more.
     void close_without_servers();
 
     [[nodiscard]] state_listeners& listeners() noexcept { return listeners_; }
@@ -71,28 +71,28 @@ public:
 
     [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
 
-    /// What every path is below, on the servers; empty if there is none.
+    /// The path, on the servers, below which every path of this client is; empty if there is none.
     [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
 
-    /// True in a child of the process that made this object: nothing of it may be touched.
+    /// True in a forked child of the process that made this object: nothing of it may be touched.
     [[nodiscard]] bool forked() const noexcept { return born_ != fork_generation(); }
 
     /// Throws errc::forked.
     void check_not_forked() const;
 
-    /// Throws errc::forked, or errc::would_deadlock where may_block() is false.
+    /// Throws errc::forked, or errc::would_deadlock if may_block() is false.
     void check_may_block() const;
 
-    /// False on the loop, in callbacks, and when nobody else runs the loop.
+    /// False on the loop, in callbacks, and if no other thread runs the loop.
     [[nodiscard]] bool may_block() const noexcept;
 
-    /// For the znodes that are created: the client's option, or its default.
+    /// The access control list for znodes that are created: the client's option, or its default.
     [[nodiscard]] const acl& access() const noexcept { return options_.access; }
 
     /// Runs `t` on the loop.
     void post(loop::task t) { env_.loop->post(std::move(t)); }
 
-    /// For all that is the user's code.
+    /// Runs all code of the user's.
     [[nodiscard]] user_callbacks& callbacks() noexcept { return *callbacks_; }
 
     [[nodiscard]] const user_callbacks& callbacks() const noexcept { return *callbacks_; }
@@ -101,7 +101,7 @@ public:
 
     void log(std::string line) { callbacks_->log(std::move(line)); }
 
-    /// A place for code of the user beside the callback thread: one call at a time, which may
+    /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.
     [[nodiscard]] runtime::executor make_executor(const char* thread) const {
         return env_.callbacks(thread);
@@ -111,10 +111,11 @@ public:
 
     [[nodiscard]] bool connected() const noexcept { return connected_; }
 
-    /// Numbers the sessions; 0 before the first. What was obtained in another generation is gone.
+    /// Counts the sessions; 0 before the first. What was obtained in another generation is
+    /// worthless.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
-    /// Numbers the connections of all sessions. A watch that is armed on another one proves
+    /// Counts the connections of all sessions. A watch that was set on another connection proves
     /// nothing.
     [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
 
@@ -164,13 +165,13 @@ public:
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
-    /// Creates every level of `path`, the chroot's included, as containers; `answered` hears of
-    /// each. NODEEXISTS is usual.
+    /// Creates every level of `path`, the chroot's included, as containers. `answered` is called
+    /// for each. NODEEXISTS is usual.
     void create_directories(const std::string& path,
                             const acl& access,
                             const session::completion& answered);
 
-    /// `user` hears of the session from now on; it is kept alive until it is detached.
+    /// Notifies `user` of the session from now on. Keeps it alive until it is detached.
     void attach(std::shared_ptr<session_listener> user);
     void detach(session_listener* user);
 
@@ -190,7 +191,7 @@ private:
     void on_deadline_passed();
     void look_for_slow_callbacks();
 
-    /// A request on its way, as validity needs to know of it.
+    /// What validity needs to know about a request in flight.
     struct sent_request {
         std::uint64_t generation;
         validity::submission known;
@@ -218,7 +219,7 @@ private:
     state_listeners listeners_;
     std::atomic<std::int64_t> session_id_{0};
     std::atomic<std::int64_t> timeout_ms_{0};
-    const std::shared_ptr<client_status> status_;  ///< shared: who waits may outlive the core
+    const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
 
     // On the loop only.
     std::unique_ptr<session> session_;
@@ -242,7 +243,7 @@ private:
     failure closed_why_;
 };
 
-/// What the options say of the servers.
+/// What the options say about the servers.
 [[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
     return {o.tick, o.max_clock_drift};
 }
@@ -251,8 +252,8 @@ private:
 /// names the value.
 void check_options(const client_options& o);
 
-/// Gives up a reference without destroying what it refers to: the only safe thing to do with an
-/// object of the parent process in a forked child, whose loop has no thread.
+/// Gives up a reference without destroying the object. In a forked child that is the only safe
+/// thing to do with an object of the parent process, because its loop has no thread there.
 template <class T>
 void leak(std::shared_ptr<T>& p) {
     new std::shared_ptr<T>(std::move(p));  // NOLINT: on purpose

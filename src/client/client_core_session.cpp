@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-// What a client makes of the events of its sessions.
+// How a client acts on the events of its sessions.
 
 namespace latchkey {
 
@@ -16,7 +16,7 @@ void client_core::open_session() {
     for (const credentials& c : options_.credentials) {
         o.identities.push_back({c.scheme, c.secret});
     }
-    // The session is destroyed on the loop before the core goes, and calls nothing after that.
+    // The session is destroyed on the loop before the core, and calls nothing after that.
     session_ = env_.sessions->open(
         o, [this, opened = ++opened_](const session_event& e) { on_event(opened, e); });
 }
@@ -36,7 +36,7 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
         case session_event::kind::expired:
             retire_session();
             end_session(loss::session_expired);
-            // With the session its deletes have ended: a client that only drained may be closed
+            // The deletes end with their session. A client that only waited for them may be closed
             // now, and destroyed on any thread.
             if (!closing_) {
                 reopen_.start(backoff_.next(env_.loop->random()), [this] { open_session(); });
@@ -54,11 +54,11 @@ void client_core::on_event(std::uint64_t opened, const session_event& e) {
 void client_core::on_connected(const session_event& e) {
     const std::int64_t known = session_id();
     if (known != 0 && known != e.id) {
-        // Some servers hand out another session without saying so (ClickHouse Keeper); the
-        // ephemerals are gone.
+        // Some servers (ClickHouse Keeper) hand out another session without a notice. The
+        // ephemerals of the first one are gone.
         end_session(loss::session_replaced);
         if (!session_) {
-            return;  // it only drained, and is closed now
+            return;  // it only waited for its deletes, and is closed now
         }
     }
     const bool fresh = session_id() == 0;
@@ -115,7 +115,7 @@ void client_core::send_barrier() {
     submit(std::move(barrier), [this, at = connection_](const reply& r) {
         if (at == connection_ && connected_ && !proves_quorum(r.code) &&
             r.code != result_code::no_auth) {
-            // Not done, or not for sure: answers of this connection may be old.
+            // Not applied, or not for sure: answers on this connection may be old.
             behind_ = true;
             session_->reconnect();
         }
@@ -137,7 +137,7 @@ void client_core::on_suspended() {
     lists_.suspended();
 }
 
-/// Everything that lived with the session is gone; the session object itself may have a successor
+/// Everything that lived with the session is gone. The session object itself may have a successor
 /// already.
 void client_core::end_session(loss why) {
     connected_ = false;
@@ -157,8 +157,8 @@ void client_core::end_session(loss why) {
     drained_if_closing();
 }
 
-/// Ends the session object: what is in flight completes, then `after` runs, then it is destroyed,
-/// not under its own feet.
+/// Ends the session object: what is in flight completes, then `after` runs, then the object is
+/// destroyed, but not inside its own call.
 void client_core::retire_session(std::function<void()> after) {
     ++opened_;
     if (!session_) {
@@ -167,7 +167,7 @@ void client_core::retire_session(std::function<void()> after) {
         }
         return;
     }
-    // While there is the session still: lists are answered behind what they were to show.
+    // While the session still exists: it answers the lists behind what they were to show.
     lists_.suspended();
     const std::shared_ptr<session> retired(std::move(session_));
     retired->close([self = shared_from_this(), retired, after = std::move(after)] {
@@ -204,7 +204,7 @@ void client_core::on_deadline_passed() {
     }
 }
 
-/// Also one that never returns, which cannot say so itself.
+/// Also finds a callback that never returns, which could not report itself.
 void client_core::look_for_slow_callbacks() {
     callbacks_->report_slow();
     slow_callbacks_.start(validity_->timeout() / 16, [this] { look_for_slow_callbacks(); });
@@ -226,8 +226,8 @@ void client_core::on_answer(const sent_request& sent, result_code code) {
     const bool proof = sent.write && proves_quorum(code);
     const auto now = env_.loop->now();
     if (proof && heartbeat_.relied_upon() && now >= validity_->deadline()) {
-        // The deadline passed before this proof arrived: what was held then is lost, before the
-        // deadline moves on.
+        // The deadline passed before this proof arrived: what was held is lost before the deadline
+        // moves on.
         on_deadline_passed();
     }
     validity_->answered(sent.known, now, proof);

@@ -13,26 +13,26 @@
 
 namespace latchkey {
 
-/// What is known of a client's session, for threads outside the loop: told on the loop, read and
-/// waited for by any.
+/// What is known about a client's session, for threads other than the loop. The loop writes it; any
+/// thread may read it and wait for it.
 class client_status {
 public:
     [[nodiscard]] connection_state state() const noexcept {
         return state_.load(std::memory_order_acquire);
     }
 
-    /// True if that is news. Not for `closed`.
+    /// Returns true if that is news. Not for `closed`.
     bool set_state(connection_state s);
 
-    /// For good.
+    /// Final.
     void set_closed(failure why);
 
-    /// What the last failed attempt to connect met; empty after success.
+    /// Why the last attempt to connect failed; empty after success.
     void set_trouble(std::string text);
     [[nodiscard]] std::string trouble() const;
 
-    /// Waits until connected; false when the time is over or `stop` is requested. Throws why the
-    /// client was closed.
+    /// Waits until connected. Returns false when the time is over or `stop` is requested. Throws
+    /// the reason if the client was closed.
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
 
     /// Set when everything of the client has ended, its last callback included.

@@ -66,7 +66,7 @@ void directory_lists::answered(const std::string& path,
                                const std::shared_ptr<batch>& askers,
                                const answer& a) {
     --in_flight_;
-    // Who asks again shares the next list with those who wait for it.
+    // A participant that asks again shares the next list with those that wait for it.
     for (const question& q : *askers) {
         q.answered(a);
     }

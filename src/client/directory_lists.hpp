@@ -14,7 +14,7 @@
 
 namespace latchkey {
 
-/// A list of a directory, shared by all who asked for it.
+/// A list of a directory, shared by all participants that asked for it.
 struct listing {
     result_code code = result_code::ok;
     std::vector<std::string> names;  ///< in no order
@@ -22,19 +22,19 @@ struct listing {
     mutable std::any view = {};
 };
 
-/// Asks for the children of directories: one list of a directory at a time. Whoever asks while it
-/// is under way shares the next one.
+/// Asks for the children of directories, with one list of a directory in flight at a time.
+/// Participants that ask meanwhile share the next one.
 ///
-/// So an answer is never older than its question: it contains what the asker sent before it, on the
-/// same connection. Thousands that join a queue together, or that look for lost creates after a
-/// reconnect, cost two or three lists. The price is that a list may come one round trip later. On
-/// the loop only.
+/// So an answer is never older than its question: it contains what the participant sent before it
+/// on the same connection. Thousands of participants that join a queue together, or that look for
+/// lost creates after a reconnect, cost two or three lists. The price is that a list may come one
+/// round trip later. On the loop only.
 class directory_lists {
 public:
     using sender = std::function<void(request, session::completion)>;
     using answer = std::shared_ptr<const listing>;
 
-    /// Lists of this many directories are in flight at most, so that long ones do not fill the
+    /// At most this many directories are listed at a time, so that long lists do not fill the
     /// memory of a server.
     static constexpr std::size_t most_in_flight = 64;
 

@@ -9,15 +9,15 @@
 
 namespace latchkey {
 
-/// What an operation of this library ends with when it does not succeed: the code, and words that
-/// name the value at fault.
+/// How an operation of this library ends when it does not succeed: the code, and words that name
+/// the value at fault.
 struct failure {
     std::error_code code;
     std::string detail;
 
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(code); }
 
-    /// Throws error if there is one.
+    /// Throws an error if there is one.
     void raise() const {
         if (code) {
             throw error(code, detail);
@@ -31,9 +31,9 @@ struct failure {
     }
 };
 
-/// The library's word for a server's answer to a request on `path`, with the remedy where there is
-/// one. `outcome_unknown` codes are errc::indeterminate here: whoever knows that nothing was sent
-/// says so instead.
+/// The failure for a server's answer to a request on `path`, with the remedy if there is one.
+/// `outcome_unknown` codes become errc::indeterminate: a caller that knows that nothing was sent
+/// must not use this.
 [[nodiscard]] failure failure_of(result_code code, std::string_view path);
 
 }  // namespace latchkey

@@ -120,7 +120,7 @@ void guaranteed_deletes::answered_together(const std::vector<std::string>& paths
         if (!refused || found == pending_.end()) {
             answered(path, code);
         } else if (connected_) {
-            // One of them had gone already, and so none was deleted: each for itself.
+            // One of them was gone already, so none was deleted. Delete each one by itself.
             send(path, found->second);
         } else {
             found->second.in_flight = false;

@@ -11,17 +11,17 @@
 
 namespace latchkey {
 
-/// Deletes of znodes of the present session that must happen: each is repeated until the znode is
-/// proven gone, or the session is over and took it along. On the loop only.
+/// Deletes of znodes of the present session that must happen. Each delete is repeated until the
+/// znode is proven gone, or until the session is over, which removed it. On the loop only.
 class guaranteed_deletes {
 public:
     using gone_handler = std::function<void()>;
     using sender = std::function<void(request, session::completion)>;
     using reporter = std::function<void(const std::string& path, result_code)>;
 
-    /// `send` is used only while connected; `report` hears of refusals, which are tried again all
-    /// the same; `emptied` is called whenever the last delete is answered (session_ended() tells
-    /// its caller by returning).
+    /// `send` is called only while connected. `report` receives refusals, which are tried again
+    /// nevertheless. `emptied` is called whenever the last delete has been answered (but
+    /// session_ended() only returns).
     guaranteed_deletes(loop& l, sender send, reporter report, std::function<void()> emptied)
         : loop_(l),
           send_(std::move(send)),
@@ -30,13 +30,14 @@ public:
 
     void add(std::string path, gone_handler gone);
 
-    /// Several, in one transaction if that can be had; `gone` is called when all of them are.
+    /// Deletes several znodes, in one transaction if possible. `gone` is called when all of them
+    /// are gone.
     void add(const std::vector<std::string>& paths, const gone_handler& gone);
 
     void connected();
     void suspended();
 
-    /// The session is over: everything is gone.
+    /// The session is over, so all of its znodes are gone.
     void session_ended();
 
     [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
@@ -48,7 +49,7 @@ private:
         bool in_flight = false;
         bool reported = false;
         std::vector<gone_handler> gone;
-        timer retry;  ///< of each its own: one that is refused for good keeps no other one waiting
+        timer retry;  ///< one for each, so that a delete that is always refused delays no other
         backoff pause{std::chrono::milliseconds(50), std::chrono::seconds(5)};
     };
 

@@ -26,7 +26,7 @@ void heartbeat::connected() {
     connected_ = true;
     outstanding_since_ = never;
     beaten_at_ = read_at_ = time_point::min();
-    check_lapse();  // a shorter timeout may have been granted
+    check_lapse();  // the server may have granted a shorter timeout
     check_due();
 }
 
@@ -45,7 +45,7 @@ void heartbeat::answered() {
 
 void heartbeat::demand(const void* user, std::string path) {
     demands_[user] = std::move(path);
-    // A timer that runs out too early costs a look; short holds need not set it each time.
+    // A timer that runs out too early costs only a look. So short holds need not set it each time.
     if (!due_.running() || next() < due_at_) {
         check_due();
     }
@@ -57,7 +57,7 @@ void heartbeat::withdraw(const void* user) {
     relied_upon_ = relied_upon_ && !demands_.empty();
 }
 
-/// When something has to be sent, or given up.
+/// When to send something next, or to give up the connection.
 heartbeat::time_point heartbeat::next() const {
     if (!connected_ || !validity_) {
         return never;
@@ -126,7 +126,7 @@ void heartbeat::send_read() {
     });
 }
 
-/// Each in its turn, so that every znode is looked at now and then. In the order of their names:
+/// The own znodes take turns, so that every one is checked now and then. Ordered by name, because
 /// addresses differ from run to run.
 const std::string& heartbeat::next_path() {
     const std::string* first = &demands_.begin()->second;
@@ -143,8 +143,8 @@ const std::string& heartbeat::next_path() {
     return beaten_for_;
 }
 
-/// From now on the deadline counts, if there is one ahead: with only an old proof, or none, nothing
-/// was granted that could be lost.
+/// From here on, passing the deadline is a loss. If the last proof is already too old, nothing has
+/// been granted on it, so there is nothing to lose.
 void heartbeat::rely() {
     if (demands_.empty() || !validity_ || loop_.now() >= validity_->deadline()) {
         return;

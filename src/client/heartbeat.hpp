@@ -11,23 +11,25 @@
 
 namespace latchkey {
 
-/// Keeps the servers aware of a session, renews its validity while that is needed, and gives up a
-/// connection that does not answer.
+/// Keeps a session alive, renews its validity while that is needed, and gives up a connection that
+/// does not answer.
 ///
-/// While there is a demand: one quorum write that changes nothing, `multi[check(own znode, any
-/// version)]`, every seventh of the timeout, and after a sixteenth if little is left until the
-/// deadline; none while other writes are answered as often. Otherwise, one small read when nothing
-/// was answered for 5/16 of the timeout. A write that is unanswered for a quarter of the timeout
-/// costs the connection, so that a follower cut off from its leader costs a reconnect and not the
-/// hold. Answers come in the order of the requests: while earlier requests are being answered, the
-/// write only waits for its turn, and the quarter counts from the last answer. On the loop only.
+/// While there is a demand, it sends a quorum write that changes nothing, `multi[check(own znode,
+/// any version)]`: T/7 after the last write, or T/16 after it if little time is left until the
+/// deadline. It sends none while other writes are answered as often. Without a demand, it sends one
+/// small read when nothing was answered for 5T/16.
+///
+/// A write that is not answered within T/4 costs the connection, so a follower that is cut off from
+/// its leader costs a reconnect and not the hold. Answers come in the order of the requests: while
+/// earlier requests are being answered, the write only waits for its turn, and the T/4 count from
+/// the last answer. On the loop only.
 class heartbeat {
 public:
     struct effects {
-        /// Sends a request whose answer proves a quorum; calls back when it is answered, after what
-        /// it proves is known.
+        /// Sends a request whose answer proves a quorum. Calls back when it was answered, after
+        /// validity has received the answer.
         std::function<void(const std::string& path, std::function<void()> answered)> beat;
-        /// Sends any small read.
+        /// Sends a small read.
         std::function<void(std::function<void()> answered)> read;
         std::function<void()> give_up_connection;
         std::function<void()> deadline_passed;
@@ -35,24 +37,24 @@ public:
 
     heartbeat(loop& l, effects e) : loop_(l), effects_(std::move(e)), due_(l), lapse_(l) {}
 
-    /// A session begins, with nothing demanded.
+    /// A session begins, without demands.
     void session_begins(std::shared_ptr<const validity> v);
     void session_ends();
 
     void connected();
     void suspended();
 
-    /// A server has answered any request on this connection.
+    /// A server has answered some request on this connection.
     void answered();
 
-    /// `user`, any address that is its own, needs validity from now on, and owns the znode at
-    /// `path`.
+    /// `user`, an address that identifies the caller, needs validity from now on, and owns the
+    /// znode at `path`.
     void demand(const void* user, std::string path);
     void withdraw(const void* user);
 
     [[nodiscard]] bool demanded() const noexcept { return !demands_.empty(); }
 
-    /// Whether validity was demanded since it was proven last, so that a passing deadline takes
+    /// Whether there was a demand when validity was last proven, so that passing the deadline takes
     /// something away.
     [[nodiscard]] bool relied_upon() const noexcept { return relied_upon_; }
 
@@ -78,15 +80,15 @@ private:
     std::string beaten_for_;
     bool connected_ = false;
     bool relied_upon_ = false;
-    /// Numbers connections and beats, so that a late answer is not taken for the present one's.
+    /// Number the connections and beats, so that a late answer is not taken for the present one.
     std::uint64_t connection_ = 0;
     std::uint64_t beat_ = 0;
     bool reading_ = false;
-    /// When a beat and a read were sent last on this connection: one whose answer says nothing is
-    /// not repeated at once.
+    /// When a beat and a read were last sent on this connection. After an answer that proves
+    /// nothing, they are not repeated at once.
     time_point beaten_at_ = time_point::min();
     time_point read_at_ = time_point::min();
-    /// Since when the beat on its way could have been answered.
+    /// Since when the present beat could have been answered.
     time_point outstanding_since_ = time_point::max();
 };
 

@@ -74,7 +74,7 @@ bool hold_state::valid() noexcept {
     }
     const auto now = core_->loop().now();
     if (now < validity_->deadline()) {
-        // A later proof moves the deadline on after `why_` was set.
+        // A later proof may move the deadline after `why_` was set.
         return why_.load(std::memory_order_acquire) == loss::none;
     }
     lose(loss::deadline_passed);
@@ -99,7 +99,7 @@ void hold_state::lose(loss why) noexcept {
 }
 
 void hold_state::call_after_loss(std::function<void()> code) {
-    // If another thread is in lose(), it may not have handed its request over yet.
+    // If another thread is in lose(), it may not have handed over its request yet.
     core_->callbacks().request_stop(stop_, std::move(code));
 }
 
@@ -114,7 +114,7 @@ void hold_state::release(std::function<void()> gone) {
         return;
     }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
-        // The owner may refer to this: it is dropped here, so that no cycle is left.
+        // The owner may refer to this object. It is dropped here, so that no cycle remains.
         std::exchange(self->owner_, nullptr)->release(std::move(gone));
     });
 }
@@ -198,7 +198,7 @@ void hold_state::send_transaction(std::vector<request> operations,
         requests.push_back(std::move(r));
     }
     request all = request::multi(std::move(requests));
-    all.urgent = true;  // as the delete that may follow it
+    all.urgent = true;  // like the delete that may follow it
     core_->submit(
         std::move(all),
         [self = shared_from_this(), named = std::move(named), guards, done = std::move(done)](
@@ -239,7 +239,7 @@ failure hold_state::failure_of_transaction(const reply& r,
     }
     failure f = failure_of(r.code, paths.front());
     if (f.code == errc::protocol) {
-        f.code = errc::indeterminate;  // a code that nobody knows says nothing of what was done
+        f.code = errc::indeterminate;  // an unknown code says nothing about what was applied
     }
     return f;
 }

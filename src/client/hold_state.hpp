@@ -17,10 +17,10 @@
 
 namespace latchkey {
 
-/// Who has the znodes of a hold. Called on the loop.
+/// The owner of the znodes of a hold. Called on the loop.
 class hold_owner {
 public:
-    /// Whether the hold is in the mode asked for now, or what kept it from that.
+    /// Receives whether the hold now has the requested mode, or the error that prevented it.
     using converted = std::function<void(failure why, bool done)>;
 
     hold_owner() = default;
@@ -28,27 +28,27 @@ public:
     hold_owner& operator=(const hold_owner&) = delete;
     virtual ~hold_owner() = default;
 
-    /// Once: deletes the znodes, and calls back when they are gone.
+    /// Called once. Deletes the znodes, and calls back when they are gone.
     virtual void release(std::function<void()> gone) = 0;
 
-    /// Hears of it when a znode is gone, before anything that is asked for later is answered. False
-    /// if it has not until now.
+    /// Makes sure that the owner is notified when a znode is gone, before any later request is
+    /// answered. Returns false if that was not so until now.
     virtual bool watch() = 0;
 
-    /// Changes the mode of the participant, which stays where it is in the queue; if others are to
-    /// be waited for, only if `wait`. One at a time.
+    /// Changes the mode of the participant, which keeps its place in the queue. Waits for other
+    /// participants only if `wait`. One change at a time.
     virtual void convert(lock_mode to, bool wait, converted done) = 0;
 
-    /// Ends a conversion that waits; the mode stays what it was.
+    /// Ends a change of mode that waits. The mode stays the same.
     virtual void cancel_conversion() = 0;
 };
 
-/// What a hold refers to: one grant of a znode, or of several together, from its publication to
-/// its release.
+/// One grant of a znode, or of several together, from its publication to its release. The user's
+/// `hold` refers to it.
 class hold_state : public std::enable_shared_from_this<hold_state> {
 public:
     struct grant {
-        std::vector<std::string> paths;  ///< of one znode, or more
+        std::vector<std::string> paths;  ///< one path or more
         latchkey::fencing_token token;
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
@@ -56,7 +56,7 @@ public:
 
     using transact_outcome = std::pair<failure, std::vector<std::string>>;
 
-    /// On the loop, in the session that the grant was proven in.
+    /// On the loop, in the session in which the grant was proven.
     hold_state(std::shared_ptr<client_core> core, grant g);
 
     [[nodiscard]] static hold make_hold(std::shared_ptr<hold_state> state) {
@@ -69,10 +69,10 @@ public:
 
     // ---- on the loop ----
 
-    /// The same hold, in another mode, perhaps with another znode.
+    /// The same hold in another mode, perhaps with another znode.
     void turn_into(lock_mode mode, std::string path);
 
-    /// Nothing after the release.
+    /// Null after the release.
     [[nodiscard]] const std::shared_ptr<hold_owner>& owner() const noexcept { return owner_; }
 
     // ---- any thread ----
@@ -98,23 +98,23 @@ public:
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    /// The first call decides; `lost()` is requested on the stop thread. No effect after release().
+    /// The first call decides. `lost()` is requested on the stop thread. No effect after release().
     void lose(loss why) noexcept;
 
-    /// Runs `code` on the callback thread when `lost()` has been requested and its stop callbacks
-    /// have returned. After lose().
+    /// Runs `code` on the callback thread when `lost()` was requested and its stop callbacks have
+    /// returned. Call it after lose().
     void call_after_loss(std::function<void()> code);
 
     /// Another participant asks for the hold: `revocation_requested()` is requested on the stop
     /// thread, once.
     void ask_back() noexcept;
 
-    /// The first call decides; `gone` is called on the loop when the znodes are.
+    /// The first call decides. `gone` is called on the loop when the znodes are gone.
     void release(std::function<void()> gone);
 
     void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
 
-    /// Throws what it fails with.
+    /// Throws the error that the transaction ends with.
     std::vector<std::string> transact_and_wait(std::vector<operation> operations);
 
     /// `handler` runs on the callback thread.

@@ -10,8 +10,8 @@
 
 namespace latchkey {
 
-/// Hears what becomes of a client's session: attempts, holds, watches, candidates. Called on the
-/// loop. What a listener does not override does not concern it.
+/// Notified of what happens to a client's session: attempts, holds, watches and candidates are
+/// listeners. Called on the loop. Each overrides what concerns it.
 class session_listener {
 public:
     session_listener() = default;
@@ -19,31 +19,32 @@ public:
     session_listener& operator=(const session_listener&) = delete;
     virtual ~session_listener() = default;
 
-    /// There is a connection, the first of a session or another one. What was read before may be
-    /// out of date.
+    /// There is a connection, the first one of a session or a later one. What was read before may
+    /// be out of date.
     virtual void session_connected() {}
 
-    /// The connection is gone, and the session perhaps alive.
+    /// The connection is gone. The session may still be alive.
     virtual void session_suspended() {}
 
-    /// The session is over, and its ephemeral znodes with it. Another one may follow.
+    /// The session is over, and its ephemeral znodes are gone. Another session may follow.
     virtual void session_ended(loss) {}
 
-    /// The validity deadline has passed: what was held until now is lost, even if the session turns
-    /// out to live.
+    /// The validity deadline has passed. What was held until now is lost, even if the session turns
+    /// out to be alive.
     virtual void validity_passed() {}
 
-    /// A quorum has answered that the znode at this path is not there. It may be this listener's.
+    /// A quorum has answered that the znode at this path does not exist. It may belong to this
+    /// listener.
     virtual void znode_missing(const std::string&) {}
 
-    /// The client is closed, or can never be used again. No further call is made.
+    /// The client was closed, or can never be used again. No other call follows.
     virtual void client_closed(const failure& why) = 0;
 
 private:
     friend class client_core;
     static constexpr std::size_t detached = SIZE_MAX;
 
-    std::size_t place_ = detached;  ///< among those that its client tells
+    std::size_t place_ = detached;  ///< its place among the client's listeners
 };
 
 }  // namespace latchkey

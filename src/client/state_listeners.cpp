@@ -29,8 +29,8 @@ void coalesce(std::vector<connection_state>& untold, connection_state next) {
     }
 }
 
-/// A listener is called with `calling_` held, so that whoever ends the registration waits for a
-/// call that runs, and the listener itself may end it (the mutex is recursive).
+/// A listener is called with `calling_` held. So a thread that ends the registration waits for a
+/// call that runs. The listener itself may end it as well, because the mutex is recursive.
 class state_listeners::registration : public std::enable_shared_from_this<registration> {
 public:
     explicit registration(client::state_listener l) : listener_(std::move(l)) {}
@@ -52,7 +52,7 @@ public:
 
     void end() {
         if (born_ != fork_generation()) {
-            // A listener that ran in the parent holds `calling_` here for ever.
+            // A listener that ran in the parent holds `calling_` here forever.
             new std::shared_ptr<registration>(shared_from_this());  // NOLINT: never destroyed
             return;
         }
@@ -78,7 +78,7 @@ private:
 
     const std::uint64_t born_ = fork_generation();
     boost::recursive_mutex calling_;
-    client::state_listener listener_;  // under calling_
+    client::state_listener listener_;  // guarded by calling_
     boost::mutex mutex_;
     std::vector<connection_state> untold_ LATCHKEY_GUARDED_BY(mutex_);
     bool scheduled_ LATCHKEY_GUARDED_BY(mutex_) = false;
@@ -91,7 +91,7 @@ std::shared_ptr<void> state_listeners::add(client::state_listener listener) {
         std::erase_if(registered_, [](const auto& weak) { return weak.expired(); });
         registered_.push_back(added);
     }
-    // The user's handle ends the registration; a delivery that runs may outlive the handle for a
+    // The user's handle ends the registration. A call that runs may outlive the handle for a
     // moment.
     return {added.get(), [added](void*) { added->end(); }};
 }

@@ -10,12 +10,12 @@
 
 namespace latchkey {
 
-/// Adds `next` to states that a listener has not been told yet. A suspension that is over before it
-/// was told is left out, and so is a connection that was lost again; `lost` and `closed` never are.
-/// The list stays short for ever.
+/// Adds `next` to the states that a listener has not received yet. A suspension that is over before
+/// it was delivered is left out, and so is a connection that was lost again. `lost` and `closed`
+/// never are. The list always stays short.
 void coalesce(std::vector<connection_state>& untold, connection_state next);
 
-/// Who wants to hear of a client's state. Any thread.
+/// The listeners of a client's state. Any thread.
 class state_listeners {
 public:
     using executor = std::function<void(std::function<void()>)>;

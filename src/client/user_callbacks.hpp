@@ -15,31 +15,30 @@
 
 namespace latchkey {
 
-/// Runs the code of one client's user, never on the loop, on two threads. The stop thread requests
-/// stops and runs nothing but stop callbacks, so that no other callback delays the news of a loss.
-/// The callback thread runs everything else: listeners, handlers, `log`. Any thread.
+/// Runs the code of one client's user on two threads, never on the loop. The stop thread requests
+/// stops and runs only stop callbacks, so that no other callback delays the news of a loss. The
+/// callback thread runs everything else: listeners, handlers and `log`. Any thread.
 class user_callbacks : public std::enable_shared_from_this<user_callbacks> {
 public:
     using log_function = std::function<void(std::string_view)>;
 
-    /// Throws what `env.callbacks` throws when a thread cannot be started.
+    /// Throws what `env.callbacks` throws if a thread cannot be started.
     user_callbacks(const runtime& env, log_function log);
 
-    /// Runs `code` on the callback thread, after what was handed over before.
+    /// Runs `code` on the callback thread, after everything that was handed over before.
     void call(std::function<void()> code);
 
-    /// Requests a stop on the stop thread. Once its callbacks have returned, `then`, if there is
-    /// one, runs on the callback thread.
+    /// Requests a stop on the stop thread. When its stop callbacks have returned, `then`, if it is
+    /// set, runs on the callback thread.
     void request_stop(std::stop_source stop, std::function<void()> then = nullptr);
 
     void log(std::string line);
 
-    /// Nothing is logged any more. `done` runs when all that was handed over to either thread has
-    /// run.
+    /// Ends logging. `done` runs when everything that was handed over to either thread has run.
     void end(std::function<void()> done);
 
-    /// For an object of the user's whose last reference may be dropped on the loop: its destructor,
-    /// which may be the user's code too, runs on the callback thread then.
+    /// For an object of the user's whose last reference may be dropped on the loop. Its destructor,
+    /// which may be the user's code, then runs on the callback thread.
     template <class T>
     [[nodiscard]] std::shared_ptr<T> keep(T object) {
         return std::shared_ptr<T>(new T(std::move(object)), [self = shared_from_this()](T* p) {
@@ -47,8 +46,8 @@ public:
         });
     }
 
-    /// A function for the loop to call once with the arguments of `handler`, which runs on the
-    /// callback thread. Called or not, `handler` is destroyed as by keep().
+    /// A function that the loop may call once, with the arguments of `handler`, which then runs on
+    /// the callback thread. Called or not, `handler` is destroyed as keep() describes.
     template <class... Args>
     [[nodiscard]] auto once(std::function<void(Args...)> handler) {
         return [self = shared_from_this(), kept = keep(std::move(handler))](Args... args) {
@@ -62,10 +61,11 @@ public:
     /// How long a callback may run before that is logged.
     void set_limit(std::chrono::nanoseconds limit) noexcept { limit_ = limit.count(); }
 
-    /// Logs a callback that is over the limit while it runs; once a thread.
+    /// Logs a callback that exceeds the limit, while it runs; once for each thread.
     void report_slow();
 
-    /// For how long the callback that runs now has been running, of the two the longer one.
+    /// For how long the callback that runs now has been running; the longer time of the two
+    /// threads.
     [[nodiscard]] std::chrono::nanoseconds running_for() const noexcept;
 
 private:
@@ -74,7 +74,7 @@ private:
     struct thread {
         const char* runs;
         runtime::executor run;
-        std::atomic<clock::rep> since{0};  ///< when what runs now began; 0 if nothing does
+        std::atomic<clock::rep> since{0};  ///< when the present callback began; 0 if none runs
         std::atomic<bool> reported{false};
     };
 
@@ -85,7 +85,7 @@ private:
 
     template <class T>
     void destroy(std::unique_ptr<T> object) {
-        // Stepped, there is only one thread.
+        // A stepped loop has only one thread.
         if (loop_->on_loop() && !loop_->stepped() && !is_empty(*object)) {
             call([object = std::shared_ptr<T>(std::move(object))] {});
         }

@@ -16,15 +16,16 @@ struct validity_assumptions {
     using duration = boottime_clock::duration;
 
     duration tick{};      ///< the servers' tickTime; 0: at most half the session timeout
-    double drift = 0.01;  ///< every clock, ours and the servers', is at most this fraction off
+    double drift = 0.01;  ///< how far every clock, ours and the servers', may be off
 
-    /// For so long, by our clock, the leader keeps a session that it has just heard of.
+    /// How long, by our clock, the leader keeps a session after a sign of life.
     [[nodiscard]] constexpr duration kept(duration timeout) const noexcept {
         return duration(static_cast<duration::rep>(static_cast<double>(timeout.count()) *
                                                    (1 - drift) / (1 + drift)));
     }
 
-    /// Within this time, by our clock, the leader asks every follower once whom it has heard of.
+    /// The time, by our clock, within which the leader asks every follower once which clients it
+    /// has heard from.
     [[nodiscard]] constexpr duration report_period(duration timeout) const noexcept {
         const duration half_tick = tick > duration{} ? tick / 2 : timeout / 4;
         return duration(static_cast<duration::rep>(static_cast<double>(half_tick.count()) *
@@ -32,47 +33,48 @@ struct validity_assumptions {
                         1);
     }
 
-    /// Whether enough of the timeout is left for a hold that heartbeats can prolong.
+    /// Whether the timeout is long enough for holds that heartbeats can prolong.
     [[nodiscard]] constexpr bool suffice(duration timeout) const noexcept {
         return kept(timeout) - report_period(timeout) > timeout / 8 * 3;
     }
 };
 
-/// Until when the holds of one session may be believed. Written on the loop, read by any thread.
+/// Until when the holds of one session are valid. Written on the loop, read by any thread.
 ///
-/// Any answered request is a *contact*: its follower has heard of the client, not before the
+/// Any answered request is a *contact*: the follower has heard from the client, not before the
 /// request was sent. The leader learns of it with the follower's next report, for which it asks
-/// every `report_period`. When two writes are answered, the second one sent after the answer to the
-/// first, the leader knew of every contact that was answered a report period before the first was
-/// sent, and the session was alive then. A connect is a contact that the leader itself is asked
-/// about: one answered write proves it.
+/// every `report_period`. Let two writes be answered, the second one sent after the answer to the
+/// first. Then the leader knew of every contact that was answered a report period before the first
+/// write was sent, and the session was alive. A connect is a contact about which the leader itself
+/// is asked: one answered write proves it.
 ///
 ///     deadline = when the newest contact that is known to the leader was sent + kept(timeout)
 ///
-/// Only a write counts: a read, or a `sync`, is also answered by servers that have been left
-/// behind.
+/// Only a write counts. A read or a `sync` is also answered by servers that have been left behind.
 class validity {
 public:
     using time_point = boottime_clock::time_point;
     using duration = boottime_clock::duration;
 
-    /// What is known when a request is submitted; its answer is told together with it.
+    /// What is known when a request is submitted. answered() receives it with the answer.
     struct submission {
         time_point at = time_point::min();
-        /// Contacts sent by then are known to the leader when it commits this write ...
+        /// Contacts sent by this time are known to the leader when it commits this write ...
         time_point reported = time_point::min();
-        /// ... and these were when it committed an earlier one, which was answered already.
+        /// ... and contacts sent by this time were known when it committed an earlier write, which
+        /// was answered already.
         time_point proven = time_point::min();
         std::uint64_t connection = 0;
     };
 
     explicit validity(const validity_assumptions& a) noexcept : assumptions_(a) {}
 
-    /// The session has a new connection, which was begun at `begun`, before anything was sent on
-    /// it; the servers granted `timeout`. On the loop.
+    /// The session has a new connection. It was begun at `begun`, before anything was sent on it,
+    /// and the servers granted `timeout`. On the loop.
     void connected(time_point begun, time_point now, duration timeout) noexcept {
         if (timeout < timeout_) {
-            // The leader counts it from this connect on: an earlier promise may be too long.
+            // The leader counts the new timeout from this connect on: an earlier deadline may be
+            // too late.
             timeout_ = timeout;
             kept_ = assumptions_.kept(timeout);
             report_period_ = assumptions_.report_period(timeout);
@@ -97,10 +99,10 @@ public:
         return s;
     }
 
-    /// A server has answered, on the present connection. On the loop.
+    /// A server has answered on the present connection. On the loop.
     void answered(submission s, time_point now, bool quorum_write) noexcept {
         if (s.connection != connection_) {
-            // It was kept back until there was this connection.
+            // The request was kept back until there was this connection.
             s.reported = s.proven = begun_;
         }
         add({s.at, now});
@@ -110,7 +112,7 @@ public:
         believe(s.proven + kept_);
         const duration took = now - s.at;
         if (took <= quickest_ + timeout_ / 64) {
-            // The leader did not stand still before it, or not for long: the one write is believed
+            // The leader was not stalled before this write, or not for long. So one write is enough
             // until a heartbeat can follow it.
             believe(std::min(s.reported + kept_, s.at + timeout_ / 8 + timeout_ / 16));
         }
@@ -119,22 +121,22 @@ public:
         newest_write_ = std::max(newest_write_, s.at);
     }
 
-    /// Nothing is believed any more, for good. On the loop.
+    /// Ends the validity for good. On the loop.
     void end() noexcept {
         ended_ = true;
         deadline_.store(time_point::min().time_since_epoch().count(), std::memory_order_release);
     }
 
-    /// Any thread. A caller that compares reads the clock first: the deadline only helps a clock
-    /// read before it.
+    /// Any thread. To compare, read the clock first: the deadline is meaningful only for a clock
+    /// that was read before it.
     [[nodiscard]] time_point deadline() const noexcept {
         return time_point(duration(deadline_.load(std::memory_order_acquire)));
     }
 
-    /// The smallest timeout granted. On the loop.
+    /// The smallest timeout that was granted. On the loop.
     [[nodiscard]] duration timeout() const noexcept { return timeout_; }
 
-    /// When the newest answered write was sent, and the newest contact. On the loop.
+    /// When the newest answered write, and the newest contact, was sent. On the loop.
     [[nodiscard]] time_point newest_write() const noexcept { return newest_write_; }
 
     [[nodiscard]] time_point newest_contact() const noexcept {
@@ -149,8 +151,8 @@ private:
         time_point answered;
     };
 
-    /// Keeps what submissions can still ask for: the newest contact that is a report period old,
-    /// and of the later ones two in each eighth of it, however many there are.
+    /// Keeps the contacts that submissions can still ask for: the newest one that is a report
+    /// period old, and of the later ones two in each eighth of that period, however many there are.
     void add(contact c) noexcept {
         std::size_t old = 0;
         while (old + 1 < contacts_ && log_[old + 1].answered <= c.answered - report_period_) {
@@ -180,7 +182,7 @@ private:
     duration kept_{};
     duration report_period_{};
     std::uint64_t connection_ = 0;
-    time_point begun_ = time_point::min();   ///< the present connection
+    time_point begun_ = time_point::min();   ///< of the present connection
     time_point proven_ = time_point::min();  ///< contacts sent by then are known to the leader
     time_point newest_write_ = time_point::min();
     duration quickest_ = duration::max();  ///< from a write, or a connect, to its answer

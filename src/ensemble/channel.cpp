@@ -9,7 +9,8 @@ void channel::send(std::shared_ptr<void> whole, loop::task deliver, loop::clock:
         return;
     }
     messages_.push_back(std::move(deliver));
-    // An arrival delivers whatever is first then: that keeps the order without comparing times.
+    // When it is due, an arrival delivers the oldest message. That keeps the order without
+    // comparing times.
     receiver_->start_timer(receiver_->now() + latency,
                            [this, whole = std::move(whole)] { arrive(); });
 }

@@ -8,14 +8,14 @@
 
 namespace latchkey::model {
 
-/// One direction of a connection: delivers in the order sent, each message not earlier than its
-/// latency after it was sent. On the loop only.
+/// One direction of a connection. Delivers messages in the order in which they were sent, each one
+/// no earlier than its latency after it was sent. On the loop only.
 ///
-/// It is a part of something that both ends share, `whole`, which lives as long as a message is to
-/// arrive. A message must not own it.
+/// It is a part of an object that both ends share, `whole`, which lives as long as a message is in
+/// flight. A message must not own that object.
 class channel {
 public:
-    /// `receiver` runs the deliveries; it must outlive all calls.
+    /// `receiver` runs the deliveries. It must outlive all calls.
     explicit channel(loop& receiver) noexcept : receiver_(&receiver) {}
 
     channel(const channel&) = delete;
@@ -23,17 +23,17 @@ public:
 
     void send(std::shared_ptr<void> whole, loop::task deliver, loop::clock::duration latency);
 
-    /// While held, nothing is delivered and nothing is lost, like on a network that is cut and
-    /// whose ends have not noticed.
+    /// While held, nothing is delivered and nothing is lost, as on a network that is cut without
+    /// either end noticing.
     void hold();
     void release(const std::shared_ptr<void>& whole);
 
-    /// What is on its way is lost, and all that is sent later.
+    /// Loses what is in flight, and everything that is sent later.
     void close();
 
     [[nodiscard]] std::size_t in_flight() const noexcept { return messages_.size(); }
 
-    /// Loses all but the `count` oldest messages on their way.
+    /// Loses all messages in flight but the `count` oldest ones.
     void keep(std::size_t count);
 
 private:

@@ -12,13 +12,13 @@ namespace latchkey::model {
 
 class ensemble_session;
 
-/// What one client program is to the ensemble: it runs by itself, and its network is its own.
+/// One client program, as the ensemble sees it. It runs by itself, and its network is its own.
 struct client_process {
     std::shared_ptr<virtual_loop::process> loop;
     bool refused = false;      ///< connections break and are not accepted
-    int only_server = -1;      ///< then others do not accept them; -1: all do
-    bool black_holed = false;  ///< nothing arrives, in either direction
-    bool remote = false;       ///< it stands for all programs that come through a port
+    int only_server = -1;      ///< the only server that accepts its connections; -1: all do
+    bool black_holed = false;  ///< no message arrives, in either direction
+    bool remote = false;       ///< stands for all programs that connect through a port
     std::set<ensemble_session*> sessions;
     std::vector<std::weak_ptr<connection>> connections;
 

@@ -104,8 +104,8 @@ bool cluster::everywhere(std::int64_t zxid) const {
     });
 }
 
-// Elections: all at once. Nobody is served meanwhile, so that the steps cannot be told apart from
-// outside.
+// Elections happen in one step. No client is served meanwhile, so the steps of an election could
+// not be told apart from outside.
 
 void cluster::someone_looks() {
     if (!election_.running() && !shut_down_) {
@@ -125,7 +125,7 @@ void cluster::elect() {
     }
     const int present = leading_index();
     if (present >= 0 && within_reach(present)) {
-        // Nobody goes back to a leader who was deposed and does not know it yet.
+        // No server follows a leader that was deposed and does not know it yet.
         std::erase_if(candidates, [&](server* s) {
             const bool joins = s->epoch() <= at(present).epoch();
             if (joins) {
@@ -160,7 +160,7 @@ void cluster::join(server& follower, server& to) {
 }
 
 void cluster::update_link(server& follower) {
-    // Also of links that only one end still has: their last messages are on them.
+    // Includes links that only one end still has: their last messages are on them.
     for (const std::weak_ptr<peer_link>& weak : links_) {
         const link_ptr l = weak.lock();
         if (l == nullptr || (l->following != &follower && l->leading != &follower)) {
@@ -178,7 +178,7 @@ void cluster::update_link(server& follower) {
     }
 }
 
-// Verbs.
+// Actions.
 
 void cluster::start(int index) {
     if (!shut_down_) {
@@ -224,7 +224,7 @@ void cluster::shut_down() {
             l->down.close();
         }
     }
-    // What is still on its way must not arrive at a server that is no more.
+    // What is in flight must not arrive at a server that no longer exists.
     for (const std::weak_ptr<connection>& weak : connections_) {
         if (const connection_ptr c = weak.lock()) {
             c->to_server.close();

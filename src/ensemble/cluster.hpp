@@ -21,10 +21,10 @@
 
 namespace latchkey::model {
 
-/// Where a request of that kind is counted.
+/// The counter for a request of this kind.
 [[nodiscard]] std::uint64_t& counter_for(testing::counters& c, const request& r);
 
-/// The servers, what is between them and their clients, and who leads. On the loop only.
+/// The servers, the network between them and their clients, and the elections. On the loop only.
 class cluster {
 public:
     using duration = settings::duration;
@@ -45,11 +45,11 @@ public:
 
     [[nodiscard]] int majority() const noexcept { return how_.servers / 2 + 1; }
 
-    /// The newest leader; none if nobody leads.
+    /// The leader with the newest epoch; null if there is none.
     [[nodiscard]] leader* leading() const noexcept;
     [[nodiscard]] int leading_index() const noexcept;
 
-    /// A transaction of the operator has reached all servers that it can reach.
+    /// Whether a transaction of the operator has reached all servers within reach.
     [[nodiscard]] bool everywhere(std::int64_t zxid) const;
 
     // For servers.
@@ -61,7 +61,7 @@ public:
 
     [[nodiscard]] std::int64_t new_session_id(int server);
 
-    /// For people, in milliseconds since 1970; stepped, of the virtual clock.
+    /// The time for people, in milliseconds since 1970; if stepped, that of the virtual clock.
     [[nodiscard]] std::int64_t time() const;
     [[nodiscard]] bool takes_for_new(std::int64_t session);
     void someone_looks();
@@ -82,10 +82,10 @@ public:
     void hang_up(const connection_ptr& c, int server, bool abruptly);
     void opened(std::int64_t session, const std::shared_ptr<client_process>& by);
 
-    /// It sees everything from now on, until another does or (null) nobody.
+    /// From now on `to` sees everything, until another observer does, or none (null).
     void show(observer* to) noexcept { observer_ = to; }
 
-    // Verbs.
+    // Actions.
     void start(int index);
     void stop(int index);
     void pause(int index);
@@ -97,7 +97,7 @@ public:
     void black_hole(client_process& p, bool on);
     void confine(client_process& p, int server);
 
-    /// Who opened a session; none if nobody did, or it came through a port.
+    /// The program that opened a session; null if there is none, or it came through a port.
     [[nodiscard]] std::shared_ptr<client_process> process_of(std::int64_t session) const;
     [[nodiscard]] ensemble_session* client_of(std::int64_t session) const;
     [[nodiscard]] std::vector<testing::ensemble::session_info> sessions() const;
@@ -108,7 +108,7 @@ public:
     void reset_counters();
     [[nodiscard]] std::size_t open_watches() const;
 
-    /// Ends all that could still happen; nobody can connect any more.
+    /// Ends everything that could still happen. No client can connect any more.
     void shut_down();
 
 private:

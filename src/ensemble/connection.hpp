@@ -16,7 +16,7 @@
 
 namespace latchkey::model {
 
-/// What a client says first on a connection.
+/// The first thing that a client sends on a connection.
 struct hello {
     std::int64_t session = 0;  ///< 0: a new one
     std::int64_t seen = 0;     ///< the newest zxid that the client knows of
@@ -24,15 +24,15 @@ struct hello {
     std::vector<session_options::identity> credentials;
 };
 
-/// Which of the watches of a connection on one path are meant.
+/// The kinds of a connection's watches on one path.
 struct watch_kinds {
     bool data = false;
     bool children = false;
-    bool lasting = false;    ///< all that happens to the znode, again and again
-    bool recursive = false;  ///< the same to those below; instead of their parents' children
+    bool lasting = false;    ///< reports everything that happens to the znode, again and again
+    bool recursive = false;  ///< also those below it; not their parents' children
 };
 
-/// What a client says later.
+/// A later packet of a client.
 struct packet {
     enum class kind : std::uint8_t {
         request,
@@ -40,19 +40,19 @@ struct packet {
         set_watches,
         close,
         auth,
-        add_watch,       ///< one that lasts
-        check_watches,   ///< is there one?
-        remove_watches,  ///< the same, and it goes
-        refused          ///< whatever it was, `code` is the answer
+        add_watch,       ///< a lasting watch
+        check_watches,   ///< asks whether there is one
+        remove_watches,  ///< the same, and removes it
+        refused          ///< any packet whose answer is `code`
     };
 
     kind what = kind::ping;
     request body;  ///< request; add_watch, check_watches, remove_watches: the path
     bool watch = false;
-    bool stats = false;    ///< request: children, and creates inside a multi, are answered with one
-    std::size_t size = 0;  ///< on the wire, where its limit was checked; 0: there was none
-    loop::clock::time_point asked{};  ///< request: when the client was asked for it
-    std::int64_t seen = 0;            ///< set_watches, as the following
+    bool stats = false;    ///< request: children, and creates in a multi, return a Stat
+    std::size_t size = 0;  ///< bytes on the wire, if its limit was checked there; otherwise 0
+    loop::clock::time_point asked{};  ///< request: when the client was asked to send it
+    std::int64_t seen = 0;            ///< for set_watches, as the fields below
     std::vector<std::string> data_watches;
     std::vector<std::string> exists_watches;
     std::vector<std::string> child_watches;
@@ -70,19 +70,20 @@ public:
     virtual void session_unknown() = 0;
     virtual void credentials_refused() = 0;
     virtual void answered(reply r, std::int64_t zxid) = 0;
-    virtual void heard(std::int64_t zxid) = 0;  ///< to a ping, watches set again, credentials
+    virtual void heard(std::int64_t zxid) = 0;  ///< the answer to a ping, to watches that were set
+                                                ///< again, or to credentials
     virtual void notified(watch_event e, const std::string& path) = 0;
     virtual void session_closed() = 0;
-    virtual void dropped(const char* why, result_code code) = 0;  ///< of what is lost with it
+    virtual void dropped(const char* why, result_code code) = 0;  ///< code: of what is lost
 
 protected:
     ~connection_client() = default;
 };
 
-/// What a server has received and not answered.
+/// A packet that a server has received and not answered.
 struct pending {
     std::shared_ptr<const packet> what;
-    std::uint64_t ticket = 0;   ///< not 0: the answer comes with the log, or from the leader
+    std::uint64_t ticket = 0;   ///< if not 0, the answer comes with the log or from the leader
     fault_plan::verdict fault;  ///< what happens instead of the answer
 };
 
@@ -91,7 +92,7 @@ struct connection : std::enable_shared_from_this<connection> {
     connection(loop& client_loop, loop& server_loop)
         : to_client(client_loop), to_server(server_loop) {}
 
-    /// `tell` is called with the client, unless it has given up by then.
+    /// `tell` is called with the client, unless the client has given up by then.
     template <typename Tell>
     void send_client(Tell tell, loop::clock::duration latency) {
         to_client.send(
@@ -107,14 +108,14 @@ struct connection : std::enable_shared_from_this<connection> {
     channel to_client;
     channel to_server;
 
-    connection_client* client = nullptr;  ///< none once the client has given up
+    connection_client* client = nullptr;  ///< null once the client has given up
 
     // The server's end.
     bool closed = false;
     std::int64_t session = 0;
     std::chrono::milliseconds timeout{};
     std::vector<identity> identities;
-    bool unauthenticated = false;  ///< has shown credentials that were refused
+    bool unauthenticated = false;  ///< it has presented credentials that were refused
     std::deque<pending> waiting;
     text_set data_watches;
     text_set child_watches;

@@ -33,7 +33,8 @@ model::settings settings_of(const ensemble::options& how) {
     s.container_interval = how.container_interval;
     s.max_request = how.max_request;
     if (how.mode == ensemble::mode::threaded) {
-        // What clients remember of servers that were there before, on the same ports, is older.
+        // So it is newer than everything that clients remember of earlier servers on the same
+        // ports.
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         s.first_zxid = std::chrono::floor<std::chrono::seconds>(now).count() << 32U;
         s.first_session = std::chrono::floor<std::chrono::milliseconds>(now).count() << 12U;
@@ -113,7 +114,7 @@ void ensemble::state::end_clients() {
     for (const auto& close : clients->close) {
         close();
     }
-    // Longer than a session waits for the answer to its farewell.
+    // Longer than a session waits for the answer to its close request.
     loop->run_for(std::chrono::seconds(2));
 }
 

@@ -17,22 +17,21 @@ class cluster;
 
 namespace latchkey::testing {
 
-/// What the library itself needs of an ensemble and users do not.
+/// What the library itself needs of an ensemble, and users do not.
 struct ensemble_access {
-    /// What a client of the ensemble runs on; each call makes one as for a program of its own, that
-    /// pause(), suspend() and black_hole() concern as a whole.
+    /// What a client of the ensemble runs on. Each call makes one for a program of its own, which
+    /// pause(), suspend() and black_hole() affect as a whole.
     ///
-    /// `callbacks` gives, threaded, a thread of its own; stepped, events of the loop. It may
-    /// outlive the ensemble; then no server can be reached any more, and stepped, nothing happens
-    /// at all.
+    /// `callbacks` makes, if threaded, a thread; if stepped, events of the loop. The runtime may
+    /// outlive the ensemble. No server can be reached then, and if stepped, nothing happens at all.
     [[nodiscard]] static runtime runtime_of(ensemble& e);
 
     [[nodiscard]] static virtual_loop& loop_of(ensemble& e);
 
-    /// What it is made of; on the loop only.
+    /// The parts of the ensemble. On the loop only.
     [[nodiscard]] static model::cluster& cluster_of(ensemble& e);
 
-    /// All servers that serve have applied the same log to the same effect.
+    /// Whether all servers that serve have applied the same log, with the same result.
     [[nodiscard]] static bool servers_agree(ensemble& e);
 };
 

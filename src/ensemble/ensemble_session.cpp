@@ -10,7 +10,7 @@
 namespace latchkey::model {
 namespace {
 
-// Hosts of an in-process ensemble are called server-0, server-1, ...; others lead nowhere.
+// The hosts of an in-process ensemble are server-0, server-1, and so on. Other names lead nowhere.
 std::vector<int> servers_of(const session_options& options, int count) {
     constexpr std::string_view prefix = "server-";
     std::vector<int> servers;
@@ -172,7 +172,7 @@ void ensemble_session::fail(std::deque<outstanding> lost, result_code code) {
 
 bool ensemble_session::tell(session_event e) {
     const std::shared_ptr<bool> alive = alive_;
-    // The handler may destroy the session, and with it itself.
+    // The handler may destroy the session, and so itself.
     const event_handler handler = events_;
     handler(e);
     return *alive;

@@ -16,7 +16,7 @@ namespace latchkey::model {
 
 class cluster;
 
-/// A session with the in-process ensemble; it behaves like one over the C client.
+/// A session with the in-process ensemble. It behaves like a session over the C client.
 class ensemble_session final : public session, private connection_client {
 public:
     ensemble_session(std::shared_ptr<cluster> all,
@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] std::int64_t id() const noexcept { return id_; }
 
-    /// Of the present connection or attempt; -1 before the first.
+    /// The server of the present connection or attempt; -1 before the first.
     [[nodiscard]] int server() const noexcept { return server_; }
 
     // Faults.
@@ -98,7 +98,7 @@ private:
     watch_registry watches_;  ///< of the present connection
     std::function<void()> closed_;
 
-    unsigned died_young_ = 0;  ///< connections, one after the other
+    unsigned died_young_ = 0;  ///< connections in a row that died young
     loop::clock::time_point connected_at_{};
     loop::clock::time_point last_sent_{};
     loop::clock::time_point last_heard_{};

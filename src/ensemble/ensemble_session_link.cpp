@@ -21,7 +21,7 @@ int ensemble_session::next_server() {
     return servers_[position_++ % servers_.size()];
 }
 
-// Servers that say nothing must not use up the session: short at first, then longer.
+// Servers that do not answer must not use up the session: the limit is short at first, then longer.
 loop::clock::duration ensemble_session::attempt_limit() const {
     const auto count = static_cast<int>(servers_.size());
     const auto longest = std::max<loop::clock::duration>(timeout_ / (2 * count), milliseconds(200));
@@ -66,7 +66,7 @@ void ensemble_session::attempt_failed(const char* why) {
 void ensemble_session::welcomed(std::int64_t id, milliseconds timeout) {
     attempt_.cancel();
     next_ = 0;
-    // What was kept for a session is not sent in another one.
+    // What was kept for one session is not sent in another one.
     std::deque<outstanding> stale;
     if (id_ != 0 && id_ != id) {
         stale = std::exchange(queued_, {});
@@ -102,7 +102,7 @@ void ensemble_session::keep_alive() {
     if (idle >= period && sent_.empty()) {
         send(std::make_shared<packet>());
     }
-    // No ping while an answer is due: its absence will tell. Then look again soon.
+    // No ping while an answer is due, because its absence will show the same. Look again soon.
     const loop::clock::duration rest = period - (process_->loop->now() - last_sent_);
     ping_.start(std::max(rest, period / 8), [this] { keep_alive(); });
 }
@@ -133,7 +133,7 @@ void ensemble_session::dropped(const char* why, result_code code) {
 
 void ensemble_session::lose_connection(result_code code, const char* why, bool abruptly) {
     drop_connection(abruptly);
-    // As with real servers: connections that die young are followed by a growing pause.
+    // As with real servers, connections that die young are followed by a growing pause.
     const bool young = process_->loop->now() - connected_at_ < timeout_ / 4;
     died_young_ = young ? died_young_ + 1 : 0;
     next_attempt_after(died_young_ > 1 ? loop::clock::duration(reconnect_pause(
@@ -166,7 +166,7 @@ void ensemble_session::break_connection() {
     if (phase_ != phase::connected && phase_ != phase::connecting) {
         return;
     }
-    // The connection goes now; what follows from it is told from the loop.
+    // The connection goes now. What follows from that is reported by the loop.
     if (connection_ != nullptr) {
         connection_->client = nullptr;
     }

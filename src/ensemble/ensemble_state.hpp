@@ -14,10 +14,10 @@
 
 namespace latchkey::testing {
 
-/// The clients of a stepped ensemble. Shared with them, as they may outlive it.
+/// The clients of a stepped ensemble. Shared with them, because they may outlive it.
 struct stepped_clients {
-    std::vector<std::function<void()>> close;  ///< one each; nothing for a client that is gone
-    bool silent = false;                       ///< code of the user is not run any more
+    std::vector<std::function<void()>> close;  ///< one each; some may have gone
+    bool silent = false;                       ///< the user's code does not run any more
 };
 
 struct ensemble::state {
@@ -40,12 +40,12 @@ struct ensemble::state {
         }
     }
 
-    /// Has the leader do something and, threaded, waits until it has taken effect within reach.
-    /// What `f` throws comes out here.
+    /// Makes the leader do something and, if threaded, waits until all servers within reach have
+    /// applied it. Throws what `f` throws.
     void operate(const std::function<void(model::leader&)>& f);
 
-    /// Runs what the clients of a stepped ensemble have still to do, without the user's code: else
-    /// what they own would own them for ever.
+    /// Runs what the clients of a stepped ensemble still have to do, without the user's code.
+    /// Otherwise the objects that they own would own them forever.
     void end_clients();
 
     std::shared_ptr<virtual_loop> loop;

@@ -10,7 +10,7 @@
 
 namespace latchkey::model {
 
-/// What is to go wrong with requests, decided when a server receives one.
+/// Which faults requests will have, decided when a server receives one.
 class fault_plan {
 public:
     enum class fault : std::uint8_t {
@@ -25,7 +25,7 @@ public:
         result_code code = result_code::ok;
     };
 
-    /// Goes for the next `count` requests of the kind, of one session or (0) of any.
+    /// For the next `count` requests of this kind, of one session or (0) of any.
     struct rule {
         request::kind kind = request::kind::sync;
         bool any_kind = false;
@@ -36,10 +36,10 @@ public:
 
     explicit fault_plan(std::uint64_t seed) noexcept : random_(seed) {}
 
-    /// A rule for no request takes the place of those for the same kind and session.
+    /// A rule for no requests replaces those for the same kind and session.
     void add(const rule& r);
 
-    /// How many requests are to meet a rule yet.
+    /// How many requests have not met a rule yet.
     [[nodiscard]] std::size_t to_come() const noexcept;
 
     void rates(double cut_before, double cut_after) noexcept {

@@ -17,7 +17,7 @@ const char* mode_of(const server& s, const cluster& all) {
     return s.now_is() == server::role::leading ? "leader" : "follower";
 }
 
-/// Tools read the lines by their names.
+/// Tools look for the lines by their names.
 std::string report(const server& s, const cluster& all, bool clients) {
     std::array<char, 32> zxid{};
     std::snprintf(

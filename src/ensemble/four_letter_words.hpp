@@ -8,8 +8,8 @@ namespace latchkey::model {
 
 class cluster;
 
-/// What a server answers to an operator's `ruok`, `srvr`, `stat` or `isro`; none if it is no such
-/// word. Empty: it does not answer.
+/// A server's answer to an operator's `ruok`, `srvr`, `stat` or `isro`. Nothing if it is another
+/// word. Empty if the server does not answer.
 [[nodiscard]] std::optional<std::string> answer_to_word(std::string_view word,
                                                         cluster& all,
                                                         int server);

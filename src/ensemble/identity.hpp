@@ -9,23 +9,24 @@
 
 namespace latchkey::model {
 
-/// Who a connection is, to the servers.
+/// An identity of a connection, as the servers know it.
 struct identity {
     std::string scheme;
     std::string id;
 };
 
-/// What the servers make of credentials; none if they refuse them. They know the scheme `digest`.
+/// The identity that credentials prove; nothing if the servers refuse them. The servers know the
+/// scheme `digest`.
 [[nodiscard]] std::optional<identity> authenticate(const session_options::identity& credentials);
 
-/// May one who has `identities` do `wanted` with a znode that has this list? An empty list refuses
-/// nobody.
+/// Whether a connection with `identities` may do `wanted` with a znode that has this list. An empty
+/// list allows everything.
 [[nodiscard]] bool permits(const acl& list,
                            permission wanted,
                            const std::vector<identity>& identities);
 
-/// The list as it is stored, with `auth` replaced by the creator's identities; none if it is not a
-/// valid list.
+/// The list as it is stored, with `auth` replaced by the creator's identities; nothing if the list
+/// is not valid.
 [[nodiscard]] std::optional<acl> resolve(const acl& list, const std::vector<identity>& identities);
 
 /// `user:base64(sha1(user:password))`

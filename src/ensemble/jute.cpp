@@ -24,7 +24,7 @@ std::string_view jute_reader::text() {
 
 std::vector<std::string> jute_reader::texts() {
     std::vector<std::string> result;
-    // Each takes bytes, so the count alone costs no memory.
+    // Each element takes bytes, so a false count alone costs no memory.
     const std::int32_t count = number();
     for (std::int32_t i = 0; i < count && good_; ++i) {
         result.emplace_back(text());

@@ -8,8 +8,8 @@
 
 namespace latchkey::model {
 
-/// Takes values of jute, ZooKeeper's serialization, off the front of a record. The bytes are not
-/// trusted: a missing value is zero or empty, and then `good()` is false for good.
+/// Reads values of jute, ZooKeeper's serialization, from the front of a record. The bytes are not
+/// trusted: a missing value is zero or empty, and `good()` is false from then on.
 class jute_reader {
 public:
     explicit jute_reader(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -26,7 +26,7 @@ public:
 
     bool flag() { return unsigned_number(1) != 0; }
 
-    /// A string or a buffer; a length of -1 is an absent one.
+    /// A string or a buffer. A length of -1 means that there is none.
     std::string_view text();
 
     /// A vector of strings.
@@ -39,7 +39,7 @@ private:
     bool good_ = true;
 };
 
-/// Builds a frame: a record behind its length.
+/// Builds a frame: the length of a record, then the record.
 class jute_writer {
 public:
     jute_writer() : bytes_(length_size, '\0') {}

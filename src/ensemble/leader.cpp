@@ -27,7 +27,7 @@ leader::leader(cluster& all, server& self, std::int64_t epoch)
                 [this](std::int64_t session) { close_session(session, 0); }),
       beat_(self.process()),
       reaping_(self.process()) {
-    // Whoever was alive gets a full timeout from the new leader.
+    // The new leader gives every living session a full timeout.
     for (const auto& [id, record] : self.applied().sessions()) {
         sessions_.add(id, record.timeout, session_tracker::nobody);
     }
@@ -220,8 +220,8 @@ void leader::committed(const transaction& t) {
     }
 }
 
-// Past the end of the numbers, what is proposed and what is committed count differently, until
-// nothing is outstanding.
+// Past the end of the sequence numbers, proposals and commits count differently, until no proposal
+// is outstanding.
 void leader::settle(const change& c) {
     if (c.what != change::kind::create || c.number >= 0) {
         return;

@@ -21,7 +21,7 @@ class server;
 
 [[nodiscard]] leader& leader_of(server& s);
 
-/// What a server asks of its leader for a client.
+/// What a server asks its leader to do for a client.
 struct forwarded {
     enum class kind : std::uint8_t { write, sync, open_session, revalidate, close_session };
 
@@ -33,11 +33,11 @@ struct forwarded {
     std::chrono::milliseconds timeout{};  ///< open_session
 };
 
-/// The connection of a follower to its leader. Each direction is one queue for everything.
+/// The connection of a follower to its leader. Each direction is one queue for all messages.
 struct peer_link : std::enable_shared_from_this<peer_link> {
     peer_link(server& l, server& f);
 
-    /// `tell` is called with the leader and this link, if the leader still has it then.
+    /// `tell` is called with the leader and this link, if the leader still has the link then.
     template <typename Tell>
     void send_leader(Tell tell, loop::clock::duration latency) {
         up.send(
@@ -68,8 +68,8 @@ struct peer_link : std::enable_shared_from_this<peer_link> {
 
 using link_ptr = std::shared_ptr<peer_link>;
 
-/// What one server does beside serving clients while it leads: it puts all changes in order, asks
-/// for a quorum's consent, and decides which sessions are over. On the loop only.
+/// What a server does while it leads, besides serving clients: it orders all changes, asks for a
+/// quorum's consent, and decides which sessions are over. On the loop only.
 class leader {
 public:
     leader(cluster& all, server& self, std::int64_t epoch);
@@ -87,18 +87,18 @@ public:
     void add_follower(const link_ptr& l);
     void lost_follower(const link_ptr& l);
 
-    /// From the server itself, or from a follower (through whose link the answer goes back).
+    /// From the server itself, or from a follower, which gets the answer through its link.
     void submit(const forwarded& f, const link_ptr& from);
     void acked(const link_ptr& l, std::int64_t zxid);
     void heard(const link_ptr& l, const std::vector<std::int64_t>& touched);
 
-    /// The operator's writes; the answer is known at once, the effect comes with the commit.
+    /// The operator's writes. The answer is known at once, the effect comes with the commit.
     reply operate(const request& r);
     void operate(change c);
     void expire(std::int64_t session);
     void reap_containers();
 
-    /// The newest zxid proposed.
+    /// The newest zxid that was proposed.
     [[nodiscard]] std::int64_t last_zxid() const noexcept { return last_zxid_; }
 
 private:

@@ -10,7 +10,7 @@
 
 namespace latchkey::model {
 
-/// Makes things go wrong at random, and ends each trouble after a while. On the loop only.
+/// Causes faults at random, and ends each of them after a while. On the loop only.
 class nemesis {
 public:
     explicit nemesis(cluster& all);

@@ -11,20 +11,20 @@ namespace latchkey::model {
 
 struct client_process;
 
-/// Sees what happens inside the ensemble, from the point of view of somebody who knows all of it.
-/// Called on the loop, in the middle of what a server does: what it wants to do about it, other
-/// than what received() returns, it does as an event of its own.
+/// Sees everything that happens inside the ensemble. Called on the loop, in the middle of a
+/// server's work. Anything that an observer wants to do, except what received() returns, it must do
+/// in an event of its own.
 class observer {
 public:
     observer() = default;
     observer(const observer&) = delete;
     observer& operator=(const observer&) = delete;
 
-    /// A client has a session, a new one or again.
+    /// A client has opened a session, or has resumed one.
     virtual void opened(std::int64_t session, const client_process& by) = 0;
 
-    /// A server received a request, or the farewell of a session; nothing has come of it yet.
-    /// Returns what is to go wrong with a request.
+    /// A server has received a request, or the close request of a session, and has not acted on it
+    /// yet. Returns the fault that the request is to have.
     virtual fault_plan::verdict received(const connection& c, const packet& p) = 0;
 
     /// A server is about to answer a request; for a write, after having applied it.
@@ -33,7 +33,8 @@ public:
     /// The first server has applied a transaction.
     virtual void committed(const transaction& t) = 0;
 
-    /// A watch is told, because of what was applied or, replayed, because its client came back.
+    /// A watch fires, because of what was applied or, if `replayed`, because its client
+    /// reconnected.
     virtual void notified(const connection& c, const std::string& path, bool replayed) = 0;
 
 protected:

@@ -20,18 +20,18 @@ enum class opcode : std::int32_t {
     get_children2 = 12,
     check = 13,
     multi = 14,
-    create2 = 15,  ///< what answers with a Stat
+    create2 = 15,  ///< is answered with a Stat
     check_watches = 17,
     remove_watches = 18,
     create_container = 19,
     create_ttl = 21,
     auth = 100,
     set_watches = 101,
-    set_watches2 = 105,  ///< the same with lasting ones
+    set_watches2 = 105,  ///< the same with lasting watches
     add_watch = 106,
     connect = -10,
     close_session = -11,
-    error = -1,  ///< what stands in the answer to a multi in place of an operation
+    error = -1,  ///< stands for an operation in the answer to a failed multi
 };
 
 }  // namespace latchkey::model

@@ -141,7 +141,7 @@ private:
         }
     }
 
-    const std::shared_ptr<asio::io_context> io_;  ///< goes after the socket
+    const std::shared_ptr<asio::io_context> io_;  ///< destroyed after the socket
     tcp::socket socket_;
     std::function<void()> gone_;
     std::array<char, 16'384> buffer_{};
@@ -162,7 +162,7 @@ public:
     engine(std::shared_ptr<virtual_loop> loop, std::shared_ptr<cluster> all)
         : loop_(std::move(loop)), all_(std::move(all)) {}
 
-    /// Returns where it listens.
+    /// Returns the address where it listens.
     std::string listen(const std::string& address, std::uint16_t port, int server) {
         try {
             const tcp::endpoint at(asio::ip::make_address(address), port);
@@ -181,7 +181,7 @@ public:
 
     void stop() { io_->stop(); }
 
-    /// After the thread.
+    /// After the thread has ended.
     void drop_everything() {
         ports_.clear();
         for (const auto& client : std::set(clients_)) {
@@ -189,7 +189,7 @@ public:
         }
         io_->restart();
         io_->poll();
-        // Their protocols go on the loop, and hand over nothing after that.
+        // Their protocols end on the loop, and hand over nothing after that.
         loop_->call([] {});
         io_->restart();
         io_->poll();
@@ -223,7 +223,7 @@ private:
         });
     }
 
-    /// Most likely there are no more descriptors; some may be closed soon.
+    /// Most likely there are no more descriptors. Some may be closed soon.
     void accept_later(listening_port& p) {
         p.pause.expires_after(std::chrono::milliseconds(100));
         p.pause.async_wait([this, &p](error_code ec) {

@@ -12,11 +12,11 @@
 namespace latchkey::model {
 
 /// The TCP ports of a threaded ensemble, one for each server, with a thread of their own. What
-/// comes in there goes to a protocol_connection, which runs on the ensemble's loop.
+/// arrives there is passed to a protocol_connection, which runs on the ensemble's loop.
 class port_server {
 public:
-    /// The first server listens on `port`, the next on the one after it, and so on; 0: any that are
-    /// free. Throws latchkey::error.
+    /// The first server listens on `port`, the next one on the port after it, and so on. 0: any
+    /// free ports. Throws latchkey::error.
     port_server(std::shared_ptr<virtual_loop> loop,
                 std::shared_ptr<cluster> all,
                 const std::string& address,

@@ -9,7 +9,7 @@
 namespace latchkey::model {
 namespace {
 
-// What one operation comes to: a refusal, or (except for a check) a change.
+// The result of one operation: a refusal, or (except for a check) a change.
 struct decision {
     result_code code = result_code::ok;
     std::optional<change> effect;
@@ -111,7 +111,7 @@ decision decide_remove(const tree& t, const request& r, const principal& who) {
     return {result_code::ok, std::move(c)};
 }
 
-// For set, set_acl and check: the znode must be there, accessible and of the right version.
+// For set, set_acl and check: the znode must exist, be accessible and have the right version.
 result_code examine(const tree& t,
                     const request& r,
                     permission wanted,

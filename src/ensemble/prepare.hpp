@@ -9,7 +9,7 @@
 
 namespace latchkey::model {
 
-/// Who asks for a change.
+/// The author of a change.
 struct principal {
     std::int64_t session = 0;
     std::vector<identity> identities;
@@ -17,8 +17,8 @@ struct principal {
     std::int64_t time = 0;             ///< of the request, in milliseconds since 1970
 };
 
-/// Decides a create, remove, set, set_acl, check or multi against what is proposed so far, and
-/// applies what comes of it there. The answer is in the transaction, also if it is a refusal.
+/// Decides a create, remove, set, set_acl, check or multi against the proposals so far, and applies
+/// its changes there. The answer is in the transaction, even if it is a refusal.
 [[nodiscard]] transaction prepare(tree& proposed,
                                   const request& r,
                                   const principal& who,

@@ -53,7 +53,7 @@ void protocol_connection::proceed() {
     }
 }
 
-/// False if there is no whole one.
+/// Returns false if there is no complete frame.
 bool protocol_connection::take_frame() {
     const std::string_view ahead = std::string_view(received_).substr(taken_);
     if (phase_ == phase::over || ahead.size() < length_size) {
@@ -159,7 +159,7 @@ void protocol_connection::session_unknown() {
 }
 
 void protocol_connection::credentials_refused() {
-    // Other answers may be due before this one, and do not come any more.
+    // Other answers may be due before this one. They do not come any more.
     while (!unanswered_.empty() && unanswered_.front().what != opcode::auth) {
         unanswered_.pop_front();
     }

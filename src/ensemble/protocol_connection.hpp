@@ -15,12 +15,12 @@
 
 namespace latchkey::model {
 
-/// One connection of a client that speaks ZooKeeper's protocol, at the server's end: bytes come in,
+/// The server's end of one connection of a client that speaks ZooKeeper's protocol: bytes come in,
 /// a connection of the model is used, bytes go out. It knows no socket. On the loop only.
 ///
-/// Bytes are not trusted. As ZooKeeper's servers do, it hangs up at a length that is negative or
-/// beyond `settings::max_request`, and answers a request that it cannot read with an error. Four
-/// letter words in place of the first frame are answered: ruok, srvr, stat, isro.
+/// The bytes are not trusted. As ZooKeeper's servers do, it hangs up at a length that is negative
+/// or above `settings::max_request`, and answers a request that it cannot read with an error. In
+/// place of the first frame, it answers the four letter words ruok, srvr, stat and isro.
 ///
 /// Destroying it hangs up.
 class protocol_connection final : private connection_client {
@@ -29,18 +29,19 @@ public:
     class transport {
     public:
         virtual void send(std::string bytes) = 0;
-        /// After what was sent. Nothing is called from then on.
+        /// After everything that was sent. Nothing is called from then on.
         virtual void hang_up() = 0;
-        /// How much was sent and has not left: more is produced only while it is little.
+        /// How many bytes were passed to send() and have not left. More is produced only while
+        /// there are few.
         [[nodiscard]] virtual std::size_t unsent() const = 0;
-        /// Whoever stopped reading because of saturated() may go on.
+        /// A reader that stopped because of saturated() may continue.
         virtual void read_on() = 0;
 
     protected:
         ~transport() = default;
     };
 
-    /// `address`: of the client, for access control lists of the scheme `ip`.
+    /// `address` is the client's, for access control lists of the scheme `ip`.
     protocol_connection(std::shared_ptr<cluster> all,
                         std::shared_ptr<client_process> process,
                         int server,
@@ -52,10 +53,11 @@ public:
 
     void receive(std::string_view bytes);
 
-    /// Too much is waiting for an answer, or to be sent: nothing more should be received.
+    /// Whether too much waits for an answer, or to be sent, so that nothing more should be
+    /// received.
     [[nodiscard]] bool saturated() const;
 
-    /// Something has left: goes on with what was received and had to wait.
+    /// Bytes have left: continues with what was received and had to wait.
     void proceed();
 
 private:
@@ -85,7 +87,7 @@ private:
     phase phase_ = phase::silent;
     bool knows_read_only_ = false;
     std::string received_;
-    std::size_t taken_ = 0;  ///< of what was received
+    std::size_t taken_ = 0;  ///< bytes of what was received
     connection_ptr connection_;
     std::deque<unanswered> unanswered_;
 };

@@ -33,7 +33,7 @@ bool is_write(const request& r) {
     }
 }
 
-// As the servers do: the hash of a password is shown only to those who could change it.
+// As real servers do, shows the hash of a password only to clients that could change it.
 acl shown(acl access, bool to_admin) {
     for (acl_entry& e : access) {
         if (e.scheme == "digest" && !to_admin) {
@@ -152,7 +152,7 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
     } else if (p->what == packet::kind::close) {
         static_cast<void>(all_->judge(*c, *p));
     } else if (p->what == packet::kind::auth) {
-        // They count from now on, and are answered in turn.
+        // The credentials count from now on, and are answered in their turn.
         admit(*c, p->credentials);
         if (c->unauthenticated) {
             return refuse_credentials(c);
@@ -163,7 +163,7 @@ void server::receive(const connection_ptr& c, const std::shared_ptr<const packet
 
 void server::enqueue(const connection_ptr& c, pending p) {
     const packet& what = *p.what;
-    // A leader answers the syncs of its own clients like reads.
+    // A leader answers the syncs of its own clients as if they were reads.
     const bool with_the_log =
         what.what == packet::kind::close ||
         (what.what == packet::kind::request && p.fault.done &&
@@ -237,7 +237,7 @@ reply server::read(connection& c, const packet& p) {
     }
     const znode* const node = tree_.find(r.path);
     if (p.watch && r.what == request::kind::exists) {
-        watches_.watch_data(c, r.path);  // also for a znode that is not there yet
+        watches_.watch_data(c, r.path);  // also for a znode that does not exist yet
     }
     if (node == nullptr) {
         a.code = result_code::no_node;
@@ -289,7 +289,7 @@ void server::set_watches(connection& c, const packet& p) {
         }
     }
     for (const std::string& path : p.lasting_watches) {
-        watches_.watch_lastingly(c, path, false);  // they do not tell what was missed
+        watches_.watch_lastingly(c, path, false);  // lasting watches do not report what was missed
     }
     for (const std::string& path : p.recursive_watches) {
         watches_.watch_lastingly(c, path, true);
@@ -327,7 +327,7 @@ void server::respond(const connection_ptr& c, const pending& p, reply r) {
         r = {};
         r.code = p.fault.code;
     }
-    // A session that has moved is a matter of the connection, not of the request (ZOOKEEPER-710).
+    // That a session has moved concerns the connection, not the request (ZOOKEEPER-710).
     if (r.code == result_code::session_moved) {
         return close(c, "the session moved to another server");
     }

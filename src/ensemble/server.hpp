@@ -17,8 +17,8 @@ namespace latchkey::model {
 
 class cluster;
 
-/// One server: a prefix of the log, applied; the connections and watches of its clients; and, while
-/// it leads, a leader. On the loop only.
+/// One server: the state after a prefix of the log; the connections and watches of its clients;
+/// and, while it leads, a leader. On the loop only.
 class server {
 public:
     enum class role : std::uint8_t { stopped, looking, following, leading };
@@ -43,7 +43,8 @@ public:
 
     [[nodiscard]] const std::deque<transaction_ptr>& log() const noexcept { return log_; }
 
-    /// The newest leader that this server has followed; with last_logged(), who wins an election.
+    /// The epoch of the newest leader that this server has followed. Together with last_logged(),
+    /// it decides an election.
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
 
     [[nodiscard]] std::int64_t last_logged() const noexcept {
@@ -66,7 +67,7 @@ public:
     void hung_up(const connection_ptr& c);
     void cut(std::int64_t session);
 
-    // The leader, to the follower, or to its own server.
+    // Called by the leader, of a follower or of its own server.
     void proposed(transaction_ptr t);
     void committed(std::int64_t zxid);
     void validated(std::uint64_t ticket, bool valid);
@@ -81,7 +82,7 @@ public:
     void lead(std::int64_t epoch);
     void follow(const link_ptr& l);
 
-    /// All that is logged becomes the state; at the end of an election.
+    /// Applies everything that was logged. At the end of an election.
     void apply_all();
 
 private:

@@ -171,7 +171,7 @@ void server::look() {
 void server::leave(role next) {
     role_ = next;
     while (!connections_.empty()) {
-        const connection_ptr c = connections_.begin()->second;  // closing takes it out of there
+        const connection_ptr c = connections_.begin()->second;  // closing removes it there
         close(c, "the server went away");
     }
     for (const auto& [ticket, c] : std::exchange(being_opened_, {})) {
@@ -198,7 +198,7 @@ void server::follow(const link_ptr& l) {
     role_ = role::following;
     epoch_ = from.epoch_;
     link_ = l;
-    // States of one zxid are the same state.
+    // States with the same zxid are equal.
     if (tree_.zxid() != from.tree_.zxid()) {
         tree_ = from.tree_;
     }

@@ -12,32 +12,32 @@
 
 namespace latchkey::model {
 
-/// The leader's view of who is alive: a session ends at the first multiple of the tick that is more
-/// than its timeout after it was last heard of. On the loop only.
+/// The leader's view of the living sessions. A session ends at the first multiple of the tick that
+/// is more than its timeout after its last sign of life. On the loop only.
 class session_tracker {
 public:
     using duration = loop::clock::duration;
     using time_point = loop::clock::time_point;
 
-    /// No server has spoken for the session yet; the first that does owns it.
+    /// No server has spoken for the session yet. The first one that does owns it.
     static constexpr int nobody = -1;
 
-    /// `expired` is called once for a session, with its timer.
+    /// `expired` is called once for each session, by its timer.
     session_tracker(loop& l, duration tick, std::function<void(std::int64_t)> expired);
 
     void add(std::int64_t session, std::chrono::milliseconds timeout, int owner);
     void remove(std::int64_t session);
 
-    /// The session was heard of. False if it is unknown or being ended.
+    /// A sign of life. Returns false if the session is unknown or is being ended.
     bool touch(std::int64_t session);
 
-    /// The session now belongs to a server, and stays with it when its connection goes.
+    /// The session now belongs to this server, even after its connection has gone.
     void own(std::int64_t session, int server);
 
-    /// May this server speak for the session?
+    /// Whether this server may speak for the session.
     [[nodiscard]] result_code check(std::int64_t session, int server);
 
-    /// The session is being ended: nothing that it asks from now on is done.
+    /// The session is being ended: its requests are refused from now on.
     void close(std::int64_t session);
 
     [[nodiscard]] bool alive(std::int64_t session) const;

@@ -11,10 +11,10 @@
 
 namespace latchkey::model {
 
-/// Owns the containers; clients see them owned by nobody.
+/// The owner of containers. Clients see no owner.
 constexpr std::int64_t container_owner = INT64_MIN;
 
-/// One change of the tree, decided by the leader: applying it needs no decision any more.
+/// One change of the tree, as the leader decided it. Applying it needs no further decision.
 struct change {
     enum class kind : std::uint8_t { create, remove, set_data, set_acl, set_counter };
 
@@ -26,10 +26,10 @@ struct change {
     std::int32_t number = 0;  ///< create: the parent's new counter; set_data: the new version;
                               ///< set_counter: the new counter
     std::int64_t time = 0;    ///< create, set_data: in milliseconds since 1970
-    std::size_t result = 0;   ///< which operation of a multi this is
+    std::size_t result = 0;   ///< the operation of a multi to which this belongs
 };
 
-/// One entry of the ensemble's log. A request that was refused is one as well.
+/// One entry of the ensemble's log. A refused request is an entry, too.
 struct transaction {
     enum class kind : std::uint8_t { request, open_session, close_session };
 
@@ -37,7 +37,7 @@ struct transaction {
     request::kind asked = request::kind::sync;  ///< request
     std::int64_t zxid = 0;
     std::int64_t session = 0;             ///< 0: the operator
-    std::uint64_t ticket = 0;             ///< which request of a connection this answers
+    std::uint64_t ticket = 0;             ///< the request of a connection that this answers
     std::chrono::milliseconds timeout{};  ///< open_session
     std::vector<change> changes;
     reply answer;  ///< without stats, which each server takes from its own tree

@@ -16,7 +16,7 @@ znode_stat znode::stat() const noexcept {
     s.ephemeral_owner = ephemeral() ? owner : 0;
     s.version = version;
     s.aversion = aversion;
-    // Every removal counts as a change of the children too, and wraps with the counter.
+    // Every removal counts as a change of the children, too. The result wraps like the counter.
     s.cversion = static_cast<std::int32_t>(2U * static_cast<std::uint32_t>(counter) -
                                            static_cast<std::uint32_t>(children.size()));
     s.data_length = static_cast<std::int32_t>(data.size());
@@ -137,7 +137,7 @@ tree::undo tree::apply_undoably(const change& c, std::int64_t zxid) {
     const znode* const node = find(c.path);
     const znode* const parent = find(parent_of(c.path));
     if (node != nullptr) {
-        // A multi removes only what has no children, so that this copy is small.
+        // A multi removes only znodes without children, so this copy is small.
         u.before.data = node->data;
         u.before.access = node->access;
         u.before.czxid = node->czxid;

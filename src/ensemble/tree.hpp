@@ -34,13 +34,13 @@ struct znode {
     std::shared_ptr<const acl> access;
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
-    std::int64_t pzxid = 0;  ///< of the last change of its children
+    std::int64_t pzxid = 0;  ///< zxid of the last change of its children
     std::int64_t ctime = 0;
     std::int64_t mtime = 0;
     std::int64_t owner = 0;
     std::int32_t version = 0;
     std::int32_t aversion = 0;
-    std::int32_t counter = 0;  ///< children ever created; the next sequential one gets this number
+    std::int32_t counter = 0;  ///< children ever created; the number of the next sequential one
     text_set children;         ///< names
 
     [[nodiscard]] bool ephemeral() const noexcept { return owner != 0 && owner != container_owner; }
@@ -57,28 +57,28 @@ struct session_record {
     bool operator==(const session_record&) const = default;
 };
 
-/// The znodes and sessions as they are after some prefix of the log.
+/// The znodes and sessions after some prefix of the log.
 class tree {
 public:
-    /// What it takes to undo one change.
+    /// What is needed to undo one change.
     struct undo {
         change what;
         znode before;  ///< remove, set_data, set_acl: the znode; create: only the parent's numbers
     };
 
-    /// Of what is proposed, or of what is committed. They differ in one thing: the counter of
-    /// children goes on beyond 2^31 - 1 among proposals, and sticks there once committed
+    /// The view of the proposals or of the commits. They differ in one thing: the counter of
+    /// children continues beyond 2^31 - 1 in proposals, and stops there in commits
     /// (ZOOKEEPER-3249).
     enum class view : std::uint8_t { committed, proposed };
 
-    /// `zxid`: before the first of the log.
+    /// `zxid` is the one before the first entry of the log.
     explicit tree(view v = view::committed, std::int64_t zxid = 0);
 
     [[nodiscard]] const znode* find(std::string_view path) const;
 
     [[nodiscard]] std::int64_t zxid() const noexcept { return zxid_; }
 
-    /// How many znodes there are.
+    /// The number of znodes.
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 
     /// By id.
@@ -97,15 +97,15 @@ public:
     [[nodiscard]] undo apply_undoably(const change& c, std::int64_t zxid);
     void revert(undo u);
 
-    /// What a transaction does beside its changes.
+    /// Applies what a transaction does besides its changes.
     void apply_session(const transaction& t);
 
-    /// Takes the committed counter of a znode for the proposed one.
+    /// Replaces a znode's proposed counter by the committed one.
     void settle_counter(std::string_view path, std::int32_t counter);
 
     bool operator==(const tree&) const = default;
 
-    /// A copy that is of the other view.
+    /// A copy with the other view.
     [[nodiscard]] tree as(view v) const;
 
 private:

@@ -11,7 +11,7 @@
 namespace latchkey {
 namespace {
 
-// Far from zero, so that "now minus a long time" is a valid time in a stepped run too.
+// Far from zero, so that "a long time before now" is a valid time in a stepped run, too.
 constexpr std::chrono::hours start_of_stepped_time{24 * 365};
 
 }  // namespace
@@ -29,8 +29,8 @@ std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
     if (m == mode::stepped) {
         return made;
     }
-    // The thread keeps the loop itself alive; the references handed out only decide when it ends,
-    // so that the last one may also be dropped by a task of the loop.
+    // The thread keeps the loop itself alive. The references that are handed out only decide when
+    // it ends, so a task of the loop may drop the last one.
     made->thread_ = start_background_thread("latchkey-model", [made] { made->serve(); });
     return {made.get(), [made](virtual_loop* l) { l->stop(); }};
 }
@@ -54,7 +54,7 @@ namespace {
 
 constexpr std::int64_t million = 1'000'000;
 
-// Without overflow, and exact: rounded down, and up.
+// Without overflow, and exact: rounded down, and rounded up.
 std::int64_t down(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
     return d / of * by + d % of * by / of;
 }
@@ -167,7 +167,7 @@ loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
     s.at = at;
     s.process = number;
     const timer_id id = (static_cast<timer_id>(s.generation) << 32U) | index;
-    // Threaded, the tie is broken by age: that is what people expect of a clock.
+    // Threaded, the older timer comes first: users expect that of a clock.
     const std::uint64_t tie = stepped() ? schedule_() : ++steps_;
     timers_.push_back({due, tie, id});
     std::push_heap(timers_.begin(), timers_.end(), later);
@@ -194,7 +194,7 @@ loop::task virtual_loop::take(timer_id id) noexcept {
 }
 
 void virtual_loop::cancel_timer(timer_id id) noexcept {
-    // Destroyed after the slot is free: the closure may own what starts or cancels timers.
+    // Destroyed after the slot is free: the closure may own objects that start or cancel timers.
     const task forgotten = take(id);
 }
 
@@ -238,7 +238,7 @@ void virtual_loop::run(std::uint32_t number, task t) {
     ++steps_;
     const std::thread::id before = runner_.exchange(std::this_thread::get_id());
     t();
-    t = nullptr;  // what it owned goes while still on the loop
+    t = nullptr;  // what it owned is destroyed while still on the loop
     runner_.store(before);
 }
 

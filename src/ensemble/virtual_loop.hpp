@@ -17,22 +17,22 @@
 
 namespace latchkey {
 
-/// The loop of the in-process ensemble: either stepped by its owner on a virtual clock, where the
-/// same seed gives the same run, or run by one thread on a clock that can be moved forward.
+/// The loop of the in-process ensemble. Its owner steps it on a virtual clock, where the same seed
+/// gives the same run; or one thread runs it, on a clock that can be moved forward.
 ///
-/// Stepped, what is due at the same time runs in an order drawn from the seed, except that posted
-/// tasks keep theirs; the owner is "on the loop" also between two steps. Threaded, timers run in
-/// the order of their times.
+/// Stepped, tasks that are due at the same time run in an order drawn from the seed, except that
+/// posted tasks keep their order; the owner is "on the loop" also between two steps. Threaded,
+/// timers run in the order of their times.
 class virtual_loop final : public loop {
 public:
     enum class mode : std::uint8_t { stepped, threaded };
 
-    /// What a process of its own would be: a loop that can be stopped, like with SIGSTOP, while the
-    /// others run on. What falls due in the meantime runs late, in the order it fell due. It keeps
-    /// the virtual loop alive.
+    /// The loop of one simulated process. It can be stopped, as by SIGSTOP, while the others run.
+    /// What falls due meanwhile runs late, in the order in which it fell due. It keeps the virtual
+    /// loop alive.
     class process;
 
-    /// The thread of a threaded loop ends with the last reference; what it had not run is dropped.
+    /// The thread of a threaded loop ends with the last reference. What it has not run is dropped.
     [[nodiscard]] static std::shared_ptr<virtual_loop> make(mode m, std::uint64_t seed);
     [[nodiscard]] static std::shared_ptr<process> make_process(std::shared_ptr<virtual_loop> owner);
 
@@ -47,31 +47,31 @@ public:
 
     [[nodiscard]] bool stepped() const noexcept override { return mode_ == mode::stepped; }
 
-    /// Runs the next event, moving the clock to it; false if there is none. Stepped only.
+    /// Runs the next event and moves the clock to it. Returns false if there is none. Stepped only.
     bool step();
 
-    /// Lets `d` pass. Stepped: runs all that falls due. Threaded: sleeps.
+    /// Lets `d` pass. Stepped, runs everything that falls due. Threaded, sleeps.
     void run_for(clock::duration d);
 
-    /// Until `done()` or until `limit` has passed; the last answer of `done()`, which is called
-    /// between two events, or, threaded, now and then on the calling thread.
+    /// Runs until `done()` is true or `limit` has passed, and returns the last answer of `done()`.
+    /// `done()` is called between two events or, threaded, now and then on the calling thread.
     bool run_until(const std::function<bool()>& done, clock::duration limit);
 
-    /// Lets `d` pass without waiting for it: events run in order, at their times. Threaded: not on
-    /// the loop; returns when the clock has been moved by `d`.
+    /// Lets `d` pass without waiting: events run in order, at their times. Threaded, do not call it
+    /// on the loop; it returns when the clock has been moved by `d`.
     void advance(clock::duration d);
 
-    /// Calls `f` on the loop and returns when it is done. On the loop, or stepped: at once.
+    /// Calls `f` on the loop and returns when `f` has. On the loop, or stepped, calls it at once.
     void call(const std::function<void()>& f);
 
-    /// A hash of all that ran, in order and with its times: equal in two runs of one seed.
+    /// A hash of everything that ran, with its order and times. Equal in two runs of one seed.
     [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
 
     /// Adds to the trace.
     void mark(std::uint64_t what) noexcept;
 
-    /// Drops all that has not run, and all that is handed in from now on: what the tasks own may
-    /// own the loop. Stepped only; a threaded loop does it when it ends.
+    /// Drops everything that has not run, and everything that is posted from now on: the tasks may
+    /// own objects that own the loop. Stepped only; a threaded loop does this when it ends.
     void abandon();
 
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
@@ -131,7 +131,7 @@ private:
     // On the loop only.
     std::vector<slot> slots_;
     std::vector<std::uint32_t> free_slots_;
-    std::vector<entry> timers_;  ///< a heap; entries of forgotten timers stay until they come up
+    std::vector<entry> timers_;  ///< a heap; entries of canceled timers stay until they come up
     std::deque<posted> ready_;
     std::vector<process_state> processes_{1};
     model::random_source schedule_;
@@ -155,7 +155,7 @@ class virtual_loop::process final : public loop {
 public:
     process(std::shared_ptr<virtual_loop> owner, std::uint32_t number) noexcept;
 
-    /// The time of its own clock.
+    /// The time of the process's own clock.
     [[nodiscard]] clock::time_point now() const noexcept override;
 
     void post(task t) override { owner_->post_as(number_, std::move(t)); }
@@ -164,14 +164,14 @@ public:
         return owner_->start_timer_as(number_, at, due(at), std::move(t));
     }
 
-    /// From now on its clock runs that many times as fast as the owner's, 0.5 to 2, in steps of a
-    /// millionth; it does not jump. On the loop only.
+    /// From now on its clock runs `rate` times as fast as the owner's: 0.5 to 2, in steps of a
+    /// millionth. It does not jump. On the loop only.
     void set_clock_rate(double rate);
 
-    /// When its clock will show `at`, by the owner's.
+    /// The time, on the owner's clock, at which its own clock will show `at`.
     [[nodiscard]] clock::time_point due(clock::time_point at) const noexcept;
 
-    /// How long `d` of its clock is by the owner's, at the present rate.
+    /// The duration, on the owner's clock, of `d` on its own clock, at the present rate.
     [[nodiscard]] clock::duration lasting(clock::duration d) const noexcept;
 
     void cancel_timer(timer_id id) noexcept override { owner_->cancel_timer(id); }
@@ -192,17 +192,17 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
 private:
-    /// How the clock has run since a moment.
+    /// How the clock has run from some moment on.
     struct clock_rate {
         clock::time_point since;  ///< by the owner's clock
-        clock::time_point shown;  ///< then, by this one
+        clock::time_point shown;  ///< what this clock showed then
         std::int64_t millionths;
     };
 
     std::shared_ptr<virtual_loop> owner_;
     std::uint32_t number_;
-    std::deque<clock_rate> rates_;  ///< all there were: other threads may still read an earlier one
-    std::atomic<const clock_rate*> rate_{nullptr};  ///< none: the owner's clock
+    std::deque<clock_rate> rates_;  ///< all so far: other threads may still read an earlier one
+    std::atomic<const clock_rate*> rate_{nullptr};  ///< null: the owner's clock
 };
 
 }  // namespace latchkey

@@ -92,7 +92,7 @@ void virtual_loop::call(const std::function<void()>& f) {
         done = true;
         finished.notify_one();
     });
-    // A caller that is being interrupted must not leave: the task refers to its frame.
+    // A caller that is interrupted must not leave, because the task refers to its frame.
     const boost::this_thread::disable_interruption uninterrupted;
     boost::unique_lock<boost::mutex> lock(m);
     while (!done) {
@@ -131,7 +131,8 @@ void virtual_loop::abandon() {
         stopping_ = true;
         incoming_.swap(incoming);
     }
-    // Closures may own what posts again or cancels timers: take them out before they go.
+    // Closures may own objects that post again or cancel timers. Take them out before they are
+    // destroyed.
     abandoned_ = true;
     timers_.clear();
     const std::deque<posted> ready = std::exchange(ready_, {});

@@ -9,7 +9,7 @@
 namespace latchkey::model {
 namespace {
 
-// One event is told once to a connection, whatever it watches.
+// One event is reported once to a connection, however many of its watches match.
 void join(const std::vector<connection*>& more, std::vector<connection*>& to) {
     const auto before = static_cast<std::ptrdiff_t>(to.size());
     for (connection* const c : more) {
@@ -106,7 +106,7 @@ watch_table::watchers watch_table::take(text_map<watchers>& table,
     return taken;
 }
 
-/// Those that are told of what happens to a znode, but not to its children.
+/// The connections that are notified of what happens to a znode, but not to its children.
 void watch_table::add_lasting(const std::string& path, watchers& to) const {
     if (const auto found = lasting_.find(path); found != lasting_.end()) {
         join(found->second, to);

@@ -12,8 +12,8 @@
 
 namespace latchkey::model {
 
-/// The watches that the connections of one server have set: at most one a connection, path and
-/// kind. They tell once, but for those that last.
+/// The watches that the connections of one server have set: at most one for each connection, path
+/// and kind. Each fires once, except lasting ones.
 class watch_table {
 public:
     using notify = std::function<void(connection&, watch_event, const std::string& path)>;
@@ -25,7 +25,7 @@ public:
     void watch_lastingly(connection& c, const std::string& path, bool recursive);
     void forget(connection& c);
 
-    /// Whether there is one of these kinds; it goes, if `remove`.
+    /// Whether there is a watch of these kinds. Removes it if `remove`.
     bool find(connection& c, const std::string& path, const watch_kinds& kinds, bool remove);
 
     void created(const std::string& path);

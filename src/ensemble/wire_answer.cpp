@@ -46,7 +46,7 @@ void put_body(jute_writer& out, opcode what, const reply& r) {
             put(out, r.stat);
             return;
         case opcode::add_watch:
-            out.number(0);  // an error, which is none
+            out.number(0);  // the error code 0: none
             return;
         case opcode::get_children:
             out.texts(r.names);
@@ -55,7 +55,7 @@ void put_body(jute_writer& out, opcode what, const reply& r) {
             put(out.texts(r.names), r.stat);
             return;
         default:
-            return;  // remove, check and what has no path
+            return;  // remove, check, and answers without a path
     }
 }
 
@@ -104,7 +104,7 @@ std::string connect_frame(std::int64_t session,
 
 std::string answer_frame(const unanswered& u, const reply& r, std::int64_t zxid) {
     jute_writer out;
-    // A multi that failed is told in its results; its header is that of a success.
+    // A failed multi reports its errors in the results. Its header is that of a success.
     const bool in_results = u.what == opcode::multi && (r.ok() || !r.results.empty());
     const result_code code = in_results ? result_code::ok : r.code;
     out.number(u.xid).long_number(zxid).number(static_cast<std::int32_t>(code));
@@ -126,7 +126,7 @@ std::string event_frame(watch_event e, std::string_view path) {
     return out.number(type_of(e)).number(connected).text(path).take();
 }
 
-// java.util.Random, seeded with the session and a constant that is no secret.
+// java.util.Random, seeded with the session id and a constant that is not secret.
 std::string session_password(std::int64_t session) {
     constexpr std::uint64_t mask = (std::uint64_t{1} << 48U) - 1;
     constexpr std::uint64_t multiplier = 0x5DEECE66D;

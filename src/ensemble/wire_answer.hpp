@@ -12,7 +12,7 @@
 
 namespace latchkey::model {
 
-/// A request that a server has to answer.
+/// A request that a server must answer.
 struct unanswered {
     std::int32_t xid = 0;
     opcode what = opcode::none;
@@ -22,7 +22,7 @@ struct unanswered {
 
 // Whole frames, with their lengths.
 
-/// The answer to the first frame of a client; `session` 0: there is no such session.
+/// The answer to a client's first frame. A `session` of 0: there is no such session.
 [[nodiscard]] std::string connect_frame(std::int64_t session,
                                         std::chrono::milliseconds timeout,
                                         std::string_view password,

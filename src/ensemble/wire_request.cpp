@@ -31,7 +31,7 @@ std::string text(jute_reader& in) {
 
 acl read_acl(jute_reader& in) {
     acl result;
-    // Each entry takes bytes, so the count alone costs no memory.
+    // Each entry takes bytes, so a false count alone costs no memory.
     const std::int32_t count = in.number();
     for (std::int32_t i = 0; i < count && in.good(); ++i) {
         acl_entry e;
@@ -43,7 +43,7 @@ acl read_acl(jute_reader& in) {
     return result;
 }
 
-/// None for a kind of znode that the servers here do not have: one with a time to live.
+/// Nothing for a kind of znode that these servers do not have: one with a time to live.
 std::optional<request> read_create(jute_reader& in) {
     std::string path = text(in);
     std::string data = text(in);
@@ -62,7 +62,7 @@ request read_set(jute_reader& in) {
     return request::set(std::move(path), std::move(data), in.number());
 }
 
-/// One that stands alone or inside a multi; none if it is another.
+/// An operation that stands alone or inside a multi. Nothing if it is another one.
 std::optional<request> read_change(jute_reader& in, opcode what) {
     std::string path;
     switch (what) {
@@ -168,7 +168,7 @@ packet read_acl_request(jute_reader& in, opcode what) {
 packet read_auth(jute_reader& in) {
     packet p;
     p.what = kind::auth;
-    in.number();  // the type, which means nothing
+    in.number();  // the type, which has no meaning
     p.credentials.scheme = in.text();
     p.credentials.secret = in.text();
     return p;

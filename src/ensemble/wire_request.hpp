@@ -14,8 +14,8 @@ namespace latchkey::model {
 /// The first frame of a client.
 struct wire_hello {
     hello said;
-    std::string password;          ///< of the session that it comes back to
-    bool knows_read_only = false;  ///< its answer has a field more; clients before 3.4 do not
+    std::string password;          ///< of the session that it resumes
+    bool knows_read_only = false;  ///< gets one more field; clients before 3.4 do not
 };
 
 /// A later frame of a client.
@@ -23,14 +23,14 @@ struct wire_request {
     std::int32_t xid = 0;
     opcode what = opcode::none;
     packet body;
-    std::vector<opcode> parts;  ///< of a multi: the operations, as which their answers are told
+    std::vector<opcode> parts;  ///< of a multi: the operations, in whose form the results are sent
 };
 
-/// Without its length. None if it is not what it has to be: then the server hangs up.
+/// Reads the frame without its length. Nothing if it is malformed: the server hangs up then.
 [[nodiscard]] std::optional<wire_hello> read_hello(std::string_view frame);
 
-/// Without its length. An operation that the servers here do not know, or that is not well formed,
-/// is a packet that is refused; none only if there is no header, then the server hangs up.
+/// Reads the frame without its length. An operation that is unknown or malformed becomes a packet
+/// that is refused. Nothing only if there is no header: the server hangs up then.
 [[nodiscard]] std::optional<wire_request> read_request(std::string_view frame);
 
 }  // namespace latchkey::model

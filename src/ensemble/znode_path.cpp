@@ -28,8 +28,8 @@ bool valid_shape(std::string_view path) noexcept {
 
 constexpr std::uint32_t malformed = 0xfffd;
 
-// Takes one character off the front. The servers decode malformed UTF-8 to U+FFFD, which they then
-// refuse.
+// Removes one character from the front. Real servers decode malformed UTF-8 to U+FFFD, which they
+// then refuse.
 std::uint32_t next_character(std::string_view& text) noexcept {
     const auto at = [&](std::size_t i) -> std::uint32_t {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -55,7 +55,7 @@ bool valid_path(std::string_view path) noexcept {
     while (!path.empty()) {
         const std::uint32_t c = next_character(path);
         if (c <= 0x1f || (c >= 0x7f && c <= 0x9f) || (c >= 0xd800 && c <= 0xf8ff) ||
-            c >= 0xfff0) {  // in UTF-16 all beyond are surrogates
+            c >= 0xfff0) {  // in UTF-16, everything beyond needs surrogates
             return false;
         }
     }

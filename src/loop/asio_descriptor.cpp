@@ -12,7 +12,7 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-/// The part that pending operations know of.
+/// The part that pending operations refer to.
 struct watched : std::enable_shared_from_this<watched> {
     watched(boost::asio::io_context& io, int fd) : descriptor(io, fd) {}
 
@@ -45,7 +45,7 @@ public:
     watch(boost::asio::io_context& io, int fd) : watched_(std::make_shared<watched>(io, fd)) {}
 
     ~watch() override {
-        // What awaits may own what is being destroyed.
+        // A task that waits may own the object that is being destroyed.
         boost::system::error_code ignored;
         watched_->descriptor.close(ignored);
     }

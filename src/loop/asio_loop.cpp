@@ -49,8 +49,8 @@ int boottime_timerfd() {
 
 }  // namespace
 
-/// The memory of one operation of Asio, used again and again: what is posted this way cannot fail
-/// for want of memory. For one operation at a time.
+/// The memory of one operation of Asio, which is used again and again. Posting it cannot fail for
+/// lack of memory. Only one operation at a time.
 class reserved_operation {
 public:
     template <class T>
@@ -84,8 +84,7 @@ private:
     alignas(std::max_align_t) std::byte memory_[size];
 };
 
-/// What the thread runs. It outlives the loop object when that is destroyed by one of its own
-/// tasks.
+/// What the thread runs. It outlives the loop object if one of its own tasks destroys that object.
 class asio_loop::engine {
 public:
     engine() : alarm_(io_, boottime_timerfd()), random_(seeded_generator()) { await_alarm(); }
@@ -97,7 +96,8 @@ public:
         });
     }
 
-    /// Ends the thread. Nothing of it runs after this, except, on the thread itself, what called.
+    /// Ends the thread. Nothing runs on it after this, except the task that called this on the
+    /// thread itself.
     void stop() {
         io_.stop();
         if (on_thread()) {
@@ -134,7 +134,7 @@ public:
     void cancel_timer(timer_id id) noexcept {
         const auto found = due_.find(id);
         if (found != due_.end()) {
-            // The alarm stays: a wake-up for nothing costs less than setting it again.
+            // The alarm stays: an unneeded wake-up costs less than setting it again.
             timers_.erase({found->second, id});
             due_.erase(found);
         }
@@ -170,15 +170,15 @@ private:
         }
         running_.clear();
         const boost::lock_guard<boost::mutex> lock(mutex_);
-        // More was posted meanwhile: sockets and timers get their turn first.
+        // More was posted meanwhile. Sockets and timers get their turn first.
         scheduled_ = !posted_.empty();
         if (scheduled_) {
             wake();
         }
     }
 
-    /// Lets run_posted() run. Never twice before it has begun; does not fail, as the tasks would
-    /// wait for ever.
+    /// Makes run_posted() run. Never called twice before it has begun. Does not fail: otherwise the
+    /// tasks would wait forever.
     void wake() noexcept { boost::asio::post(io_, wake_up{*this}); }
 
     void await_alarm() {
@@ -218,7 +218,7 @@ private:
         ::timerfd_settime(alarm_.native_handle(), TFD_TIMER_ABSTIME, &spec, nullptr);
     }
 
-    /// Closures may own what uses the loop, which is still there now and later not.
+    /// Closures may own objects that use the loop, so they are destroyed while it exists.
     void drop_everything() {
         for (;;) {
             auto running = std::exchange(running_, {});
@@ -264,7 +264,7 @@ asio_loop::~asio_loop() {
         engine_->stop();
         return;
     }
-    // Closing the descriptors, above all the epoll set, would reach into the parent process.
+    // Closing the descriptors, above all the epoll set, would affect the parent process.
     engine_->abandon_to_parent();
     leave_undestroyed(std::move(engine_));
 }

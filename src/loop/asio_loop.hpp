@@ -10,11 +10,11 @@ namespace latchkey {
 /// The process's event thread: tasks, timers and sockets on one Boost.Asio io_context and one
 /// thread, which blocks all signals.
 ///
-/// post() takes a mutex that is held for a moment, and wakes the thread only if it may be asleep.
-/// Timers run on CLOCK_BOOTTIME, so one that fell due while the machine was suspended runs at once
-/// after it. Destruction drops what has not run and, from another thread, waits for the task that
-/// runs; on the loop's own thread it returns and the thread ends after the task. In a forked child
-/// the loop of the parent is inert: post() and destruction do nothing.
+/// post() locks a mutex briefly, and wakes the thread only if it may be asleep. Timers run on
+/// CLOCK_BOOTTIME, so a timer that fell due while the machine was suspended runs at once after
+/// that. Destruction drops what has not run. From another thread it waits for the task that runs;
+/// on the loop's own thread it returns, and the thread ends after that task. In a forked child the
+/// loop of the parent is inert: post() and destruction do nothing.
 class asio_loop final : public io_loop {
 public:
     asio_loop();

@@ -12,7 +12,8 @@
 namespace latchkey {
 namespace {
 
-/// A new thread inherits the mask; blocking inside it would leave a gap at its start.
+/// A new thread inherits the mask. Blocking the signals inside the thread would leave a gap at its
+/// start.
 class all_signals_blocked {
 public:
     all_signals_blocked() noexcept {

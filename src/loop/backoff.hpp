@@ -6,15 +6,15 @@
 
 namespace latchkey {
 
-/// Waiting times that double up to a cap, each drawn from the upper half of its range, so that
-/// clients that failed together do not come back together.
+/// Pauses that double up to a maximum, each drawn from the upper half of its range, so that clients
+/// that failed together do not return together.
 class backoff {
 public:
     using duration = std::chrono::nanoseconds;
 
     constexpr backoff(duration first, duration cap) noexcept : first_(first), cap_(cap) {}
 
-    /// The next waiting time; `random` is any uniformly distributed number.
+    /// The next pause. `random` is any uniformly distributed number.
     [[nodiscard]] constexpr duration next(std::uint64_t random) noexcept {
         const duration top = std::min(next_, cap_);
         next_ = top > cap_ / 2 ? cap_ : top * 2;

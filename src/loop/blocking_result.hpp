@@ -8,20 +8,20 @@
 
 namespace latchkey {
 
-/// A result that one thread waits for and the loop, or a callback, delivers.
+/// A result that one thread waits for and that the loop or a callback delivers.
 template <class Result>
 class blocking_result {
 public:
-    /// At most once takes effect; later ones are dropped.
+    /// The first call takes effect; later results are dropped.
     void set(Result r) {
         const monitor_lock lock(mutex_);
         if (!result_) {
             result_.emplace(std::move(r));
-            changed_.notify_all();  // locked: who waits may destroy this as soon as it can look
+            changed_.notify_all();  // locked: a waiter may destroy this once it can look
         }
     }
 
-    /// Waits without limit; an interruption point of Boost.Thread.
+    /// Waits without a limit. An interruption point of Boost.Thread.
     Result get() {
         monitor_lock lock(mutex_);
         while (!result_) {
@@ -30,7 +30,7 @@ public:
         return std::move(*result_);
     }
 
-    /// Waits for at most `limit`; an interruption point of Boost.Thread.
+    /// Waits for at most `limit`. An interruption point of Boost.Thread.
     std::optional<Result> get_for(std::chrono::nanoseconds limit) {
         const auto deadline = deadline_after(limit);
         monitor_lock lock(mutex_);

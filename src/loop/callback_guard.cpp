@@ -19,7 +19,7 @@ struct marker {
     const bool before = std::exchange(inside, true);
 };
 
-/// What the exception that is being handled says of itself.
+/// The what() of the exception that is being handled, or a description.
 std::string thrown() {
     try {
         throw;
@@ -42,7 +42,7 @@ void run_callback(std::function<void()> code,
             if (log) {
                 log("a callback threw: " + thrown());
             }
-        } catch (...) {  // nobody is left who could be told
+        } catch (...) {  // there is no other place to report this
         }
     }
     code = nullptr;

@@ -5,9 +5,9 @@
 
 namespace latchkey {
 
-/// Runs code of the user that was handed to a callback executor. A blocking call made there, of any
-/// client, could wait for itself. What the code throws ends here, as a line to `log` if there is
-/// one. What it captured is destroyed here too.
+/// Runs code of the user on a callback executor. Blocking calls of any client are refused there,
+/// because they could wait for themselves. An exception ends here, as a line to `log` if there is
+/// one. What the code has captured is destroyed here too.
 void run_callback(std::function<void()> code,
                   const std::function<void(std::string_view)>& log) noexcept;
 

@@ -13,7 +13,7 @@
 
 namespace latchkey {
 
-/// Outlives the callback_thread when that is destroyed by one of its own tasks.
+/// The part that outlives the callback_thread if one of its own tasks destroys it.
 class callback_thread::worker {
 public:
     void start(const std::shared_ptr<worker>& self, const char* name) {
@@ -35,7 +35,7 @@ public:
         if (thread_.get_id() == boost::this_thread::get_id()) {
             thread_.detach();
         } else {
-            // The tasks are the user's; an interruption of the waiting thread must not leave them.
+            // The tasks are the user's: an interruption of the waiting thread must not leave them.
             const boost::this_thread::disable_interruption uninterrupted;
             thread_.join();
         }
@@ -53,7 +53,7 @@ private:
             tasks_.pop_front();
             lock.unlock();
             t();
-            t = nullptr;  // its captures go before the next task, and outside the lock
+            t = nullptr;  // destroys its captures before the next task, without the lock
             lock.lock();
         }
     }
@@ -75,7 +75,7 @@ callback_thread::~callback_thread() {
         worker_->finish();
         return;
     }
-    // Its mutex may be held for ever by a thread that exists only in the parent.
+    // A thread that exists only in the parent may hold its mutex forever.
     leave_undestroyed(std::move(worker_));
 }
 

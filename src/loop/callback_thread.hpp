@@ -6,17 +6,18 @@
 
 namespace latchkey {
 
-/// Runs callbacks of one client's user: one at a time, in order, on a thread of its own.
+/// Runs the callbacks of one client's user on a thread of its own, one at a time and in order.
 ///
-/// Callbacks must not throw. Everything handed over runs: destruction from another thread returns
-/// when all of it has; destruction by a callback returns at once, and the rest runs after that
-/// callback. In a forked child the thread does not exist, and run() and destruction do nothing.
+/// Callbacks must not throw. Everything that was handed over runs. Destruction from another thread
+/// returns when all of it has run. Destruction by a callback returns at once, and the rest runs
+/// after that callback. In a forked child the thread does not exist, and run() and destruction do
+/// nothing.
 class callback_thread {
 public:
     using task = std::function<void()>;
 
-    /// Starts the thread; `name` as tools show it, at most 15 characters. Throws latchkey::error if
-    /// it cannot be started.
+    /// Starts the thread. `name` is what tools show, at most 15 characters. Throws latchkey::error
+    /// if it cannot be started.
     explicit callback_thread(const char* name);
     callback_thread(const callback_thread&) = delete;
     callback_thread& operator=(const callback_thread&) = delete;

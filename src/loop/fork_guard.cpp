@@ -16,7 +16,7 @@ extern "C" void count_fork() {
 }  // namespace
 
 std::uint64_t fork_generation() noexcept {
-    // The handler can only be missing if memory is; then a fork goes unnoticed, as without it.
+    // The handler can be missing only if there was no memory for it. A fork is not noticed then.
     static const int registered = ::pthread_atfork(nullptr, nullptr, &count_fork);
     static_cast<void>(registered);
     return generation.load(std::memory_order_relaxed);

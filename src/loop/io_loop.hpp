@@ -15,21 +15,21 @@ public:
     descriptor_watch() = default;
     descriptor_watch(const descriptor_watch&) = delete;
     descriptor_watch& operator=(const descriptor_watch&) = delete;
-    /// Closes the descriptor; nothing is called from then on.
+    /// Closes the descriptor. Nothing is called after that.
     virtual ~descriptor_watch() = default;
 
     [[nodiscard]] virtual int descriptor() const noexcept = 0;
 
-    /// Runs `ready` once, as a task of the loop, when reading or writing would not block. It takes
-    /// the place of what was awaited before in that direction; none: nothing is.
+    /// Runs `ready` once, as a task of the loop, when reading or writing would not block. Replaces
+    /// what was awaited before in that direction. An empty task means to await nothing.
     virtual void await(direction d, loop::task ready) = 0;
 };
 
-/// A loop that waits on descriptors as well: what the adapter to the C client runs on.
+/// A loop that also waits for descriptors. The adapter to the C client runs on it.
 class io_loop : public loop {
 public:
-    /// Takes the descriptor over. Throws std::system_error. On the loop only; the watch must not
-    /// outlive the loop.
+    /// Takes ownership of the descriptor. Throws std::system_error. On the loop only. The watch
+    /// must not outlive the loop.
     [[nodiscard]] virtual std::unique_ptr<descriptor_watch> watch(int descriptor) = 0;
 };
 

@@ -8,12 +8,12 @@
 
 namespace latchkey {
 
-/// Where sessions, clients and recipes run: one thread at a time, in the order posted, with timers
-/// and randomness.
+/// Where sessions, clients and recipes run: one task at a time, in the order posted, with timers
+/// and random numbers.
 ///
-/// Everything that a state machine of this library needs from outside comes through here, so that
-/// the same code runs on the process's event thread and, replayed from a seed, on a virtual clock.
-/// Tasks must not block and must not throw.
+/// A state machine of this library gets everything from outside through this interface. So the same
+/// code runs on the process's event thread and, replayed from a seed, on a virtual clock. Tasks
+/// must not block and must not throw.
 class loop {
 public:
     using clock = boottime_clock;
@@ -28,14 +28,14 @@ public:
     /// The time of this loop's clock. Any thread.
     [[nodiscard]] virtual clock::time_point now() const noexcept = 0;
 
-    /// Runs `t` on the loop, after what was posted before. Any thread. Never runs it inside this
-    /// call.
+    /// Runs `t` on the loop, after everything that was posted before. Any thread. Never runs `t`
+    /// inside this call.
     virtual void post(task t) = 0;
 
     /// Runs `t` on the loop once `now() >= at`. On the loop only.
     virtual timer_id start_timer(clock::time_point at, task t) = 0;
 
-    /// Forgets a timer; one that has run or is unknown is ignored. On the loop only.
+    /// Cancels a timer. A timer that has run or is unknown is ignored. On the loop only.
     virtual void cancel_timer(timer_id id) noexcept = 0;
 
     /// A uniformly distributed number, for jitter and identifiers. On the loop only.
@@ -44,19 +44,19 @@ public:
     /// True on the thread that runs the tasks, while it runs one.
     [[nodiscard]] virtual bool on_loop() const noexcept = 0;
 
-    /// True if nothing runs unless the owner of the loop steps it: waiting for the loop would be
-    /// waiting for ever.
+    /// True if nothing runs unless the owner of the loop steps it. Waiting for such a loop would
+    /// never end.
     [[nodiscard]] virtual bool stepped() const noexcept { return false; }
 };
 
-/// When `limit` from now is over; never if that is beyond what the clock can count.
+/// The time at which `limit` is over; never, if that is beyond the range of the clock.
 [[nodiscard]] inline loop::clock::time_point time_after(loop& l, std::chrono::nanoseconds limit) {
     const auto now = l.now();
     return limit > loop::clock::time_point::max() - now ? loop::clock::time_point::max()
                                                         : now + limit;
 }
 
-/// One timer of a loop, cancelled when it goes out of scope. On the loop only.
+/// One timer of a loop, canceled when it goes out of scope. On the loop only.
 class timer {
 public:
     explicit timer(loop& l) noexcept : loop_(&l) {}

@@ -22,8 +22,8 @@
 
 namespace latchkey {
 
-/// When `limit` from now is over: at once if it is negative, never if it is beyond what the clock
-/// can count.
+/// The time at which `limit` is over: at once if it is negative, never if it is beyond the range of
+/// the clock.
 [[nodiscard]] inline boost::chrono::steady_clock::time_point deadline_after(
     std::chrono::nanoseconds limit) {
     const auto now = boost::chrono::steady_clock::now();
@@ -32,13 +32,13 @@ namespace latchkey {
     if (wanted > last - now) {
         return last;
     }
-    // Boost refuses to wait until a time before its clock's beginning.
+    // Boost does not accept a time before the beginning of its clock.
     return wanted.count() > 0 ? now + wanted : now;
 }
 
-/// Locks a boost::mutex for a scope in which conditions can be waited for, and lets Clang's
-/// thread-safety analysis see it (boost::unique_lock is not annotated). A wait is an interruption
-/// point of Boost.Thread.
+/// Locks a boost::mutex for a scope in which the caller can wait for conditions, and makes that
+/// visible to Clang's thread-safety analysis (boost::unique_lock has no annotations). A wait is an
+/// interruption point of Boost.Thread.
 class LATCHKEY_SCOPED monitor_lock {
 public:
     explicit monitor_lock(boost::mutex& m) LATCHKEY_ACQUIRE(m) : lock_(m) {}
@@ -46,11 +46,11 @@ public:
     monitor_lock(const monitor_lock&) = delete;
     monitor_lock& operator=(const monitor_lock&) = delete;
 
-    ~monitor_lock() LATCHKEY_RELEASE() {}  // NOLINT: the analysis wants a body
+    ~monitor_lock() LATCHKEY_RELEASE() {}  // NOLINT: the analysis needs a body
 
     void wait(boost::condition_variable& changed) { changed.wait(lock_); }
 
-    /// False when the time is over.
+    /// Returns false when the time is over.
     bool wait_until(boost::condition_variable& changed,
                     const boost::chrono::steady_clock::time_point& deadline) {
         return changed.wait_until(lock_, deadline) == boost::cv_status::no_timeout;

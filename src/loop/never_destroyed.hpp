@@ -6,7 +6,7 @@
 
 namespace latchkey {
 
-/// Takes a value over and never destroys it: in a forked child, for what belongs to the parent.
+/// Takes a value and never destroys it: for what belongs to the parent, in a forked child.
 template <class T>
 void leave_undestroyed(T value) noexcept {
     alignas(T) std::byte place[sizeof(T)];

@@ -9,13 +9,13 @@
 
 namespace latchkey {
 
-/// When a step is taken again that servers refused, or that came to nothing: never as fast as they
+/// Decides when to repeat a step that servers refused or that had no effect: never as fast as they
 /// answer. On the loop only.
 ///
-/// Pauses double from 10 ms to a second, each drawn from the upper half of its range. They begin
-/// anew when a step was not repeated for as long as the longest pause. So once a step has been
-/// repeated for a second, it is repeated at most three times in any second, and twice in the long
-/// run.
+/// Pauses double from 10 ms to a second, each drawn from the upper half of its range. They start
+/// again from 10 ms when a step was not repeated for as long as the longest pause. So once a step
+/// has been repeated for a second, it is repeated at most three times in any second, and twice on
+/// average.
 class paced_retry {
 public:
     explicit paced_retry(loop& l, backoff::duration longest = std::chrono::seconds(1)) noexcept
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] bool running() const noexcept { return timer_.running(); }
 
 private:
-    /// More than two clients in each other's way need, as a rule.
+    /// More than two clients that interfere with each other need, as a rule.
     static constexpr int at_once = 4;
 
     backoff::duration note_repetition() {

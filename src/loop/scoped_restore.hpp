@@ -2,7 +2,7 @@
 
 namespace latchkey {
 
-/// Puts a value back at the end of a scope.
+/// Restores a value at the end of a scope.
 template <class T>
 class scoped_restore {
 public:

@@ -8,16 +8,16 @@
 
 namespace latchkey {
 
-/// Bounds how many requests are in flight of those that thousands of recipes send together: when
-/// they join, and at a new connection. The rest waits here, first come first served. Heartbeats,
-/// deletes and transactions do not go through it, and so never wait behind more than it lets
-/// through. On the loop only.
+/// Limits how many requests are in flight of those that thousands of recipes send together: when
+/// they join, and on a new connection. The others wait here, first come, first served. Heartbeats,
+/// deletes and transactions do not use the window, so they never wait behind more requests than it
+/// lets through. On the loop only.
 class send_window {
 public:
-    /// Enough for 50,000 requests a second over a round trip of 10 ms.
+    /// Enough for 50,000 requests a second with round trips of 10 ms.
     static constexpr std::size_t width = 512;
 
-    /// Runs `t`, which sends requests: at once, or when enough of the others have been answered.
+    /// Runs `t`, which sends requests: at once, or when enough other requests have been answered.
     template <class Task>
     void enter(Task t) {
         if (in_flight_ < width && waiting_.empty()) {
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// Whether what is sent now counts.
+    /// Whether requests that are sent now count.
     [[nodiscard]] bool is_entered() const noexcept { return entered_; }
 
     void sent() noexcept { ++in_flight_; }

@@ -6,9 +6,9 @@
 
 namespace latchkey {
 
-/// The C client's own chroot is broken (double frees, no missing chroot), so paths are translated
-/// here: on the way out "/a" becomes "<chroot>/a", in every operation of a multi, and on the way
-/// back again.
+/// Translates paths: "/a" becomes "<chroot>/a" on the way out, also in every operation of a multi,
+/// and back again in answers. The C client's own chroot is not used: it frees memory twice, and
+/// needs a chroot that exists.
 inline void prepend_chroot(const std::string& chroot, request& r) {
     if (chroot.empty()) {
         return;

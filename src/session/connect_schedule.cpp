@@ -14,7 +14,7 @@ constexpr milliseconds longest_pause{3000};
 constexpr milliseconds least_pause{20};
 
 constexpr milliseconds doubled(milliseconds base, unsigned times, milliseconds most) {
-    // 2^20 times 20 ms is more than any limit here.
+    // 2^20 times 20 ms is above every limit here.
     return std::min(base * (milliseconds::rep{1} << std::min(times, 20U)), most);
 }
 

@@ -37,7 +37,7 @@ void check_host(std::string_view server, std::string_view host, bool bracketed) 
                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
         return name || (bracketed && (c == ':' || c == '%'));
     });
-    // Brackets are for what has colons of its own.
+    // Brackets are only for addresses that contain colons.
     const bool misplaced = bracketed && host.find(':') == std::string_view::npos;
     if (!plausible || misplaced || host.size() > longest_host) {
         refuse(server,
@@ -77,7 +77,8 @@ session_options::endpoint parse_server(std::string_view server) {
 void check_chroot(std::string_view text, std::string_view chroot) {
     std::string problem = path_problem(chroot);
     if (problem.empty() && chroot.find(',') != std::string_view::npos) {
-        // ZooKeeper would take the rest of the servers for a path, and lock somewhere else.
+        // ZooKeeper would take the rest of the servers for a path, and the locks would be
+        // elsewhere.
         problem = "has a ',' in it: name it once, after the last server";
     }
     if (!problem.empty()) {

@@ -8,7 +8,7 @@
 
 namespace latchkey {
 
-/// Where to connect, and the path below which everything of the client lies.
+/// The servers to connect to, and the path below which everything of the client is.
 struct connect_target {
     std::vector<session_options::endpoint> servers;
     std::string chroot;  ///< empty, or "/a/b"
@@ -16,8 +16,8 @@ struct connect_target {
     bool operator==(const connect_target&) const = default;
 };
 
-/// Reads "host:port,[v6]:port,...[/chroot]"; a port that is left out is 2181.
-/// Throws errc::invalid_argument; the message names the part at fault and the remedy.
+/// Reads "host:port,[v6]:port,...[/chroot]". The default port is 2181. Throws
+/// errc::invalid_argument; the message names the part at fault and the remedy.
 [[nodiscard]] connect_target parse_connect_string(std::string_view text);
 
 }  // namespace latchkey

@@ -9,7 +9,7 @@
 
 namespace latchkey {
 
-/// ZooKeeper's result codes, with its numbers. A server may answer with one that is not listed
+/// ZooKeeper's result codes, with its numbers. A server may answer with codes that are not listed
 /// here.
 enum class result_code : int {
     ok = 0,
@@ -39,8 +39,8 @@ enum class result_code : int {
     throttled = -127,
 };
 
-/// The request may or may not have been applied. On a request that was sent; -112 and -116 count
-/// because they also end requests that were in flight.
+/// Whether a request that was sent and ended with this code may or may not have been applied. -112
+/// and -116 count because they also end requests that were in flight.
 [[nodiscard]] constexpr bool outcome_unknown(result_code c) noexcept {
     switch (c) {
         case result_code::connection_loss:
@@ -54,7 +54,7 @@ enum class result_code : int {
     }
 }
 
-/// A server has answered: none of these is made up on this side.
+/// Whether a server has answered. This side makes up none of these codes.
 [[nodiscard]] constexpr bool from_server(result_code c) noexcept {
     switch (c) {
         case result_code::ok:
@@ -71,7 +71,8 @@ enum class result_code : int {
     }
 }
 
-/// Not done, and it will not be either until permissions, a quota or the request are other ones.
+/// Whether the request was not applied, and will be refused again until permissions, a quota or the
+/// request change.
 [[nodiscard]] constexpr bool refused_for_good(result_code c) noexcept {
     switch (c) {
         case result_code::no_auth:
@@ -86,8 +87,8 @@ enum class result_code : int {
     }
 }
 
-/// A definite answer to a write was given by a leader with its quorum: refusals are transactions as
-/// well, and take their place in the order of all.
+/// Whether this answer to a write was given by a leader with its quorum. Refusals count: they are
+/// transactions as well, and take their place in the order of all transactions.
 [[nodiscard]] constexpr bool proves_quorum(result_code c) noexcept {
     switch (c) {
         case result_code::ok:
@@ -101,8 +102,8 @@ enum class result_code : int {
     }
 }
 
-/// A write that failed with this code may have been applied all the same: its outcome is unknown,
-/// the server failed while it processed it, or the code is not known.
+/// Whether a write that failed with this code may have been applied nevertheless: its outcome is
+/// unknown, the server failed while it processed it, or the code is not known.
 [[nodiscard]] constexpr bool may_be_applied(result_code c) noexcept {
     return !proves_quorum(c) && !refused_for_good(c) && c != result_code::throttled;
 }
@@ -111,13 +112,13 @@ enum class result_code : int {
 struct znode_stat {
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
-    std::int64_t pzxid = 0;  ///< of the last change of its children
+    std::int64_t pzxid = 0;  ///< zxid of the last change of its children
     std::int64_t ctime = 0;  ///< in milliseconds since 1970, as mtime
     std::int64_t mtime = 0;
     std::int64_t ephemeral_owner = 0;
     std::int32_t version = 0;
     std::int32_t cversion = 0;
-    std::int32_t aversion = 0;  ///< of the access control list
+    std::int32_t aversion = 0;  ///< version of the access control list
     std::int32_t data_length = 0;
     std::int32_t num_children = 0;
 };
@@ -142,7 +143,7 @@ struct request {
         check,
         multi,
         sync,
-        get_acl,  ///< only between a client and the in-process ensemble, as set_acl
+        get_acl,  ///< only between a client and the in-process ensemble, like set_acl
         set_acl
     };
     static constexpr std::int32_t any_version = -1;
@@ -154,7 +155,7 @@ struct request {
     create_mode mode = create_mode::persistent;  ///< create
     acl access;                                  ///< create, set_acl
     std::vector<request> operations;  ///< multi: create, remove, set and check; no container
-    bool urgent = false;              ///< sent ahead of what waits on this side for earlier answers
+    bool urgent = false;  ///< passes requests that wait on this side for earlier answers
 
     static request create(std::string path, std::string data, create_mode mode, acl access) {
         request r = of(kind::create, std::move(path));
@@ -191,7 +192,7 @@ struct request {
         return r;
     }
 
-    /// Brings the server that this session talks to up to the leader. Not a quorum operation
+    /// Makes the server of this session catch up with the leader. Not a quorum operation
     /// (ZOOKEEPER-1675).
     static request sync(std::string path) { return of(kind::sync, std::move(path)); }
 
@@ -205,17 +206,17 @@ private:
     }
 };
 
-/// The answer to a request. Fields that do not belong to the request's kind, or to a failure, are
+/// The answer to a request. Fields that do not belong to the kind of request, or to a failure, are
 /// empty.
 struct reply {
     result_code code = result_code::ok;
-    std::string path;                ///< create: the name as created, with its sequence
+    std::string path;                ///< create: the created path, with its sequence number
     std::string data;                ///< get
-    znode_stat stat;                 ///< create (all but inside a multi), get, exists, set
+    znode_stat stat;                 ///< create (not inside a multi), get, exists, set
     std::vector<std::string> names;  ///< children, in no order
     acl access;                      ///< get_acl
-    std::vector<reply>
-        results;  ///< multi: one an operation, in order; on failure the codes tell which refused
+    std::vector<reply> results;  ///< multi: one for each operation, in order; after a failure the
+                                 ///< codes show which one was refused
 
     [[nodiscard]] bool ok() const noexcept { return code == result_code::ok; }
 };

@@ -17,7 +17,7 @@ bool acceptable_component(std::string_view component) noexcept {
 }
 
 /// The servers append digits to the last component of a sequential create before they check it, so
-/// that one may be empty or dots.
+/// that component may be empty or dots.
 bool acceptable_path(std::string_view path, bool digits_follow) noexcept {
     if (path.empty() || path.front() != '/') {
         return false;
@@ -70,7 +70,7 @@ bool acceptable_kind(const request& r) noexcept {
 }  // namespace
 
 std::size_t weight(const request& r) noexcept {
-    // Headers, lengths, version, flags and the multi's headers fit well into this.
+    // Enough for headers, lengths, version, flags and the multi's headers.
     std::size_t sum = 128 + r.path.size() + r.data.size();
     for (const auto& entry : r.access) {
         sum += 16 + entry.scheme.size() + entry.id.size();

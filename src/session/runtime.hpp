@@ -8,12 +8,12 @@
 
 namespace latchkey {
 
-/// What a client runs on: the loop, the ensemble's sessions, and threads for callbacks of the user.
+/// What a client runs on: the loop, the ensemble's sessions, and threads for the user's callbacks.
 ///
-/// `callbacks` starts a thread of that name (stepped, there is none): what is handed to the
-/// executor runs there, one at a time and in order (stepped, as events of the loop).
-/// `started`, if there is one, is told of each client how to close it when the servers are no more;
-/// on the loop, and nothing happens once the client is gone.
+/// `callbacks` starts a thread with that name (there is none if the loop is stepped). What is given
+/// to the executor runs there, one at a time and in order (stepped, as events of the loop).
+/// `started`, if it is set, is called for each client, on the loop, with a function that closes the
+/// client when the servers are gone; calling that function after the client is gone has no effect.
 struct runtime {
     using executor = std::function<void(std::function<void()>)>;
 
@@ -23,8 +23,8 @@ struct runtime {
     std::function<void(std::function<void()> close)> started = nullptr;
 };
 
-/// The process's own: one event thread for all clients, started with the first and ended with the
-/// last.
+/// The runtime of the process: one event thread for all clients, which starts with the first client
+/// and ends with the last one.
 [[nodiscard]] runtime process_runtime();
 
 }  // namespace latchkey

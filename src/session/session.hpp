@@ -12,15 +12,14 @@
 
 namespace latchkey {
 
-/// What a one-shot watch saw. `created` is for a watch that `exists` has set, which no session of
-/// this library does.
+/// What a one-shot watch saw. `created` is for watches that `exists` sets; this library sets none.
 enum class watch_event : std::uint8_t { deleted, changed, children_changed, created };
 
 /// What happens to a session as a whole.
 struct session_event {
     enum class kind : std::uint8_t {
-        connected,    ///< first, or again; `id` and `timeout` are what the server says now
-        suspended,    ///< the connection is gone; the session may live
+        connected,    ///< first, or again; `id` and `timeout` are the server's answer
+        suspended,    ///< the connection is gone; the session may still live
         expired,      ///< the session is over; the object only waits for its destruction
         auth_failed,  ///< the credentials were refused; the session is over
         trouble,      ///< an attempt to connect failed; `detail` says how, for people
@@ -28,24 +27,24 @@ struct session_event {
 
     kind what = kind::trouble;
     std::int64_t id = 0;                  ///< connected
-    std::chrono::milliseconds timeout{};  ///< connected: as negotiated
+    std::chrono::milliseconds timeout{};  ///< connected: as granted
     loop::clock::time_point begun{};      ///< connected: before anything was sent on the connection
     std::string detail;                   ///< trouble, auth_failed
 };
 
-/// One ZooKeeper session as an asynchronous interface. It dies once and never returns; a new one is
-/// a new object.
+/// One ZooKeeper session as an asynchronous interface. It ends once and never returns; its
+/// successor is a new object.
 ///
-/// All calls are made on the loop and all callbacks are made there, never from inside a call.
-/// Requests are sent in the order submitted, except that an urgent one does not wait on this side
-/// while a connection exists. Each request completes exactly once, also on loss.
-/// Completions, watches and events come one at a time, in ZooKeeper's order: an event that a change
-/// caused comes before any answer that shows the change, and `suspended` before the answers lost
-/// with the connection.
+/// All calls are made on the loop, and all callbacks run there, never inside a call. Requests are
+/// sent in the order in which they were submitted, except that an urgent one does not wait on this
+/// side while there is a connection. Each request completes exactly once, also on loss.
+/// Completions, watches and events come one at a time, in ZooKeeper's order: an event comes before
+/// any answer that shows its change, and `suspended` before the answers that were lost with the
+/// connection.
 ///
-/// A connection starts without watches: those of the one before have ended with it, without a call.
-/// What is read on it may be older than what was seen on the one before, until a write was answered
-/// on it.
+/// A connection starts without watches. Those of the connection before have ended with it, without
+/// a call. Until a write was answered on a connection, what is read on it may be older than what
+/// was seen on the connection before.
 class session {
 public:
     using completion = std::function<void(reply)>;
@@ -56,33 +55,32 @@ public:
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    /// Drops the connection at once, without ending the session on the servers (a session that is
-    /// to end was closed). No callback is made any more: requests still in flight are forgotten,
-    /// and their closures destroyed.
+    /// Drops the connection at once, without ending the session on the servers (use close() for
+    /// that). No callback follows: requests in flight are forgotten, and their closures destroyed.
     virtual ~session() = default;
 
-    /// Sends one request. While there is no connection it is kept and sent with the next one,
-    /// behind urgent ones that the handler of `connected` submits, or completed with
-    /// `connection_loss` when the next attempt fails. After the end of the session:
-    /// `session_expired`; after close(): `closing`.
+    /// Sends one request. Without a connection, it is kept and sent with the next one, behind
+    /// urgent requests that the handler of `connected` submits; if the next attempt to connect
+    /// fails, it completes with `connection_loss`. After the end of the session it completes with
+    /// `session_expired`, after close() with `closing`.
     virtual void submit(request r, completion done) = 0;
 
     /// The same with a one-shot watch: data for `get`, children for `children`, nothing else. The
-    /// watch is set when the answer is `ok`, and ends with the connection. The caller owns it: once
-    /// `w` is gone the watch is as if never set, and what the servers still have of it is bounded
-    /// by one watch a path and kind. Any number of watchers share it.
+    /// watch is set when the answer is `ok`, and ends with the connection. The caller owns it: when
+    /// `w` is gone, the watch has no effect any more, and the servers keep at most one watch for
+    /// each path and kind. Any number of watchers share that one.
     virtual void submit(request r, const std::shared_ptr<watcher>& w, completion done) = 0;
 
-    /// Gives up the present connection, as after a failure of it, and goes on with the next server.
+    /// Gives up the present connection as if it had failed, and continues with the next server.
     virtual void reconnect() = 0;
 
-    /// Ends the session on the servers, if they can be reached, without waiting for them beyond a
-    /// second. Everything still in flight completes with `closing`; then `done` is called, and
+    /// Ends the session on the servers, if they can be reached, without waiting for them for more
+    /// than a second. Everything in flight completes with `closing`. Then `done` is called, and
     /// nothing after it.
     virtual void close(std::function<void()> done) = 0;
 };
 
-/// How a session is to be opened.
+/// How to open a session.
 struct session_options {
     struct endpoint {
         std::string host;  ///< a name or a numeric address; IPv6 without brackets
@@ -101,7 +99,7 @@ struct session_options {
     std::vector<identity> identities;
 };
 
-/// Opens sessions: the ensemble that a client talks to, real or in this process.
+/// Opens sessions with the ensemble that a client uses, real or in this process.
 class session_factory {
 public:
     session_factory() = default;
@@ -109,9 +107,9 @@ public:
     session_factory& operator=(const session_factory&) = delete;
     virtual ~session_factory() = default;
 
-    /// Starts connecting; the result comes as events. On the loop only. Never throws for what the
-    /// network does: a name that cannot be resolved is `trouble`, and is tried again with capped
-    /// backoff.
+    /// Starts to connect; the result is reported by events. On the loop only. Never throws because
+    /// of the network: a name that cannot be resolved is `trouble`, and is tried again after
+    /// growing pauses.
     [[nodiscard]] virtual std::unique_ptr<session> open(const session_options& options,
                                                         session::event_handler events) = 0;
 };

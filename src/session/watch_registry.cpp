@@ -36,7 +36,7 @@ std::vector<std::weak_ptr<session::watcher>> watch_registry::take(watch_event wh
     if (found == paths_.end()) {
         return result;
     }
-    // The deletion of a znode ends both kinds of watches, and is told once.
+    // The deletion of a znode ends both kinds of watches, and is reported once.
     if (what != watch_event::children_changed) {
         move_all(found->second.data, result);
     }

@@ -11,7 +11,7 @@
 
 namespace latchkey {
 
-/// Who waits for which one-shot watch of a session. The servers keep one watch a path and kind,
+/// The watchers of a session's one-shot watches. The servers keep one watch for each path and kind,
 /// whatever the number of watchers here.
 class watch_registry {
 public:
@@ -19,12 +19,12 @@ public:
 
     void add(std::string path, kind what, std::weak_ptr<session::watcher> w);
 
-    /// Removes and returns those whom the event concerns; the ones that are gone already may be
-    /// among them.
+    /// Removes and returns the watchers of this event. Some of them may be gone already.
     [[nodiscard]] std::vector<std::weak_ptr<session::watcher>> take(watch_event what,
                                                                     std::string_view path);
 
-    /// Paths that are kept, for tests; those of vanished watchers are dropped now and then.
+    /// The number of paths that are kept, for tests. Those of destroyed watchers are dropped now
+    /// and then.
     [[nodiscard]] std::size_t size() const noexcept { return paths_.size(); }
 
 private:

@@ -7,7 +7,7 @@
 
 namespace latchkey {
 
-/// A random (version 4) UUID as Java writes it; Curator recognises its own names by that form.
+/// A random (version 4) UUID in Java's form, by which Curator recognizes its own names.
 /// `source.random()` gives 64 random bits.
 template <class Source>
 [[nodiscard]] std::string guid(Source& source) {

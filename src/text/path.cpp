@@ -39,8 +39,8 @@ std::string character_problem(std::string_view path) {
             return "has the control character " + hex("U+%04X", c.value) +
                    ": use printable characters";
         }
-        // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath),
-        // and, because it looks at UTF-16, all that is a pair of surrogates there.
+        // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath).
+        // It looks at UTF-16, so it also refuses every character that needs a surrogate pair there.
         if (is_noncharacter(c.value) || (c.value >= 0xE000 && c.value <= 0xF8FF) ||
             c.value >= 0xFFF0) {
             return "has " + hex("U+%04X", c.value) + ", which ZooKeeper does not allow";

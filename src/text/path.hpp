@@ -8,13 +8,13 @@
 
 namespace latchkey {
 
-/// Refuses what is not an absolute znode path that every ZooKeeper client and this library's users
-/// can live with: ZooKeeper's own rules, and UTF-8, no "." or "..", no control or non-characters,
-/// at most 1024 bytes, nothing below /zookeeper. Throws errc::invalid_argument; the message names
-/// the path, escaped, and the remedy.
+/// Throws errc::invalid_argument unless `path` is an absolute znode path that every ZooKeeper
+/// client and this library can use: ZooKeeper's own rules, UTF-8, no "." or ".." component, no
+/// control characters or non-characters, at most 1024 bytes, nothing below /zookeeper. The message
+/// names the path, escaped, and the remedy.
 void check_path(std::string_view path);
 
-/// Why `path` is refused, as a clause ("has an empty component"), or an empty string.
+/// Why `path` is refused, as a clause ("has an empty component"); empty if it is not.
 [[nodiscard]] std::string path_problem(std::string_view path);
 
 /// "/a" and "b" make "/a/b"; "/" and "b" make "/b".

@@ -7,9 +7,10 @@
 
 namespace latchkey {
 
-/// What anybody may have written as the data of a znode, parsed on the loop. Discarded if it is
-/// longer than `longest` bytes or no JSON; what is deeper than `depth` is left out, because
-/// nesting costs many times its length. A flat object has a depth of 1.
+/// Parses the data of a znode, which any client may have written, on the loop. Returns a discarded
+/// value if the data is longer than `longest` bytes or is not JSON. What is nested deeper than
+/// `depth` is left out, because nesting costs many times its length. A flat object has a depth of
+/// 1.
 [[nodiscard]] inline nlohmann::json read_untrusted(std::string_view data,
                                                    std::size_t longest,
                                                    int depth) {

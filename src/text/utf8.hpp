@@ -6,16 +6,16 @@
 
 namespace latchkey {
 
-/// One decoded character; `length` is 0 at the end of the text, and `valid` false for a byte that
-/// is not UTF-8.
+/// One decoded character. `length` is 0 at the end of the text. `valid` is false for a byte that is
+/// not UTF-8.
 struct code_point {
     char32_t value = 0;
     std::size_t length = 0;
     bool valid = false;
 };
 
-/// Decodes the character at the start of `text`: strict (no overlong forms, no surrogates, at most
-/// U+10FFFF).
+/// Decodes the character at the start of `text`. Strict: no overlong forms, no surrogates, at most
+/// U+10FFFF.
 [[nodiscard]] inline code_point decode_utf8(std::string_view text) noexcept {
     if (text.empty()) {
         return {};
@@ -44,7 +44,7 @@ struct code_point {
     return {value, length, true};
 }
 
-/// Whether all of it is.
+/// Whether all of the text is UTF-8.
 [[nodiscard]] inline bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
         const code_point next = decode_utf8(text);

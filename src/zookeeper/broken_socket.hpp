@@ -2,9 +2,9 @@
 
 namespace latchkey {
 
-/// A descriptor on which every read and write fails at once: what replaces a socket that somebody
-/// else shall believe to be broken. One for the process, kept for ever. Throws std::system_error
-/// when there are no more descriptors, the first time only.
+/// A descriptor on which every read and write fails at once. It replaces a socket that the C client
+/// should find broken. There is one for the process, which is never closed. Only the first call can
+/// fail: it throws std::system_error if there are no more descriptors.
 [[nodiscard]] int broken_socket();
 
 }  // namespace latchkey

@@ -2,7 +2,7 @@
 
 namespace latchkey {
 
-/// Whether LATCHKEY_CLIENT_LOG asks for the C client's log on stderr. Looked at once.
+/// Whether LATCHKEY_CLIENT_LOG asks for the C client's log on stderr. The variable is read once.
 [[nodiscard]] bool client_log_wanted() noexcept;
 
 }  // namespace latchkey

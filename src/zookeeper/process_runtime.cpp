@@ -14,7 +14,7 @@
 namespace latchkey {
 namespace {
 
-/// Never destroyed: clients may be made and go while statics are destroyed.
+/// Never destroyed: clients may be created and destroyed while statics are destroyed.
 struct shared_loop {
     boost::mutex mutex;
     std::weak_ptr<asio_loop> loop;
@@ -26,8 +26,8 @@ shared_loop& shared() {
     return *instance;
 }
 
-// A fork while another thread is in here must not leave the child with a mutex that nobody unlocks.
-// The two are one critical section, which the analysis of clang cannot see.
+// A fork while another thread is in here must not leave the child with a locked mutex that no
+// thread unlocks. The two handlers are one critical section, which Clang's analysis cannot see.
 extern "C" void lock_for_fork() BOOST_THREAD_NO_THREAD_SAFETY_ANALYSIS {
     shared().mutex.lock();
 }

@@ -13,9 +13,10 @@
 
 namespace latchkey {
 
-/// The requests that a session has handed to the C client, by the number that it hands back.
+/// The requests that a session has given to the C client, by the number that the C client hands
+/// back.
 ///
-/// Answers come in the order of the requests, so this is a queue; it does not rely on it.
+/// Answers come in the order of the requests, so this is a queue. Other orders work as well.
 class requests_in_flight {
 public:
     struct entry {
@@ -23,7 +24,7 @@ public:
         bool watched = false;
         watch_registry::kind kind = watch_registry::kind::data;
         std::weak_ptr<session::watcher> watcher;
-        std::string path;  ///< if watched
+        std::string path;  ///< if it has a watch
     };
 
     std::uint64_t add(entry e) {
@@ -32,7 +33,7 @@ public:
         return first_ + entries_.size() - 1;
     }
 
-    /// Takes an entry out; nothing when it is not there (any more).
+    /// Takes out an entry; nothing if there is none with this number.
     std::optional<entry> take(std::uint64_t id) {
         if (id < first_ || id - first_ >= entries_.size()) {
             return std::nullopt;
@@ -53,7 +54,7 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return open_ == 0; }
 
-    /// The number of the oldest entry; only if there is one.
+    /// The number of the oldest entry. There must be one.
     [[nodiscard]] std::uint64_t oldest() const noexcept { return first_; }
 
 private:

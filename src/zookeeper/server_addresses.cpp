@@ -35,7 +35,7 @@ void server_addresses::look_up() {
     });
 }
 
-/// What was known stays if nothing else is.
+/// Keeps the known addresses if there are no others.
 void server_addresses::use(std::vector<server_address> addresses) {
     const auto l = loop_.lock();
     server_list now(std::move(addresses), [&l] { return l->random(); });

@@ -12,28 +12,30 @@
 
 namespace latchkey {
 
-/// The addresses behind a session's endpoints, tried in turn. Names are resolved on a thread that
-/// nobody waits for, and again when asked: servers may get other addresses. On the loop only.
+/// The addresses behind a session's endpoints, which are tried in turn. Names are resolved on a
+/// thread that the loop does not wait for, and again when look_up() is called, because servers may
+/// get other addresses. On the loop only.
 class server_addresses {
 public:
     /// For people: each name that could not be resolved, and why.
     using failures = std::vector<std::string>;
 
-    /// `resolved` is called after each look-up that took time; not once this is destroyed.
+    /// `resolved` is called after each look-up that took time, but not after this object was
+    /// destroyed.
     server_addresses(const std::shared_ptr<io_loop>& l,
                      name_resolver resolver,
                      std::vector<session_options::endpoint> endpoints,
                      std::function<void(const failures&)> resolved);
 
-    /// Looks the names up, unless it does so already. Numeric addresses are there at once.
+    /// Looks up the names, unless that is already under way. Numeric addresses are there at once.
     void look_up();
 
-    /// No address is known.
+    /// Whether no address is known.
     [[nodiscard]] bool empty() const noexcept { return servers_.empty(); }
 
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
 
-    /// The one to try now. Only if there is one.
+    /// The next address to try. There must be one.
     [[nodiscard]] server_address next() { return servers_.next(); }
 
 private:

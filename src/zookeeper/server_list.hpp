@@ -14,14 +14,14 @@ struct server_address {
     std::uint16_t port = 0;
     std::string name;  ///< as configured, for people
 
-    /// What the C client takes: `address:port`, IPv6 without brackets.
+    /// The form that the C client takes: `address:port`, IPv6 without brackets.
     [[nodiscard]] std::string endpoint() const;
 
-    /// `name (address):port`, or `address:port` where the address is all there is.
+    /// `name (address):port`, or `address:port` if there is no name.
     [[nodiscard]] std::string described() const;
 };
 
-/// The addresses of the servers, in the order in which they shall be tried, again and again.
+/// The addresses of the servers in the order in which they are tried, again and again.
 class server_list {
 public:
     server_list() = default;
@@ -32,17 +32,17 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return order_.empty(); }
 
-    /// How many different addresses there are.
+    /// The number of different addresses.
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
 
-    /// The one to try now: after the last comes the first. Only if there is one.
+    /// The next address to try; after the last one comes the first. There must be one.
     [[nodiscard]] const server_address& next() {
         const server_address& one = order_[next_ % order_.size()];
         ++next_;
         return one;
     }
 
-    /// Whether the other one has the same addresses, in whatever order.
+    /// Whether the other list has the same addresses, in any order.
     [[nodiscard]] bool same_servers(const server_list& other) const;
 
 private:

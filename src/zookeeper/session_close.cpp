@@ -11,12 +11,12 @@
 namespace latchkey {
 namespace {
 
-/// A frame of ZooKeeper's protocol, big endian: length 8, a request number that nobody will look
-/// for, type -11 (closeSession).
+/// A frame of ZooKeeper's protocol, big endian: length 8, a request number that is never looked up,
+/// type -11 (closeSession).
 constexpr std::array<std::uint8_t, 12> close_request{
     0, 0, 0, 8, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf5};
 
-/// The timer of its limit keeps it.
+/// The timer of its limit keeps this object alive.
 class farewell : public std::enable_shared_from_this<farewell> {
 public:
     farewell(loop& l, std::unique_ptr<descriptor_watch> connection, std::function<void()> done)

@@ -13,11 +13,12 @@ namespace latchkey {
 
 namespace {
 
-/// More than any directory lists. Other protocols begin with text, which is more as a length.
+/// Larger than the list of any directory. Other protocols begin with text, which is a larger
+/// number.
 constexpr std::uint32_t longest_frame = 256U << 20U;
 
 void set_tcp_option(int socket, int option, int value) noexcept {
-    // Where it is not known it is not needed: then everything is sent at once.
+    // Where the option does not exist it is not needed: everything is sent at once there.
     ::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value);
 }
 
@@ -53,7 +54,7 @@ socket_watch::arrived socket_watch::look() const noexcept {
 }
 
 void socket_watch::await(bool write) {
-    // Pushes what the cork has held back, and leaves it in place.
+    // Sends what the cork has held back, and leaves the cork in place.
     set_tcp_option(watched_->descriptor(), TCP_NODELAY, 1);
     arm(direction::read);
     if (write) {
@@ -63,7 +64,7 @@ void socket_watch::await(bool write) {
 
 void socket_watch::arm(direction d) {
     watched_->await(d, [this, d] {
-        // What it does may destroy this object.
+        // The handler may destroy this object.
         const auto ready = ready_;
         ready(d == direction::read, d == direction::write);
     });

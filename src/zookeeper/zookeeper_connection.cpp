@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using state = zookeeper_handle::state;
 
-/// Frames read before others on the loop get their turn.
+/// The number of frames that are read before other tasks of the loop get their turn.
 constexpr int most_frames = 256;
 
 }  // namespace
@@ -37,7 +37,8 @@ bool zookeeper_connection::work(bool readable, bool writable) {
     if (forgotten_) {
         return true;
     }
-    // A failed attempt, or a send that failed, is not told: the C client has closed its socket.
+    // The C client does not report a failed attempt, or a send that failed: it has closed its
+    // socket.
     const bool dead = socket_.watching() && handle_->current() == state::disconnected;
     const auto wanted = over_ || dead ? zookeeper_handle::interest{} : handle_->next();
     if (wanted.failed || wanted.socket < 0) {
@@ -56,8 +57,8 @@ bool zookeeper_connection::work(bool readable, bool writable) {
     return true;
 }
 
-/// False when there is no whole one, or the connection is over. On a length that no server sends
-/// the C client would fail to get memory, and never read on.
+/// Returns false if there is no complete frame, or the connection is over. For a length that no
+/// server sends, the C client would fail to allocate memory and never continue to read.
 bool zookeeper_connection::read_frame(bool write) {
     using arrived = socket_watch::arrived;
     const auto ahead = between_frames_ ? socket_.look() : arrived::part;

@@ -16,8 +16,8 @@ namespace latchkey {
 /// One TCP connection to one server, from the attempt to its end: a handle of the C client, its
 /// socket, and the requests and watches that live and end with it.
 ///
-/// On the loop only. The listener, completions and watchers are called inside work() and end();
-/// send() and forget() are allowed there, and the connection must not be destroyed there.
+/// On the loop only. The listener, completions and watchers are called inside work() and end().
+/// They may call send() and forget(), but must not destroy the connection.
 class zookeeper_connection final : zookeeper_handle::observer {
 public:
     class listener {
@@ -27,29 +27,30 @@ public:
         listener& operator=(const listener&) = delete;
         virtual ~listener() = default;
 
-        /// The server has accepted the session. Comes before any answer.
+        /// The server has accepted the session. Called before any answer.
         virtual void connected() noexcept = 0;
-        /// A connection that was connected is over. Comes once, before the answers lost with it.
+        /// A connection that was connected is over. Called once, before the answers that were lost
+        /// with it.
         virtual void disconnected(zookeeper_handle::state why) noexcept = 0;
     };
 
-    /// `ready` is called on the loop when there is something to do for work(). Throws
-    /// std::system_error when the C client cannot be started.
+    /// `ready` is called on the loop when work() has something to do. Throws std::system_error if
+    /// the C client cannot be started.
     zookeeper_connection(io_loop& l,
                          const zookeeper_handle::opening& how,
                          listener& told,
                          socket_watch::handler ready);
 
-    /// As end(), but of requests that are open only the closures are destroyed.
+    /// Like end(), but destroys the closures of unanswered requests without calling them.
     ~zookeeper_connection() override;
 
-    /// Reads what has come, writes what can be written, pings. False when the connection, or the
-    /// attempt, is over: then only destruction is left. Throws std::system_error when there are no
-    /// more descriptors.
+    /// Reads what has arrived, writes what can be written, pings. Returns false when the
+    /// connection, or the attempt, is over: then only destroy it. Throws std::system_error if there
+    /// are no more descriptors.
     [[nodiscard]] bool work(bool readable, bool writable);
 
-    /// Hands a request to the C client; the next work() sends it. `r` must be acceptable(). When
-    /// the answer is not `ok` nothing was sent, and `done` is left to the caller.
+    /// Gives a request to the C client; the next work() sends it. `r` must be acceptable(). If the
+    /// result is not `ok`, nothing was sent and `done` is not called.
     [[nodiscard]] result_code send(const request& r,
                                    bool watched,
                                    std::weak_ptr<session::watcher> w,
@@ -57,32 +58,32 @@ public:
 
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
 
-    /// Ends the connection; the session lives on at the servers. Requests that are open complete
-    /// with an unknown outcome. Nothing is left but destruction.
+    /// Ends the connection; the session lives on at the servers. Unanswered requests complete with
+    /// an unknown outcome. After that, only destroy it.
     void end() noexcept { handle_.reset(); }
 
-    /// Whether it ever was connected.
+    /// Whether it was ever connected.
     [[nodiscard]] bool was_connected() const noexcept { return connected_; }
 
-    /// Once connected.
+    /// After it was connected.
     [[nodiscard]] session_key session() const noexcept { return handle_->session(); }
 
-    /// Once connected, as negotiated.
+    /// The timeout that was granted, after it was connected.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return handle_->timeout(); }
 
-    /// Why work() said that it is over: an errno value.
+    /// Why work() returned false: an errno value.
     [[nodiscard]] int last_failure() const noexcept { return handle_->last_failure(); }
 
-    /// The end is found as if the server had caused it, after what has arrived was read.
+    /// Makes the connection end as if the server had ended it, after what has arrived was read.
     void shut() noexcept { socket_.shut(); }
 
-    /// From now on nothing is called any more; what is open is dropped.
+    /// From now on nothing is called any more, and unanswered requests are dropped.
     void forget();
 
-    /// What is open completes with `closing` from now on, if it is not answered.
+    /// From now on, requests that end without an answer complete with `closing`.
     void close() noexcept { closing_ = true; }
 
-    /// After work(): part of a request is still on this side.
+    /// After work(): whether a part of a request has not been written yet.
     [[nodiscard]] bool unsent() const noexcept { return unsent_; }
 
     /// After work(): when to call it again at the latest.
@@ -107,10 +108,10 @@ private:
     bool connected_ = false;
     bool over_ = false;
     bool unsent_ = false;
-    bool between_frames_ = false;  ///< nothing was read of the one that comes next
+    bool between_frames_ = false;  ///< nothing of the next frame was read
     bool closing_ = false;
     bool forgotten_ = false;
-    std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes what is open
+    std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes requests
 };
 
 }  // namespace latchkey

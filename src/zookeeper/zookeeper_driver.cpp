@@ -17,12 +17,12 @@ namespace {
 using std::chrono::milliseconds;
 using state = zookeeper_handle::state;
 
-/// More than that in flight waits on this side.
+/// When this many requests are in flight, others wait on this side.
 constexpr std::size_t most_in_flight = 10'000;
 constexpr milliseconds closing_limit{1000};
 
 std::string cause_of(int error) {
-    // What the C client says when the other side has hung up.
+    // The C client's code for a connection that the server has closed.
     return error == EHOSTDOWN ? "the server closed the connection"
                               : std::generic_category().message(error);
 }
@@ -90,7 +90,7 @@ void zookeeper_driver::close(std::function<void()> done) {
 
 void zookeeper_driver::abandon() {
     if (born_ != fork_generation()) {
-        // All this belongs to the parent process; closing any of it would end the parent's session.
+        // All this belongs to the parent process. Closing any of it would end the parent's session.
         leave_undestroyed(shared_from_this());
         return;
     }
@@ -105,14 +105,14 @@ void zookeeper_driver::abandon() {
     }
 }
 
-/// Not from inside what it destroys.
+/// Not inside a call of the object that it destroys.
 void zookeeper_driver::let_go() {
     connection_.reset();
     events_ = nullptr;
     closed_handler_ = nullptr;
 }
 
-// ---- what the connection tells
+// ---- events of the connection
 
 void zookeeper_driver::connected() noexcept {
     connected_ = true;
@@ -173,7 +173,7 @@ void zookeeper_driver::take_turn(bool readable, bool writable) {
             break;
         }
         if (connected_ && !waiting_.empty() && connection_->in_flight() < most_in_flight) {
-            continue;  // they waited for this connection
+            continue;  // its watchers waited for this connection
         }
         const auto at = loop_->now() + connection_->patience();
         wake_at(connected_ ? at : std::min(at, attempt_ends_));
@@ -193,7 +193,7 @@ void zookeeper_driver::take_turn(bool readable, bool writable) {
     inside_ = false;
 }
 
-/// False while there is nothing to do but to wait: for names, or for the end of a pause.
+/// Returns false if it can only wait: for names, or for the end of a pause.
 bool zookeeper_driver::begin_attempt() {
     if (closing_) {
         return false;
@@ -228,7 +228,7 @@ bool zookeeper_driver::begin_attempt() {
     return connection_ != nullptr;
 }
 
-/// False when the connection, or the attempt, has ended; then it is gone.
+/// Returns false if the connection, or the attempt, has ended; it is destroyed then.
 bool zookeeper_driver::work(bool readable, bool writable) {
     std::string why;
     try {
@@ -255,9 +255,10 @@ bool zookeeper_driver::work(bool readable, bool writable) {
 }
 
 void zookeeper_driver::connection_ended() {
-    connection_->end();  // a completion may abandon this
+    connection_->end();  // a completion may abandon this object
     connection_.reset();
-    // One that breaks soon after it was made may break because of what was sent: slower then.
+    // A connection that breaks soon may break because of what was sent on it, so the next one comes
+    // later.
     const bool young = loop_->now() - connected_at_ < timeout_ / 4;
     failed_rounds_ = young ? failed_rounds_ + 1 : 0;
     if (failed_rounds_ > 1) {
@@ -275,7 +276,7 @@ void zookeeper_driver::attempt_failed(const std::string& why) {
     attempts_ = 0;
     ++failed_rounds_;
     pause_before_next();
-    servers_.look_up();  // they may be others by now
+    servers_.look_up();  // the servers may have other addresses by now
 }
 
 void zookeeper_driver::pause_before_next() {
@@ -286,7 +287,7 @@ void zookeeper_driver::pause_before_next() {
 }
 
 void zookeeper_driver::wake_at(loop::clock::time_point at) {
-    // Too early only costs a look around; setting the alarm each time would cost more.
+    // A wake-up that is too early only costs a look. Setting the alarm each time would cost more.
     if (!wake_.running() || at < wake_at_) {
         wake_at_ = at;
         wake_.start(at, [this] { take_turn(); });
@@ -354,7 +355,8 @@ void zookeeper_driver::finish_closing() {
         wake_at(closing_ends_);
         return;
     }
-    // Behind a part of a request the end of the session would be taken for the rest of it.
+    // Behind a part of a request, the server would take the end of the session for the rest of that
+    // request.
     auto socket = connected_ && !unsent ? connection_->take_socket() : nullptr;
     closed_ = true;
     if (connection_) {

@@ -13,11 +13,11 @@
 
 namespace latchkey {
 
-/// What a zookeeper_session is: one session, which goes from connection to connection. It chooses
-/// the servers, paces the attempts, keeps what cannot be sent yet, and ends the session.
+/// The implementation of zookeeper_session: one session, which goes from connection to connection.
+/// It chooses the servers, paces the attempts, keeps what cannot be sent yet, and ends the session.
 ///
-/// It outlives its session when that is destroyed inside a callback, as long as the C client's
-/// frames are on the stack.
+/// If the session is destroyed inside a callback, the driver outlives it, as long as frames of the
+/// C client are on the stack.
 class zookeeper_driver final : public std::enable_shared_from_this<zookeeper_driver>,
                                zookeeper_connection::listener {
 public:
@@ -30,7 +30,7 @@ public:
     void submit(request r, const std::shared_ptr<session::watcher>* w, session::completion done);
     void reconnect();
     void close(std::function<void()> done);
-    /// The session is gone: no callback from now on.
+    /// The session object is gone: no callback from now on.
     void abandon();
 
 private:
@@ -47,8 +47,8 @@ private:
 
     void resolved(const server_addresses::failures& failed);
 
-    /// Every entry from the loop goes through here: works the connection, or makes one, until there
-    /// is only waiting left, then destroys what could not be destroyed meanwhile.
+    /// Every entry from the loop goes through here. Works the connection, or makes one, until it
+    /// can only wait. Then destroys what could not be destroyed meanwhile.
     void take_turn(bool readable = false, bool writable = false);
     [[nodiscard]] bool begin_attempt();
     [[nodiscard]] bool work(bool readable, bool writable);
@@ -77,7 +77,7 @@ private:
     server_addresses servers_;
     server_address server_;  ///< of the present attempt or connection
     session_key session_;
-    std::chrono::milliseconds timeout_;  ///< asked for, then negotiated
+    std::chrono::milliseconds timeout_;  ///< asked for, then as granted
     std::unique_ptr<zookeeper_connection> connection_;
     std::deque<waiting> waiting_;
 
@@ -88,10 +88,10 @@ private:
     loop::clock::time_point attempt_ends_{};
     loop::clock::time_point connected_at_{};
     std::chrono::milliseconds attempt_limit_{};
-    std::size_t attempts_ = 0;    ///< since there was a connection
-    unsigned failed_rounds_ = 0;  ///< through the list of servers, and connections that died young
+    std::size_t attempts_ = 0;    ///< since the last connection
+    unsigned failed_rounds_ = 0;  ///< of attempts, and connections that died young
 
-    bool connected_ = false;  ///< as told
+    bool connected_ = false;  ///< as reported
     bool inside_ = false;
     bool turn_posted_ = false;
     bool over_ = false;

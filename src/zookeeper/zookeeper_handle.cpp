@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Completions of the C client do not say to which handle they belong.
+/// Completions of the C client do not say which handle they belong to.
 thread_local zookeeper_handle* dispatching = nullptr;
 
 const void* context_of(std::uint64_t id) noexcept {
@@ -90,7 +90,7 @@ struct zookeeper_handle::multi_buffers {
     std::vector<std::vector<ACL>> entries;
     std::vector<ACL_vector> access;
 
-    /// `source` must live until the request has been handed over.
+    /// `source` must live until the request has been given to the C client.
     multi_buffers(std::uint64_t number, const std::vector<request>& source)
         : id(number),
           operations(source.size()),
@@ -145,7 +145,7 @@ struct zookeeper_handle::multi_buffers {
 /// The functions that the C client calls.
 struct zookeeper_handle::trampolines {
     static void deliver(const void* context, reply answer) noexcept {
-        const scoped_restore cause(errno);  // of a failure, for process()
+        const scoped_restore cause(errno);  // the errno of a failure, for process()
         dispatching->observer_->on_reply(id_of(context), std::move(answer));
     }
 
@@ -169,7 +169,7 @@ struct zookeeper_handle::trampolines {
         reply r = failed(rc);
         if (r.ok()) {
             r.stat = stat != nullptr ? copied(*stat) : znode_stat{};
-            if (length > 0) {  // -1: made without data
+            if (length > 0) {  // -1: created without data
                 r.data.assign(value, static_cast<std::size_t>(length));
             }
         }
@@ -224,7 +224,7 @@ struct zookeeper_handle::trampolines {
         }
     }
 
-    /// The C client's statics; the same each time.
+    /// Sets the C client's statics, to the same values each time.
     static void configure_client() noexcept {
         zoo_set_debug_level(client_log_wanted() ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
         // Otherwise the C client would reseed the program's rand().
@@ -249,7 +249,7 @@ struct zookeeper_handle::trampolines {
 };
 
 zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(&o) {
-    static_cast<void>(broken_socket());  // so that later nothing can fail
+    static_cast<void>(broken_socket());  // so that nothing can fail later
     trampolines::configure_client();
     const scoped_restore scope(dispatching, this);
     const auto longest = milliseconds(std::numeric_limits<int>::max());
@@ -273,14 +273,14 @@ zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(
 
 zookeeper_handle::~zookeeper_handle() {
     const scoped_restore scope(dispatching, this);
-    // With a connection the C client would send the end of the session and wait for the answer.
+    // With a connection, the C client would send the end of the session and wait for the answer.
     break_connection();
     zookeeper_close(handle_);
 }
 
 void zookeeper_handle::break_connection() noexcept {
     if (current() != state::connecting && current() != state::connected) {
-        return;  // the C client has closed its socket, and the number may be another's
+        return;  // the C client has closed its socket, whose number may be used again
     }
     // Shutting the socket down would leave what has arrived to be read first.
     if (::dup3(broken_socket(), socket_, O_CLOEXEC) < 0) {
@@ -373,7 +373,7 @@ int zookeeper_handle::send_by_kind(std::uint64_t id, const request& r, bool watc
 
 int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
     if (is_unrecoverable(handle_) != 0) {
-        return ZINVALIDSTATE;  // on a handle that is over the C client would crash
+        return ZINVALIDSTATE;  // the C client would crash on a handle that is over
     }
     auto m = std::make_unique<multi_buffers>(id, r.operations);
     const auto count = static_cast<int>(m->operations.size());

@@ -16,19 +16,19 @@ struct _zhandle;  // NOLINT(bugprone-reserved-identifier): not ours to choose
 
 namespace latchkey {
 
-/// What a client shows to go on with a session: its number and its password.
+/// What a client presents to continue a session: its id and its password.
 struct session_key {
     std::int64_t id = 0;  ///< 0: a new session
     std::array<char, 16> password{};
 };
 
 /// One handle of the ZooKeeper C client, for one connection to one server. It is destroyed with its
-/// connection, and the next one goes on with the session: so the C client never reconnects, never
+/// connection, and another handle continues the session. So the C client never reconnects, never
 /// chooses a server, never replays watches and never mixes up the answers of two connections.
 ///
-/// Contexts are numbers, answers are values, closing never blocks and never tells the servers.
-/// Everything on one thread. The observer is called only inside next(), process() and the
-/// destructor; it must not destroy the handle there.
+/// Contexts are numbers, answers are values. Closing never blocks and sends nothing to the servers.
+/// All calls are made on one thread. The observer is called only inside next(), process() and the
+/// destructor, and must not destroy the handle there.
 class zookeeper_handle {
 public:
     enum class state : std::uint8_t {
@@ -46,16 +46,16 @@ public:
         observer& operator=(const observer&) = delete;
         virtual ~observer() = default;
 
-        /// Not every transition is told, see current().
+        /// Not every transition is reported: see current().
         virtual void on_state(state now) noexcept = 0;
         virtual void on_watch(watch_event what, const char* path) noexcept = 0;
-        /// Once for each number handed to send(), the destructor at the latest.
+        /// Called once for each number that was given to send(), by the destructor at the latest.
         virtual void on_reply(std::uint64_t id, reply answer) noexcept = 0;
     };
 
-    /// What to wait for before process(), or, at the end of `patience`, next().
+    /// What to wait for before process() or, at the end of `patience`, next().
     struct interest {
-        bool failed = false;  ///< the connection or the attempt is over, see last_failure()
+        bool failed = false;  ///< the connection or the attempt is over: see last_failure()
         int socket = -1;
         bool write = false;
         std::chrono::milliseconds patience{};
@@ -68,7 +68,7 @@ public:
         std::vector<session_options::identity> identities;
     };
 
-    /// Throws std::system_error when the C client refuses it.
+    /// Throws std::system_error if the C client refuses.
     zookeeper_handle(const opening& how, observer& o);
     zookeeper_handle(const zookeeper_handle&) = delete;
     zookeeper_handle& operator=(const zookeeper_handle&) = delete;
@@ -77,20 +77,20 @@ public:
     ~zookeeper_handle();
 
     [[nodiscard]] state current() const noexcept;
-    /// Once connected.
+    /// After it was connected.
     [[nodiscard]] session_key session() const noexcept;
-    /// As asked for; once connected, as negotiated.
+    /// The timeout that was asked for; after it was connected, the one that was granted.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept;
 
-    /// Connects, pings, finds timeouts. Also needed after send(), once for any number of them. Not
-    /// to be called again once it has failed, or a connection is over: the C client would open
-    /// another one.
+    /// Connects, pings and checks timeouts. Also needed after send(), once for any number of
+    /// requests. Do not call it again after a failure or the end of the connection: the C client
+    /// would open another one.
     interest next() noexcept;
-    /// If asked, reads at most one frame, and writes what can be written. False when the frame that
-    /// is read has not arrived as a whole, or the connection failed.
+    /// If asked, reads at most one frame, and writes what can be written. Returns false if the
+    /// frame to be read has not arrived completely, or the connection failed.
     bool process(bool read, bool write) noexcept;
 
-    /// `r` must be acceptable(). Anything but `ok` means that nothing was sent and no reply comes.
+    /// `r` must be acceptable(). If the result is not `ok`, nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);
 
     /// Why the connection or the attempt failed: an errno value.
@@ -106,9 +106,9 @@ private:
 
     _zhandle* handle_ = nullptr;
     observer* observer_;
-    std::deque<std::unique_ptr<multi_buffers>> multis_;  ///< answered in this order, mostly
+    std::deque<std::unique_ptr<multi_buffers>> multis_;  ///< usually answered in this order
     int last_failure_ = 0;
-    int socket_ = -1;  ///< the C client's, as next() saw it
+    int socket_ = -1;  ///< the C client's socket, as next() saw it
 };
 
 }  // namespace latchkey

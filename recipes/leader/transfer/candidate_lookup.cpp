@@ -18,7 +18,8 @@ void candidate_lookup::session_connected() {
                    }));
 }
 
-/// What is not there has no children, and no id. False: it goes on, or has ended.
+/// A znode that does not exist has no children and no id. Returns false if the look-up has begun
+/// again or ended.
 bool candidate_lookup::answered(const reply& r, const std::string& path) {
     if (r.ok() || r.code == result_code::no_node) {
         return true;

@@ -10,16 +10,17 @@
 
 namespace latchkey {
 
-/// Looks for a candidate that can be reached, by its mailbox or its id. Reached, if the servers
-/// have answered. Ends with the session, with which the one who looks loses its place.
+/// Looks for a candidate that takes part in transfers, by its mailbox or its id. Reached when the
+/// servers have answered. Ends with the session, because the candidate that looks loses its place
+/// then.
 class candidate_lookup final : public retrying_operation {
 public:
     struct wanted {
-        std::optional<mailbox_name> mailbox = {};  ///< none: any
-        std::optional<std::string> id = {};        ///< none: any
+        std::optional<mailbox_name> mailbox = {};  ///< nothing: any
+        std::optional<std::string> id = {};        ///< nothing: any
     };
 
-    /// `but`: the name in the queue of the one who looks.
+    /// `but` is the name, in the queue, of the candidate that looks.
     candidate_lookup(std::shared_ptr<client_core> core, std::string path, std::string but, wanted w)
         : retrying_operation(std::move(core)),
           path_(std::move(path)),

@@ -51,7 +51,7 @@ void leadership_transfer::leave() {
 
 // ---- after a failure ----
 
-/// Nobody is offered the leadership right after it has failed as a leader.
+/// A candidate that has failed as a leader is not offered the leadership right after that.
 void leadership_transfer::look_for_failures() {
     core_->submit(
         request::get(as_->directory),
@@ -68,7 +68,7 @@ void leadership_transfer::on_last_record(const reply& r) {
         cool_down(how_.cool_down);
     } else if (last && last->is == leader_record::state::leading && last->id == who_->id &&
                last->znode != name_of(znode_)) {
-        // Unless it is another one of that name, which leads.
+        // Unless that is another candidate with the same id, which leads.
         core_->submit(request::get(join_path(as_->directory, last->znode)),
                       while_same(&leadership_transfer::place_, [this](const reply& its) {
                           if (!its.ok()) {
@@ -81,7 +81,7 @@ void leadership_transfer::on_last_record(const reply& r) {
     open_mailbox();
 }
 
-/// Until then it is preferred to nobody.
+/// Until then the candidate has the lowest priority.
 void leadership_transfer::cool_down(std::chrono::nanoseconds time) {
     const auto end = time_after(core_->loop(), time);
     if (cooling_ && end <= cool_ends_) {
@@ -185,12 +185,12 @@ void leadership_transfer::lead(const std::string& path) {
     core_->attach(shared_from_this());
     busy_ = false;
     handing_over_ = false;
-    offer_stands_ = false;  // an offer is of one znode, and this is another one
+    offer_stands_ = false;  // an offer belongs to one znode, and this is another one
     peers_.begin_term();
     list_peers();
 }
 
-/// Who has given up does not get it back before the next one has begun.
+/// A candidate that has given up does not get the leadership back before the next one has begun.
 void leadership_transfer::end_term() {
     ++term_;
     if (std::exchange(leading_, false)) {
@@ -206,13 +206,13 @@ void leadership_transfer::end_term() {
     }
 }
 
-/// The watch on their directory ended with the last connection.
+/// The watch on the directory of mailboxes ended with the last connection.
 void leadership_transfer::session_connected() {
     list_again_.cancel();
     list_peers();
 }
 
-/// While it leads it is told when somebody comes or goes.
+/// While the candidate leads, it watches the mailboxes of the others.
 void leadership_transfer::list_peers() {
     watcher_ =
         std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
@@ -291,7 +291,7 @@ void leadership_transfer::carry_out() {
         });
 }
 
-/// What was not heard of before the session or the client ended may have been accepted.
+/// An offer whose outcome was unknown when the session or the client ended may have been accepted.
 void leadership_transfer::end_order(leader_latch::transfer what) {
     using enum leader_latch::transfer;
     const order ended = std::move(orders_.front());
@@ -299,7 +299,7 @@ void leadership_transfer::end_order(leader_latch::transfer what) {
     ended.done(what == not_accepted && over() ? not_leading : what);
 }
 
-/// The term is, too, whether it knows that already or not.
+/// Then the term is over too, even if it does not know that yet.
 bool leadership_transfer::over() const {
     return core_->session_id() == 0 || core_->closed_why();
 }
@@ -350,7 +350,7 @@ void leadership_transfer::offer(const reachable_candidate& to,
             [this, made = made.get(), done = std::move(done)](const retrying_operation::result& r) {
                 busy_ = false;
                 const bool accepted = leading_ && r.reached;
-                handing_over_ = handing_over_ || accepted;  // somebody may want that, too
+                handing_over_ = handing_over_ || accepted;  // other clients may ask for it
                 offer_stands_ = offer_stands_ || (!r.reached && made->stands());
                 if (r.why) {
                     core_->log("the leadership cannot be offered: " + r.why.detail);

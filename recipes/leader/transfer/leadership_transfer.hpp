@@ -23,25 +23,26 @@
 
 namespace latchkey {
 
-/// A candidate's part in transfers and priorities: its mailbox while it is in the queue, and while
-/// it leads an eye on those of the others. On the loop only.
+/// The part of one candidate in transfers and priorities: its mailbox while it is in the queue, and
+/// the other mailboxes while it leads. On the loop only.
 class leadership_transfer final : public session_listener,
                                   public std::enable_shared_from_this<leadership_transfer> {
 public:
-    /// The candidate; outlives it.
+    /// The candidate. It outlives this object.
     class owner {
     public:
         owner() = default;
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
 
-        /// To go right behind `leader`, as queue_participant::move_behind() does.
+        /// Moves the candidate right behind `leader`, as queue_participant::move_behind() does.
         virtual void move_behind(const std::string& leader,
                                  request invitation,
                                  std::function<void(const std::string&)> done) = 0;
-        /// It is the next, right behind a leader that finishes.
+        /// The candidate is next, right behind a leader that is asked to finish.
         virtual void on_chosen() = 0;
-        /// To finish, and then to resign; for `successor`, the name of a znode, if it is known.
+        /// The leader is asked to finish and then to resign. `successor` is the name of a znode, if
+        /// it is known.
         virtual void hand_over(const std::string& successor) = 0;
 
     protected:
@@ -50,7 +51,8 @@ public:
 
     using transferred = std::function<void(leader_latch::transfer)>;
 
-    /// Told the name of the znode right behind that of the leader; empty if nobody has accepted.
+    /// Receives the name of the znode right behind the leader's; empty if no candidate has
+    /// accepted.
     using offered = std::function<void(const std::string& successor)>;
 
     leadership_transfer(std::shared_ptr<client_core> core,
@@ -58,21 +60,21 @@ public:
                         std::shared_ptr<const leader_terms> who,
                         owner& o);
 
-    /// It is in the queue, with the znode at `path`.
+    /// The candidate is in the queue, with the znode at `path`.
     void queue(const std::string& path);
 
-    /// It leads, with the znode at `path`, until end_term().
+    /// The candidate leads, with the znode at `path`, until end_term().
     void lead(const std::string& path);
     void end_term();
 
-    /// Offers the leadership to a candidate of that id. Once its turn has come; `done` is called
+    /// Offers the leadership to a candidate with that id, after earlier transfers. `done` is called
     /// once.
     void transfer(const std::string& id, std::chrono::nanoseconds limit, transferred done);
 
-    /// It is in no queue any more.
+    /// The candidate is in no queue any more.
     void leave();
 
-    /// Nothing is to come any more: who lets go of it last need not be on the loop.
+    /// Ends all timers, because the last reference may be dropped on another thread than the loop.
     void end() { cool_.cancel(); }
 
 private:
@@ -111,7 +113,7 @@ private:
     void offer(const reachable_candidate& to, std::chrono::nanoseconds limit, offered done);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
 
-    /// Wraps what is done with an answer, so that it is dropped when the place in the queue, or the
+    /// Wraps what is done with an answer, so that it is dropped if the place in the queue, or the
     /// term, is another one by then.
     template <class F>
     auto while_same(std::uint64_t leadership_transfer::*which, F f) {
@@ -130,11 +132,11 @@ private:
     const leader_preference how_;
     owner* const owner_;
 
-    std::uint64_t place_ = 0;  ///< numbers the places in the queue
-    std::string znode_;        ///< the path of the own one
-    std::string invited_;      ///< ... that it had from a leader
+    std::uint64_t place_ = 0;  ///< counts the places in the queue
+    std::string znode_;        ///< the path of the own znode
+    std::string invited_;      ///< ... if a leader let it in
     std::shared_ptr<persistent_node> mailbox_;
-    std::int64_t last_read_ = 0;  ///< the mzxid of a letter: versions begin again with a mailbox
+    std::int64_t last_read_ = 0;  ///< the mzxid of a message; versions are per mailbox
     bool accepting_ = false;
     std::optional<std::pair<znode_stat, std::string>> unread_;  ///< came meanwhile
     bool cooling_ = false;
@@ -142,11 +144,11 @@ private:
     loop::clock::time_point cool_ends_;
     paced_retry look_again_;
 
-    std::uint64_t term_ = 0;  ///< numbers the terms, and what comes between
+    std::uint64_t term_ = 0;  ///< counts the terms, and what comes between them
     bool leading_ = false;
-    bool busy_ = false;  ///< an offer is prepared, or made
+    bool busy_ = false;  ///< an offer is being prepared or made
     bool handing_over_ = false;
-    bool offer_stands_ = false;  ///< it could not be withdrawn: no other may be made in this place
+    bool offer_stands_ = false;  ///< not withdrawn: no other offer may follow in this place
     priority_policy peers_;
     std::shared_ptr<session::watcher> watcher_;
     std::deque<order> orders_;

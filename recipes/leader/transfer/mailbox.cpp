@@ -21,7 +21,7 @@ constexpr std::string_view marker = "-latch-";
 constexpr std::size_t guid_length = 36;
 constexpr std::size_t number_length = 10;
 
-// An id may be written with six bytes for each of its own.
+// JSON may need six bytes for each byte of an id.
 constexpr std::size_t longest_letter = 6 * longest_leader_id + 64;
 
 constexpr std::pair<kind, const char*> keys[] = {

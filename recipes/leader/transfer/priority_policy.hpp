@@ -12,36 +12,38 @@
 
 namespace latchkey {
 
-/// Who might lead better, as one candidate sees it by its own clock: a decision, without effects.
+/// Which candidates are better, as one candidate sees it by its own clock. A decision without
+/// effects.
 class priority_policy {
 public:
     using time_point = loop::clock::time_point;
     using duration = loop::clock::duration;
 
-    /// At least; also without a hysteresis.
+    /// The shortest time between two offers, even without a hysteresis.
     static constexpr std::chrono::seconds between_offers{1};
 
     struct choice {
-        std::optional<mailbox_name> best;  ///< to be offered the leadership now
-        /// When to decide again, if nothing changes before; nothing if that is no use.
+        std::optional<mailbox_name> best;  ///< the candidate to offer the leadership to now
+        /// When to decide again if nothing changes before; nothing if that would be of no use.
         std::optional<time_point> again;
     };
 
     explicit priority_policy(duration hysteresis) : hysteresis_(hysteresis) {}
 
-    /// These are the mailboxes that are there.
+    /// These mailboxes exist now.
     void note(const std::vector<std::string>& names, time_point now);
 
-    /// Nobody has been there yet: a term begins.
+    /// A term begins: no candidate has been present yet.
     void begin_term() noexcept;
 
-    /// An offer is made to it: the next not before a hysteresis time.
+    /// An offer is made to this candidate. The next one follows after a hysteresis time at the
+    /// earliest.
     void note_offer(const mailbox_name& to, time_point now);
 
-    /// The best of those with a higher priority than `own` that have been there for the hysteresis
-    /// time; of the same priority, who has been there longest. If a better one is there for less,
-    /// it is waited for, for another hysteresis time at most: two changes are worse than a late
-    /// one.
+    /// The best candidate with a higher priority than `own` that has been present for the
+    /// hysteresis time. Of equal priorities, the one that has been present longest. If an even
+    /// better candidate arrived more recently, waits for it, for another hysteresis time at most,
+    /// because one late change is better than two.
     [[nodiscard]] choice choose(int own, time_point now) const;
 
 private:
@@ -54,7 +56,7 @@ private:
             return offered && now - *offered < std::max<duration>(d, between_offers);
         }
 
-        /// When it may be offered the leadership.
+        /// From when on the leadership may be offered to it.
         [[nodiscard]] time_point ripe(duration hysteresis) const noexcept {
             const auto again = offered ? *offered + std::max<duration>(hysteresis, between_offers)
                                        : time_point::min();
@@ -63,7 +65,7 @@ private:
     };
 
     const duration hysteresis_;
-    std::map<std::string, seen> peers_;  ///< by the mailbox's name
+    std::map<std::string, seen> peers_;  ///< by the name of the mailbox
 };
 
 }  // namespace latchkey

@@ -21,7 +21,7 @@ void transfer_offer::begin() {
     write(mailbox_message::kind::offer);
 }
 
-/// Writes go on by themselves with a new connection.
+/// Writes continue by themselves on a new connection.
 void transfer_offer::session_connected() {
     if (phase_ == phase::offered && !(watch_ && watch_->armed())) {
         watch();
@@ -63,7 +63,7 @@ void transfer_offer::on_written(const retrying_operation::result& r) {
         phase_ = phase::offered;
         watch();
     } else {
-        judge();  // whose mailbox is gone may have accepted before
+        judge();  // a candidate whose mailbox is gone may have accepted before
     }
 }
 
@@ -77,7 +77,7 @@ void transfer_offer::on_watch_refused(result_code) {
     begin_again();
 }
 
-/// The offer is over, one way or the other: accepted, if somebody has our number.
+/// The offer is over. It was accepted if another znode has the leader's number.
 void transfer_offer::judge() {
     phase_ = phase::over;
     watch_.reset();

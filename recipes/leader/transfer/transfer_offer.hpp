@@ -10,24 +10,25 @@
 
 namespace latchkey {
 
-/// Offers the leadership to one candidate, and finds out whether it has accepted: reached, if it
-/// stands right behind the leader.
+/// Offers the leadership to one candidate, and finds out whether it has accepted. Reached if the
+/// candidate stands right behind the leader.
 ///
-/// The candidate accepts in a transaction that checks the version of its mailbox; so when the time
-/// is over, a write of the mailbox ends the offer for good, and the list that follows tells whether
-/// that came too late. Ends with the session, not accepted: nobody is behind a znode that is gone.
+/// The candidate accepts in a transaction that checks the version of its mailbox. So when the time
+/// is over, a write of the mailbox ends the offer for good, and the list that follows shows whether
+/// that came too late. If the session ends, the offer was not accepted: no candidate is behind a
+/// znode that is gone.
 class transfer_offer final : public retrying_operation, znode_watch::observer {
 public:
-    /// Paths: the leader's own znode, and the candidate's znode and mailbox.
+    /// The paths of the leader's own znode, the candidate's znode, and its mailbox.
     transfer_offer(std::shared_ptr<client_core> core,
                    std::string own,
                    std::string candidate,
                    std::string mailbox);
 
-    /// If it was reached: the name of the candidate's znode, behind that of the leader.
+    /// If reached: the name of the candidate's znode, behind the leader's.
     [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
 
-    /// If it was not reached: the withdrawal was refused, so the candidate may accept yet.
+    /// If not reached: the offer could not be withdrawn, so the candidate may still accept it.
     [[nodiscard]] bool stands() const noexcept { return stands_; }
 
 private:
@@ -56,8 +57,8 @@ private:
     const std::string mailbox_;
 
     phase phase_ = phase::offering;
-    std::shared_ptr<guarded_write> write_;  ///< while one is under way
-    std::shared_ptr<znode_watch> watch_;    ///< of the candidate's znode
+    std::shared_ptr<guarded_write> write_;  ///< the write in flight
+    std::shared_ptr<znode_watch> watch_;    ///< on the candidate's znode
     std::string successor_;
     failure why_;
     bool stands_ = false;
