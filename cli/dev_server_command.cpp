@@ -62,7 +62,8 @@ void read_listen(const std::string& text, dev_server_options& to) {
     to.port = *port;
 }
 
-std::variant<dev_server_options, help_text> parse(const std::vector<std::string>& arguments) {
+std::variant<dev_server_options, help_text> parse_dev_server(
+    const std::vector<std::string>& arguments) {
     option_parser parser("dev-server");
     std::optional<std::string> listen;
     std::optional<std::string> servers;
@@ -141,7 +142,7 @@ int serve(const dev_server_options& options) {
 int dev_server_command(const std::vector<std::string>& arguments) {
     const bool json = false;
     return exit_status_of(json, [&] {
-        const auto asked = parse(arguments);
+        const auto asked = parse_dev_server(arguments);
         if (const auto* help = std::get_if<help_text>(&asked)) {
             return print_help(*help);
         }

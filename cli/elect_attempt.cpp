@@ -38,7 +38,9 @@ private:
     leadership term_;
 };
 
-attempt_result attempt(client& c, const elect_options& options, const std::stop_token& stop) {
+attempt_result attempt_election(client& c,
+                                const elect_options& options,
+                                const std::stop_token& stop) {
     // To be asked to hand over is to have the command told to end; it is not cut short while it
     // takes its time.
     const leader_preference preference{.priority = options.priority,
@@ -63,7 +65,7 @@ attempt_result attempt(client& c, const elect_options& options, const std::stop_
 run_kind to_lead(const elect_options& options) {
     return {.attempt =
                 [&options](client& c, std::stop_token stop, const place_listener&) {
-                    return without_throwing([&] { return attempt(c, options, stop); });
+                    return without_throwing([&] { return attempt_election(c, options, stop); });
                 },
             .name = "leadership",
             .gained = "elected",

@@ -17,7 +17,7 @@ namespace latchkey::cli {
 namespace {
 
 /// Options may end with "--" before the PATH.
-std::string take_path(std::vector<std::string>& operands) {
+std::string take_election_path(std::vector<std::string>& operands) {
     if (!operands.empty() && operands.front() == "--") {
         operands.erase(operands.begin());
     }
@@ -91,7 +91,7 @@ std::variant<elect_options, help_text> parse_elect_options(
     if (parser.version()) {
         return help_text{version_line()};
     }
-    options.path = take_path(operands);
+    options.path = take_election_path(operands);
     options.command = command_from(std::move(operands), environment);
     if (options.follow) {
         check_follow(options, id, data, priority);

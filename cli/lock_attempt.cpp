@@ -140,10 +140,10 @@ private:
     hold hold_;
 };
 
-attempt_result attempt(client& c,
-                       const lock_options& options,
-                       const std::stop_token& stop,
-                       place_listener reserved) {
+attempt_result attempt_lock(client& c,
+                            const lock_options& options,
+                            const std::stop_token& stop,
+                            place_listener reserved) {
     const auto begin = steady_clock::now();
     const lock wanted = lock_of(c, options);
     if (!c.wait_connected(connect_limit(options), stop)) {
@@ -173,7 +173,7 @@ run_kind to_lock(const lock_options& options) {
     return {.attempt =
                 [&options](client& c, std::stop_token stop, place_listener reserved) {
                     return without_throwing(
-                        [&] { return attempt(c, options, stop, std::move(reserved)); });
+                        [&] { return attempt_lock(c, options, stop, std::move(reserved)); });
                 },
             .is_try = options.try_only};
 }

@@ -39,7 +39,7 @@ void declare(option_parser& parser, raw_options& raw, lock_options& options) {
     parser.flag("-n,--nb,--nonblock", options.try_only);
 }
 
-void take_path(arguments& operands, lock_options& options) {
+void take_lock_path(arguments& operands, lock_options& options) {
     if (operands.empty()) {
         throw usage_error(
             "which lock? give its path, for example: latchkey lock /jobs/nightly -- CMD");
@@ -93,7 +93,7 @@ void read_operands(arguments operands,
     if (options.what == lock_options::kind::all) {
         take_paths(operands, options);
     } else if (!path_is_given) {
-        take_path(operands, options);
+        take_lock_path(operands, options);
     }
     options.command = command_from(std::move(operands), environment);
 }

@@ -24,7 +24,7 @@ struct resign_options : program_options {
     std::optional<std::string> to;
 };
 
-std::variant<resign_options, help_text> parse(const std::vector<std::string>& arguments) {
+std::variant<resign_options, help_text> parse_resign(const std::vector<std::string>& arguments) {
     option_parser parser("resign");
     program_words words;
     resign_options options;
@@ -74,7 +74,7 @@ int ask(const resign_options& options) {
 int resign_command(const std::vector<std::string>& arguments) {
     bool json = false;
     return exit_status_of(json, [&] {
-        const auto asked = parse(arguments);
+        const auto asked = parse_resign(arguments);
         if (const auto* help = std::get_if<help_text>(&asked)) {
             return print_help(*help);
         }

@@ -14,7 +14,7 @@ namespace {
 
 /// The most that a znode's name adds to the path of its directory: a slash, the GUID, the marker
 /// and the digits.
-constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_znode_name = 64;
 
 void check_apart(const std::vector<std::string>& paths) {
     const std::set<std::string_view> all(paths.begin(), paths.end());
@@ -36,7 +36,7 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
     std::vector<request> together;
     for (const std::string& path : as.directories()) {
         together.push_back(
-            request::create(core.chroot() + join_path(path, std::string(longest_name, 'n')),
+            request::create(core.chroot() + join_path(path, std::string(longest_znode_name, 'n')),
                             std::string(data, ' '),
                             create_mode::ephemeral_sequential,
                             as.access));

@@ -16,7 +16,7 @@ namespace {
 /// As many znodes, with their data, as one transaction has room for.
 constexpr std::uint32_t most_at_once = 100;
 
-permit_terms terms_of(const std::string& path, std::uint32_t limit) {
+permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
     if (limit == 0) {
         throw error(errc::invalid_argument, "a limit of 0 permits: nothing would ever be granted");
     }
@@ -29,7 +29,9 @@ permit_terms terms_of(const std::string& path, std::uint32_t limit) {
     return terms;
 }
 
-queue_recipe queue_of(const client_core& core, const std::string& path, mutex_options options) {
+queue_recipe lease_queue_of(const client_core& core,
+                            const std::string& path,
+                            mutex_options options) {
     check_path(path);
     return queue_recipe_of(
         core, path + "/locks", curator_semaphore_names, std::move(options), "permit");
@@ -77,7 +79,7 @@ curator_semaphore::curator_semaphore(client& c,
                                      mutex_options options) {
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
-        core, queue_of(*core, path, std::move(options)), terms_of(path, limit));
+        core, lease_queue_of(*core, path, std::move(options)), lease_terms_of(path, limit));
 }
 
 curator_semaphore::~curator_semaphore() {

@@ -21,7 +21,7 @@ void check_count(std::uint32_t permits, const char* what) {
     }
 }
 
-permit_terms terms_of(const std::string& path, std::optional<std::uint32_t> limit) {
+permit_terms permit_terms_of(const std::string& path, std::optional<std::uint32_t> limit) {
     permit_terms terms;
     terms.semaphore = path;
     terms.directory = path + "/permits";
@@ -29,7 +29,9 @@ permit_terms terms_of(const std::string& path, std::optional<std::uint32_t> limi
     return terms;
 }
 
-queue_recipe queue_of(const client_core& core, const std::string& path, mutex_options options) {
+queue_recipe permit_queue_of(const client_core& core,
+                             const std::string& path,
+                             mutex_options options) {
     check_path(path);
     return queue_recipe_of(core, path + "/queue", semaphore_names, std::move(options), "permit");
 }
@@ -79,13 +81,14 @@ semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_opt
     check_count(limit, "a limit");
     const auto core = client_core::of(c);
     impl_ = std::make_shared<impl>(
-        core, queue_of(*core, path, std::move(options)), terms_of(path, limit));
+        core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, limit));
 }
 
 semaphore::semaphore(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
-        core, queue_of(*core, path, std::move(options)), terms_of(path, std::nullopt));
+    impl_ = std::make_shared<impl>(core,
+                                   permit_queue_of(*core, path, std::move(options)),
+                                   permit_terms_of(path, std::nullopt));
 }
 
 semaphore::~semaphore() {

@@ -10,7 +10,7 @@
 namespace latchkey::testing {
 namespace {
 
-[[noreturn]] void refused(const std::string& path, result_code code) {
+[[noreturn]] void throw_refused(const std::string& path, result_code code) {
     const std::string what = "ensemble: " + path;
     switch (code) {
         case result_code::no_node:
@@ -29,7 +29,7 @@ namespace {
 reply demand(model::leader& l, const request& r) {
     reply answer = l.operate(r);
     if (!answer.ok()) {
-        refused(r.path, answer.code);
+        throw_refused(r.path, answer.code);
     }
     return answer;
 }
@@ -37,7 +37,7 @@ reply demand(model::leader& l, const request& r) {
 const model::znode& existing(model::leader& l, const std::string& path) {
     const model::znode* const node = l.proposed().find(path);
     if (node == nullptr) {
-        refused(path, result_code::no_node);
+        throw_refused(path, result_code::no_node);
     }
     return *node;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_path = 1024;
 
-std::string hex(const char* format, unsigned value) {
+std::string formatted(const char* format, unsigned value) {
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), format, value);
     return text.data();
@@ -33,20 +33,22 @@ std::string character_problem(std::string_view path) {
     while (!path.empty()) {
         const code_point c = decode_utf8(path);
         if (!c.valid) {
-            return "is not UTF-8 (byte " + hex("0x%02X", static_cast<unsigned>(c.value)) + ")";
+            return "is not UTF-8 (byte " + formatted("0x%02X", static_cast<unsigned>(c.value)) +
+                   ")";
         }
         if (is_control(c.value)) {
-            return "has the control character " + hex("U+%04X", c.value) +
+            return "has the control character " + formatted("U+%04X", c.value) +
                    ": use printable characters";
         }
         // ZooKeeper refuses the private use area and the specials as well (PathUtils.validatePath).
         // It looks at UTF-16, so it also refuses every character that needs a surrogate pair there.
         if (is_noncharacter(c.value) || (c.value >= 0xE000 && c.value <= 0xF8FF) ||
             c.value >= 0xFFF0) {
-            return "has " + hex("U+%04X", c.value) + ", which ZooKeeper does not allow";
+            return "has " + formatted("U+%04X", c.value) + ", which ZooKeeper does not allow";
         }
         if (is_deceptive(c.value)) {
-            return "has the invisible or direction-changing character " + hex("U+%04X", c.value);
+            return "has the invisible or direction-changing character " +
+                   formatted("U+%04X", c.value);
         }
         path.remove_prefix(c.length);
     }

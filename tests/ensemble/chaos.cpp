@@ -1,6 +1,5 @@
 #include "chaos.hpp"
 
-#include <latchkey/boottime_clock.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
@@ -8,6 +7,7 @@
 #include "call/blocking_read.hpp"
 #include "calm.hpp"
 #include "chaos_faults.hpp"
+#include "chaos_turns.hpp"
 #include "chaos_workers.hpp"
 #include "client/client_core.hpp"
 #include "eventually.hpp"
@@ -36,16 +36,12 @@ using std::chrono::milliseconds;
 
 namespace {
 
-nanoseconds now() {
-    return boottime_clock::now().time_since_epoch();
-}
-
 /// What to add to the wall clock to get the clock of histories.
 nanoseconds wall_offset() {
-    const nanoseconds before = now();
+    const nanoseconds before = boottime_now();
     timespec wall{};
     ::clock_gettime(CLOCK_REALTIME, &wall);
-    const nanoseconds after = now();
+    const nanoseconds after = boottime_now();
     return before + (after - before) / 2 - std::chrono::seconds(wall.tv_sec) -
            nanoseconds(wall.tv_nsec);
 }
@@ -103,21 +99,22 @@ public:
 
     chaos_outcome run() {
         chaos_outcome result;
-        const nanoseconds begin = now();
+        const nanoseconds begin = boottime_now();
         const nanoseconds offset = wall_offset();
-        while (now() - begin < options_.duration && result.trouble.empty()) {
-            result.trouble =
-                storm(std::min<nanoseconds>(options_.storm, options_.duration - (now() - begin)));
+        while (boottime_now() - begin < options_.duration && result.trouble.empty()) {
+            result.trouble = storm(std::min<nanoseconds>(
+                options_.storm, options_.duration - (boottime_now() - begin)));
             quiet();
-            progress_ << std::chrono::duration_cast<std::chrono::seconds>(now() - begin).count()
-                      << " s, " << register_.accesses().size() << " accesses, "
-                      << diary_.all().size() << " faults" << std::endl;
+            progress_
+                << std::chrono::duration_cast<std::chrono::seconds>(boottime_now() - begin).count()
+                << " s, " << register_.accesses().size() << " accesses, " << diary_.all().size()
+                << " faults" << std::endl;
         }
         workers_.drain();
         wait_until_empty();
-        end_ = now();
+        end_ = boottime_now();
         result.trouble += workers_.end();
-        result.duration = std::chrono::duration_cast<milliseconds>(now() - begin);
+        result.duration = std::chrono::duration_cast<milliseconds>(boottime_now() - begin);
         judge(offset, result);
         return result;
     }

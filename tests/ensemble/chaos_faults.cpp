@@ -1,6 +1,6 @@
 #include "chaos_faults.hpp"
 
-#include <latchkey/boottime_clock.hpp>
+#include "chaos_turns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,14 +11,6 @@ namespace latchkey::test {
 
 using namespace std::chrono_literals;
 using history::nanoseconds;
-
-namespace {
-
-nanoseconds now() {
-    return boottime_clock::now().time_since_epoch();
-}
-
-}  // namespace
 
 bool wait_for(const std::stop_token& stop, std::chrono::milliseconds time) {
     std::mutex mutex;
@@ -68,12 +60,12 @@ worker_faults::worker_faults(chaos_workers& workers,
       dice_(seed) {}
 
 void worker_faults::run(const std::stop_token& stop) {
-    nanoseconds next = now();
+    nanoseconds next = boottime_now();
     while (!stop.stop_requested()) {
-        mend_what_is_due(now());
-        if (now() >= next) {
+        mend_what_is_due(boottime_now());
+        if (boottime_now() >= next) {
             break_something();
-            next = now() + dice_.between(100ms, timeout_ / 2);
+            next = boottime_now() + dice_.between(100ms, timeout_ / 2);
         }
         wait_for(stop, 20ms);
     }
@@ -113,14 +105,14 @@ void worker_faults::break_something() {
 void worker_faults::do_to(std::size_t place, fault what) {
     using direction = tcp_proxy::direction;
     using ending = tcp_proxy::ending;
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     std::chrono::milliseconds duration = dice_.around(timeout_);
     const direction way = dice_.below(2) == 0 ? direction::to_server : direction::to_client;
     const ending how = dice_.below(2) == 0 ? ending::fin : ending::rst;
     switch (what) {
         case fault::kill:
             workers_.kill(place);
-            diary_.note({"kill of a worker", begin, now(), workers_.number(place), true});
+            diary_.note({"kill of a worker", begin, boottime_now(), workers_.number(place), true});
             duration = dice_.between(0ms, timeout_);
             break;
         case fault::stop:
@@ -187,7 +179,7 @@ void worker_faults::mend(const broken& b) {
         proxy->delay(0ms);
         proxy->pass();
     }
-    diary_.note({names.at(static_cast<std::size_t>(b.what)), b.begin, now(), number});
+    diary_.note({names.at(static_cast<std::size_t>(b.what)), b.begin, boottime_now(), number});
 }
 
 }  // namespace latchkey::test

@@ -1,6 +1,5 @@
-#include <latchkey/boottime_clock.hpp>
-
 #include "chaos_faults.hpp"
+#include "chaos_turns.hpp"
 
 #include <array>
 #include <utility>
@@ -10,13 +9,7 @@ namespace latchkey::test {
 using namespace std::chrono_literals;
 using history::nanoseconds;
 
-namespace {
-
-nanoseconds now() {
-    return boottime_clock::now().time_since_epoch();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 server_faults::server_faults(real_ensemble& servers,
                              fault_diary& diary,
@@ -61,12 +54,12 @@ int server_faults::chosen(bool leader) {
 /// It lasts until all serve again; what follows from it may last a little longer.
 void server_faults::mend(std::string kind, nanoseconds begin, bool killed) {
     servers_.mend();
-    diary_.note({std::move(kind), begin, now(), std::nullopt, killed});
+    diary_.note({std::move(kind), begin, boottime_now(), std::nullopt, killed});
 }
 
 void server_faults::kill(const std::stop_token& stop, bool leader) {
     const int server = chosen(leader);
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     servers_.kill(server);
     wait_for(stop, dice_.between(0ms, timeout_ * 2));
     mend(leader ? "kill of the leader" : "kill of a follower", begin, true);
@@ -74,7 +67,7 @@ void server_faults::kill(const std::stop_token& stop, bool leader) {
 
 void server_faults::pause(const std::stop_token& stop, bool leader) {
     const int server = chosen(leader);
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     servers_.pause(server);
     wait_for(stop, dice_.around(timeout_));
     mend(leader ? "pause of the leader" : "pause of a follower", begin, false);
@@ -84,7 +77,7 @@ void server_faults::cut_off(const std::stop_token& stop, bool leader) {
     static constexpr std::array who{
         server_links::told::nobody, server_links::told::the_server, server_links::told::the_others};
     const int server = chosen(leader);
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     servers_.links().isolate(server, who.at(static_cast<std::size_t>(dice_.below(who.size()))));
     wait_for(stop, dice_.around(timeout_));
     mend(leader ? "leader cut off" : "follower cut off", begin, false);
@@ -93,7 +86,7 @@ void server_faults::cut_off(const std::stop_token& stop, bool leader) {
 void server_faults::stall_one_way(const std::stop_token& stop) {
     const int from = 1 + dice_.below(3);
     const int to = 1 + (from + dice_.below(2)) % 3;
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     servers_.links().stall(from, to);
     wait_for(stop, dice_.around(timeout_));
     mend("one way between servers", begin, false);
@@ -102,7 +95,7 @@ void server_faults::stall_one_way(const std::stop_token& stop) {
 void server_faults::take_the_majority(const std::stop_token& stop) {
     const int spared = 1 + dice_.below(3);
     const bool killed = dice_.below(2) == 0;
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     for (int server = 1; server <= servers_.size(); ++server) {
         if (server == spared) {
             continue;
@@ -118,7 +111,7 @@ void server_faults::take_the_majority(const std::stop_token& stop) {
 }
 
 void server_faults::restart_in_turn(const std::stop_token& stop) {
-    const nanoseconds begin = now();
+    const nanoseconds begin = boottime_now();
     for (int server = 1; server <= servers_.size() && !stop.stop_requested(); ++server) {
         servers_.restart(server);
     }

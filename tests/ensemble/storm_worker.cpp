@@ -108,12 +108,12 @@ void run(const storm_order& o) {
         throw std::runtime_error(zk.trouble());
     }
     locks shared = make_locks(zk, o);
-    std::vector<std::vector<held_interval>> histories(static_cast<std::size_t>(o.threads));
+    std::vector<std::vector<held_interval>> by_thread(static_cast<std::size_t>(o.threads));
     std::exception_ptr failure;
     std::mutex failure_guard;
     {
         std::vector<std::jthread> threads;
-        for (auto& history : histories) {
+        for (auto& history : by_thread) {
             threads.emplace_back([&, seed = std::random_device()()] {
                 try {
                     work(zk, o.shared_objects ? &shared : nullptr, o, seed, history);
@@ -127,7 +127,7 @@ void run(const storm_order& o) {
     if (failure) {
         std::rethrow_exception(failure);
     }
-    write_history(histories, o.history);
+    write_history(by_thread, o.history);
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ enum class ending : std::uint8_t { completed, refused, stopped, closed, connecti
 
 class CapturesOf : public ::testing::TestWithParam<std::tuple<form, ending>> {};
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<form, ending>>& p) {
+std::string name_of_form_and_ending(const ::testing::TestParamInfo<std::tuple<form, ending>>& p) {
     constexpr std::array<const char*, 5> names{
         "Completed", "Refused", "Stopped", "Closed", "ConnectionLost"};
     const auto& [f, e] = p.param;
@@ -267,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(A,
                                                               ending::stopped,
                                                               ending::closed,
                                                               ending::connection_lost)),
-                         &name_of);
+                         &name_of_form_and_ending);
 
 // A destructor of the user's that blocks would stop every client of the process.
 TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {

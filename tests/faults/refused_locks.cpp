@@ -17,8 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ensemble;
 
-constexpr auto for_ever = std::chrono::nanoseconds::max();
-
 struct attempt {
     bool done = false;
     hold granted;

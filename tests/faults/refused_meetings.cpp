@@ -19,8 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto for_ever = std::chrono::nanoseconds::max();
-
 // ---- barrier ----
 
 /// What barrier::set() and remove() wait for, which a stepped ensemble lets nobody do.

@@ -2,11 +2,14 @@
 
 #include <latchkey/ensemble.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
 
 namespace latchkey::test {
+
+inline constexpr auto for_ever = std::chrono::nanoseconds::max();
 
 /// One use of a recipe, on a stepped ensemble, by a client whose requests the servers refuse from
 /// begin() on.

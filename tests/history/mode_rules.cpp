@@ -9,10 +9,6 @@ namespace {
 
 using rule = violation::rule;
 
-void add(verdict& v, rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
-}
-
 bool exclude(lock_mode one, lock_mode other) {
     return one == lock_mode::exclusive || other == lock_mode::exclusive ||
            (one == lock_mode::upgrade && other == lock_mode::upgrade);

@@ -8,10 +8,6 @@ namespace {
 
 using rule = violation::rule;
 
-void add(verdict& v, rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
-}
-
 /// As the servers have it.
 void check_taken(const evidence& e, const queue& permits, verdict& v) {
     for (const participant& p : permits) {

@@ -67,6 +67,10 @@ private:
     std::map<int, const disturbance*> deaths_;
 };
 
+inline void add(verdict& v, violation::rule which, std::string text) {
+    v.violations.push_back({which, std::move(text)});
+}
+
 /// Whether it was valid when acquire() had returned, as its holder saw it.
 [[nodiscard]] bool believed(const turn& granted);
 /// When its holder saw it valid for the last time.

@@ -9,10 +9,6 @@ namespace {
 
 using rule = violation::rule;
 
-void add(verdict& v, rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
-}
-
 void check_belief_of(const evidence& e, const turn& t, verdict& v) {
     const participant* own = nullptr;  // the first that went
     for (const participant* p : e.granted_znodes(t)) {

@@ -12,10 +12,6 @@ namespace {
 
 using rule = violation::rule;
 
-void add(verdict& v, rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
-}
-
 /// The data of an election's path, as it was written.
 struct record {
     std::int64_t session = 0;
@@ -50,7 +46,7 @@ std::map<std::string, records> records_of(const evidence& e) {
 
 /// A token is the creation of the leader's znode; or a write of the record while the znode was
 /// there, by its session or by a leader that named it as its successor.
-bool token_fits(const turn& t, const participant& own, const records& written) {
+bool term_token_fits(const turn& t, const participant& own, const records& written) {
     if (t.token == own.born_zxid) {
         return true;
     }
@@ -73,7 +69,7 @@ void check_tokens_of(const evidence& e,
         const participant* own = e.granted_znode(*t);
         if (own == nullptr) {
             add(v, rule::token, e.name(*t) + " leads with a znode that nobody created");
-        } else if (!token_fits(*t, *own, written)) {
+        } else if (!term_token_fits(*t, *own, written)) {
             add(v, rule::token, e.name(*t) + " has a token that is no write for it");
         } else if (believed(*t) && own->session != t->session) {
             add(v, rule::token, e.name(*t) + " has a znode of another session");
@@ -87,7 +83,7 @@ void check_tokens_of(const evidence& e,
 
 /// Whoever was let in behind a leader has its number, and is younger: ahead of all others all the
 /// same.
-void check_order_in(const evidence& e, const queue& all, verdict& v) {
+void check_terms_order(const evidence& e, const queue& all, verdict& v) {
     std::vector<const participant*> by_place;
     for (const participant& p : all) {
         by_place.push_back(&p);
@@ -144,7 +140,7 @@ void check_terms(const evidence& e, verdict& v) {
     const auto written = records_of(e);
     for (const auto& [lock, turns] : e.grants()) {
         check_tokens_of(e, turns, written.at(lock), v);
-        check_order_in(e, e.queues().at(queue_directory(e.all().laid_out, lock)), v);
+        check_terms_order(e, e.queues().at(queue_directory(e.all().laid_out, lock)), v);
         for (const turn* t : turns) {
             check_told(e, *t, v);
             count_what_befell(e, *t, v);

@@ -31,10 +31,6 @@ std::chrono::milliseconds duration() {
     return std::chrono::seconds(asked == nullptr ? 2 : std::max(1, std::atoi(asked)));
 }
 
-std::int64_t now() {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
 /// A number in a file, which loses additions unless those who add take turns.
 class counter {
 public:

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <optional>
@@ -24,6 +25,10 @@
 namespace latchkey::test {
 
 using namespace std::chrono_literals;
+
+inline std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
 
 /// Programs in other languages, on real servers and a path of their own. Those that are asked for
 /// are started.

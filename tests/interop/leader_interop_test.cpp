@@ -18,10 +18,6 @@ namespace {
 
 using testing::ElementsAre;
 
-std::int64_t now() {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
 /// In the order in which they would lead.
 std::vector<std::string> ids(client& c, const std::string& path) {
     catch_up(c);

@@ -17,7 +17,7 @@
 namespace latchkey::simulation {
 namespace {
 
-constexpr std::size_t guid_length = 36;
+constexpr std::size_t guid_characters = 36;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ std::string leader_recipe::victim(stage& s, const participant& p) const {
     constexpr std::string_view before = "_c_";
     if (p.attempt.starts_with(before) && s.what.preferring > 0 && s.random.chance(0.3)) {
         const std::string peers = p.directory + "-peers";
-        const std::string guid = p.attempt.substr(before.size(), guid_length);
+        const std::string guid = p.attempt.substr(before.size(), guid_characters);
         for (const std::string& mailbox : s.servers.children(peers)) {
             if (mailbox.ends_with(guid)) {
                 return peers + '/' + mailbox;

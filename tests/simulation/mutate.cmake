@@ -31,6 +31,7 @@ function(latchkey_mutate target)
         PRIVATE "${PROJECT_SOURCE_DIR}/include" "${arg_COPY}/src" "${arg_COPY}/recipes")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1 -g1>)
     target_precompile_headers(${target} PRIVATE ${LATCHKEY_PRECOMPILED})
+    latchkey_compile_together(${target})
     target_link_libraries(${target}
         PUBLIC Boost::thread Boost::chrono
         PRIVATE latchkey_build nlohmann_json::nlohmann_json)

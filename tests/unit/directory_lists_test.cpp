@@ -14,7 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using kind = request::kind;
 
 class DirectoryLists : public ::testing::Test {
 protected:
@@ -53,7 +52,7 @@ protected:
 TEST_F(DirectoryLists, AreSentAtOnce) {
     ask("a", "/d");
     ASSERT_THAT(sent, SizeIs(1));
-    EXPECT_EQ(sent[0].what.what, kind::children);
+    EXPECT_EQ(sent[0].what.what, request::kind::children);
     EXPECT_EQ(sent[0].what.path, "/d");
     EXPECT_THAT(told, ElementsAre("a sent"));
     answer(0, "x");

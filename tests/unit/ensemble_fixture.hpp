@@ -19,10 +19,6 @@ using ensemble = latchkey::testing::ensemble;
 using operation = ensemble::operation;
 using when = ensemble::when;
 
-constexpr auto plain = create_mode::persistent;
-constexpr auto ephemeral = create_mode::ephemeral;
-constexpr auto numbered = create_mode::persistent_sequential;
-
 inline ensemble::options stepped_options(std::uint64_t seed = 1) {
     ensemble::options how;
     how.mode = ensemble::mode::stepped;

@@ -21,9 +21,9 @@ std::string name_of(const std::string& brief) {
            std::string(10 - number.size(), '0') + number;
 }
 
-queue_verdict decided(const std::vector<std::string>& briefs,
-                      const std::string& own,
-                      queue_rule rule) {
+queue_verdict decided_by(const std::vector<std::string>& briefs,
+                         const std::string& own,
+                         queue_rule rule) {
     std::vector<std::string> names;
     for (const std::string& b : briefs) {
         names.push_back(name_of(b));
@@ -46,7 +46,7 @@ class ReadWriteQueue : public ::testing::TestWithParam<read_write_case> {};
 
 TEST_P(ReadWriteQueue, Decides) {
     const read_write_case& c = GetParam();
-    const queue_verdict v = decided(c.queue, c.own, c.rule);
+    const queue_verdict v = decided_by(c.queue, c.own, c.rule);
     EXPECT_EQ(v.what, c.what);
     EXPECT_EQ(v.blocker, *c.blocker == 0 ? std::string() : name_of(c.blocker));
     EXPECT_EQ(v.ahead, c.ahead);

@@ -21,6 +21,11 @@
 
 namespace latchkey::test {
 
+inline constexpr auto plain = create_mode::persistent;
+inline constexpr auto numbered = create_mode::persistent_sequential;
+inline constexpr auto ephemeral = create_mode::ephemeral;
+inline constexpr auto ephemeral_numbered = create_mode::ephemeral_sequential;
+
 /// One client program, as far as its session's surroundings go.
 class contract_client {
 public:

@@ -8,7 +8,6 @@
 namespace latchkey::test {
 namespace {
 
-constexpr auto plain = create_mode::persistent;
 const session_options::identity alice{"digest", "alice:secret"};
 const session_options::identity bob{"digest", "bob:secret"};
 

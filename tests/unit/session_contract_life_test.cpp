@@ -13,9 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-constexpr auto ephemeral = create_mode::ephemeral;
-constexpr auto ephemeral_numbered = create_mode::ephemeral_sequential;
-
 std::string number(int i) {
     return std::to_string(i);
 }

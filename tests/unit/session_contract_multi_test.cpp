@@ -11,10 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-constexpr auto plain = create_mode::persistent;
-constexpr auto ephemeral = create_mode::ephemeral;
-constexpr auto numbered = create_mode::persistent_sequential;
-
 std::vector<result_code> codes(const reply& r) {
     std::vector<result_code> all;
     for (const reply& result : r.results) {

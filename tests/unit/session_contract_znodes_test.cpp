@@ -13,10 +13,6 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr auto plain = create_mode::persistent;
-constexpr auto ephemeral = create_mode::ephemeral;
-constexpr auto numbered = create_mode::persistent_sequential;
-
 TEST_P(SessionContract, ACreatedZnodeHoldsItsData) {
     const reply made = main_->ask(create(at("a"), plain, "data"));
     EXPECT_EQ(made.code, result_code::ok);
