@@ -3,12 +3,12 @@
 #include <latchkey/error.hpp>
 
 #include "auth_file.hpp"
-#include "command_run.hpp"
 #include "exit_status.hpp"
 #include "output.hpp"
 #include "process_tree.hpp"
 #include "signals.hpp"
 #include "status_output.hpp"
+#include "supervised_run.hpp"
 #include "supervisor.hpp"
 #include "text/escape.hpp"
 #include "usage_error.hpp"
@@ -71,7 +71,8 @@ int run_command(const run_options& options, const run_kind& what) {
         }
         command.emplace(options.command, arriving);
     }
-    return command_run(options, how, what, arriving, command ? &*command : nullptr, told).execute();
+    return supervised_run(options, how, what, arriving, command ? &*command : nullptr, told)
+        .execute();
 }
 
 }  // namespace latchkey::cli

@@ -1,4 +1,4 @@
-#include "command_run.hpp"
+#include "supervised_run.hpp"
 
 #include "duration_text.hpp"
 #include "exit_status.hpp"
@@ -35,12 +35,12 @@ std::string lines_of(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-command_run::command_run(const run_options& options,
-                         const client_options& how,
-                         const run_kind& what,
-                         const signals& arriving,
-                         supervisor* command,
-                         const status_output& told)
+supervised_run::supervised_run(const run_options& options,
+                               const client_options& how,
+                               const run_kind& what,
+                               const signals& arriving,
+                               supervisor* command,
+                               const status_output& told)
     : options_(options),
       undertaking_(what),
       signals_(arriving),
@@ -50,7 +50,7 @@ command_run::command_run(const run_options& options,
     ::sigemptyset(&forwarded_);
 }
 
-int command_run::execute() {
+int supervised_run::execute() {
     journal_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
     connection_.emplace(client_, inbox_, journal_);
     try {
@@ -68,7 +68,7 @@ int command_run::execute() {
 }
 
 /// Before this object releases the lock.
-void command_run::abandon() noexcept {
+void supervised_run::abandon() noexcept {
     if (phase_ == phase::running) {
         supervisor_->end();
         kill_orphans();
@@ -76,7 +76,7 @@ void command_run::abandon() noexcept {
     cancel_.request_stop();
 }
 
-void command_run::serve_events() {
+void supervised_run::serve_events() {
     while (!status_) {
         const auto now = restart_backoff::clock::now();
         if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
@@ -89,7 +89,7 @@ void command_run::serve_events() {
     }
 }
 
-void command_run::begin_attempt() {
+void supervised_run::begin_attempt() {
     phase_ = phase::waiting;
     cancel_ = std::stop_source();
     waiting_.emplace([this, stop = cancel_.get_token()] {
@@ -99,7 +99,7 @@ void command_run::begin_attempt() {
     });
 }
 
-void command_run::poll_events() {
+void supervised_run::poll_events() {
     std::array<pollfd, 3> fds{{{signals_.fd(), POLLIN, 0},
                                {inbox_.fd(), POLLIN, 0},
                                {supervisor_ != nullptr ? supervisor_->fd() : -1, POLLIN, 0}}};
@@ -120,7 +120,7 @@ void command_run::poll_events() {
     }
 }
 
-int command_run::poll_limit() const {
+int supervised_run::poll_limit() const {
     using std::chrono::milliseconds;
     switch (phase_) {
         case phase::pausing: {
@@ -137,7 +137,7 @@ int command_run::poll_limit() const {
     }
 }
 
-void command_run::on_signal(int signal) {
+void supervised_run::on_signal(int signal) {
     if (phase_ == phase::running) {
         ::sigaddset(&forwarded_, signal);
         supervisor_->forward(signal);
@@ -163,7 +163,7 @@ void command_run::on_signal(int signal) {
     }
 }
 
-void command_run::on_place(const place& p) {
+void supervised_run::on_place(const place& p) {
     if (p.position == 0) {
         return;  // "acquired" says it
     }
@@ -174,7 +174,7 @@ void command_run::on_place(const place& p) {
         {{"node", escaped(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
 }
 
-void command_run::on_attempt(attempt_result result) {
+void supervised_run::on_attempt(attempt_result result) {
     tenure_ = std::move(result.granted);
     if (cancelled_by_ != 0) {
         finish(exit_status::of_signal(cancelled_by_));
@@ -204,7 +204,7 @@ void command_run::on_attempt(attempt_result result) {
     wanted_.emplace(tenure_->wanted(), [this] { inbox_.post([this] { on_wanted(); }); });
 }
 
-void command_run::start_command() {
+void supervised_run::start_command() {
     phase_ = phase::running;
     pauses_.begun(restart_backoff::clock::now());
     ::sigemptyset(&forwarded_);
@@ -218,7 +218,7 @@ void command_run::start_command() {
                      grace_within(options_, client_.session_timeout()));
 }
 
-void command_run::show_tenure() {
+void supervised_run::show_tenure() {
     phase_ = phase::holding;
     const auto token = tenure_->token();
     std::string text;
@@ -238,7 +238,7 @@ void command_run::show_tenure() {
 // ---- the end of a tenure ----
 
 /// Releases. What was posted about it before finds that there is none.
-void command_run::give_up_tenure() {
+void supervised_run::give_up_tenure() {
     loss_.reset();
     wanted_.reset();
     if (tenure_) {
@@ -248,7 +248,7 @@ void command_run::give_up_tenure() {
 }
 
 /// With `pause` what has ended is not begun again at once.
-void command_run::end_tenure(int status, bool pause) {
+void supervised_run::end_tenure(int status, bool pause) {
     if (!undertaking_.repeats) {
         finish(status);
         return;
@@ -263,7 +263,7 @@ void command_run::end_tenure(int status, bool pause) {
     }
 }
 
-void command_run::renew_deadline() {
+void supervised_run::renew_deadline() {
     // A lost hold answers with the past, so a late event costs nothing.
     const auto deadline = tenure_->valid_until();
     if (deadline != deadline_) {
@@ -272,7 +272,7 @@ void command_run::renew_deadline() {
     }
 }
 
-void command_run::on_loss() {
+void supervised_run::on_loss() {
     if (phase_ == phase::running) {
         supervisor_->end_now();
     } else if (phase_ == phase::holding) {
@@ -282,7 +282,7 @@ void command_run::on_loss() {
 }
 
 /// The command is told once, and takes the time that it needs.
-void command_run::on_wanted() {
+void supervised_run::on_wanted() {
     if (phase_ == phase::running) {
         journal_.event("wanted", "somebody else is to have it: ending the command");
         supervisor_->forward(SIGTERM);
@@ -292,7 +292,7 @@ void command_run::on_wanted() {
     }
 }
 
-void command_run::lost(const char* consequence) {
+void supervised_run::lost(const char* consequence) {
     if (!std::exchange(told_loss_, true)) {
         const auto why = tenure_->why_lost();
         journal_.error(fmt::format("{} {} {}{}",
@@ -305,7 +305,7 @@ void command_run::lost(const char* consequence) {
     }
 }
 
-void command_run::on_report(const supervisor_report& report) {
+void supervised_run::on_report(const supervisor_report& report) {
     using kind = supervisor_report::kind;
     switch (report.what) {
         case kind::started:
@@ -342,7 +342,7 @@ void command_run::on_report(const supervisor_report& report) {
     }
 }
 
-void command_run::command_ended(int wait_status) {
+void supervised_run::command_ended(int wait_status) {
     const int status = exit_status::of_command(wait_status);
     journal_.event("ended",
                    WIFSIGNALED(wait_status)
@@ -361,7 +361,7 @@ void command_run::command_ended(int wait_status) {
 }
 
 /// Whether a signal that latchkey got, and passed on, was meant to end them both.
-bool command_run::asked_to_end(int wait_status) const {
+bool supervised_run::asked_to_end(int wait_status) const {
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
         if (::sigismember(&forwarded_, signal) == 1) {
             return true;
@@ -370,7 +370,7 @@ bool command_run::asked_to_end(int wait_status) const {
     return WIFSIGNALED(wait_status) && ::sigismember(&forwarded_, WTERMSIG(wait_status)) == 1;
 }
 
-void command_run::supervisor_died() {
+void supervised_run::supervisor_died() {
     journal_.error("the supervising process was killed; ending the command");
     kill_orphans();
     if (phase_ == phase::waiting) {
@@ -380,11 +380,11 @@ void command_run::supervisor_died() {
 }
 
 /// Of a supervisor that was killed.
-void command_run::kill_orphans() const {
+void supervised_run::kill_orphans() const {
     kill_descendants([this](int left) { cannot_kill(left); });
 }
 
-void command_run::cannot_kill(int processes) const {
+void supervised_run::cannot_kill(int processes) const {
     journal_.error(
         fmt::format("{} of the command's processes survive SIGKILL so far; waiting", processes));
 }

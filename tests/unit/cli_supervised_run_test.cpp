@@ -1,5 +1,5 @@
 #include "cli_supervisor_fixture.hpp"
-#include "command_run.hpp"
+#include "supervised_run.hpp"
 
 #include <functional>
 #include <memory>
@@ -40,7 +40,7 @@ private:
     boottime_clock::time_point end_ = boottime_clock::now() + 1h;
 };
 
-class CommandRun : public supervisor_fixture {
+class SupervisedRun : public supervisor_fixture {
 protected:
     /// Without servers: `granted` is there at once.
     static run_kind at_once(const std::function<std::unique_ptr<held_resource>()>& granted) {
@@ -50,7 +50,7 @@ protected:
     }
 };
 
-TEST_F(CommandRun, ThatFailsReleasesWhenTheCommandIsDead) {
+TEST_F(SupervisedRun, ThatFailsReleasesWhenTheCommandIsDead) {
     bool released = false;
     const auto no_memory = [&] {
         if (exists("stray") && exists("main")) {
@@ -71,7 +71,7 @@ TEST_F(CommandRun, ThatFailsReleasesWhenTheCommandIsDead) {
     const status_output told(false, false);
     EXPECT_THROW(
         static_cast<void>(
-            command_run(options, client_options{}, what, arriving_, &command, told).execute()),
+            supervised_run(options, client_options{}, what, arriving_, &command, told).execute()),
         std::bad_alloc);
     EXPECT_TRUE(released);
 }

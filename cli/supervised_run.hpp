@@ -24,17 +24,17 @@ namespace latchkey::cli {
 /// it run (or just holds), and reacts to signals, loss and the command's end; begins again if that
 /// is what it is to do. Everything happens on the thread that calls execute(); each attempt has a
 /// thread of its own.
-class command_run {
+class supervised_run {
 public:
     /// `command` is null to hold without one. All must outlive this object.
-    command_run(const run_options& options,
-                const client_options& how,
-                const run_kind& what,
-                const signals& arriving,
-                supervisor* command,
-                const status_output& told);
-    command_run(const command_run&) = delete;
-    command_run& operator=(const command_run&) = delete;
+    supervised_run(const run_options& options,
+                   const client_options& how,
+                   const run_kind& what,
+                   const signals& arriving,
+                   supervisor* command,
+                   const status_output& told);
+    supervised_run(const supervised_run&) = delete;
+    supervised_run& operator=(const supervised_run&) = delete;
 
     /// The exit status. Throws latchkey::error if the servers or options are not usable.
     [[nodiscard]] int execute();
