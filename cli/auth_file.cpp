@@ -1,7 +1,7 @@
 #include "auth_file.hpp"
 
+#include "exit_status.hpp"
 #include "text/escape.hpp"
-#include "usage_error.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 
 #include <latchkey/client.hpp>
 
-#include "program_options.hpp"
+#include "run_options.hpp"
 
 #include <string>
 #include <vector>

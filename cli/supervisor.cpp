@@ -1,6 +1,5 @@
 #include "supervisor.hpp"
 
-#include "supervisor_process.hpp"
 #include "terminal.hpp"
 
 #include <cerrno>

@@ -4,7 +4,7 @@
 
 #include "command_process.hpp"
 #include "signals.hpp"
-#include "supervisor_messages.hpp"
+#include "supervisor_process.hpp"
 
 #include <chrono>
 #include <optional>

@@ -4,7 +4,6 @@
 #include "exit_status.hpp"
 #include "kill_schedule.hpp"
 #include "process_tree.hpp"
-#include "supervisor_messages.hpp"
 
 #include <algorithm>
 #include <array>

@@ -118,7 +118,7 @@ TEST_F(ElectTransfer, LeadsAgainIfThereIsNobodyElse) {
     ASSERT_TRUE(all_can_be_asked({"only"}));
     const auto asked = resign({"--verbose"});
     EXPECT_EQ(asked->wait(), 0);
-    EXPECT_THAT(asked->err(), HasSubstr("hear of it"));
+    EXPECT_THAT(asked->err(), HasSubstr("was asked to hand over"));
     EXPECT_EQ(asked->out(), "");
     ASSERT_TRUE(eventually([&] { return lines_of(content_of(folder_ / "terms")).size() == 2; }));
     const auto terms = lines_of(content_of(folder_ / "terms"));
