@@ -1,7 +1,6 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "commands.hpp"
-#include "connection_report.hpp"
 #include "elect_options.hpp"
 #include "leader_monitor.hpp"
 #include "supervised_run.hpp"
@@ -51,18 +50,13 @@ std::optional<held_resource> lead(client& c,
     return held;
 }
 
-int monitor(const elect_options& options, const status_output& output) {
-    const signals arriving;
-    return leader_monitor(options, client_options_of(options, output), arriving, output).execute();
-}
-
 }  // namespace
 
 int elect_command(const std::vector<std::string>& arguments, status_output& output) {
     const auto options = parse_elect_options(arguments, environment_variable);
     output = status_output(options.verbose, options.json);
     if (options.follow) {
-        return monitor(options, output);
+        return leader_monitor(options, output).execute();
     }
     const run_kind what{.acquire = [&options](client& c,
                                               const std::stop_token& stop,
@@ -71,7 +65,7 @@ int elect_command(const std::vector<std::string>& arguments, status_output& outp
                         .acquired = "elected",
                         .released = "resigned",
                         .repeats = !options.once};
-    return run_supervised(options, what, output);
+    return supervised_run(options, what, output).execute();
 }
 
 }  // namespace latchkey::cli

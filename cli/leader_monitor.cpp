@@ -51,14 +51,10 @@ std::string json_of(const std::string& path, const std::optional<leader_info>& n
 
 }  // namespace
 
-leader_monitor::leader_monitor(const elect_options& options,
-                               const client_options& how,
-                               const signals& arriving,
-                               const status_output& output)
+leader_monitor::leader_monitor(const elect_options& options, const status_output& output)
     : options_(options),
-      signals_(arriving),
       output_(output),
-      client_(client::connect(options.servers, how)),
+      client_(client::connect(options.servers, client_options_of(options, output))),
       connection_(client_, queue_, output) {}
 
 int leader_monitor::execute() {

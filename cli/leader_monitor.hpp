@@ -18,11 +18,8 @@ namespace latchkey::cli {
 /// happens on the thread that calls execute(), except for the check of access.
 class leader_monitor {
 public:
-    /// All must outlive this object.
-    leader_monitor(const elect_options& options,
-                   const client_options& how,
-                   const signals& arriving,
-                   const status_output& output);
+    /// Both must outlive this object. Throws usage_error and latchkey::error.
+    leader_monitor(const elect_options& options, const status_output& output);
     leader_monitor(const leader_monitor&) = delete;
     leader_monitor& operator=(const leader_monitor&) = delete;
 
@@ -37,7 +34,7 @@ private:
     void finish(int status) { status_ = status_.value_or(status); }
 
     const elect_options& options_;
-    const signals& signals_;
+    const signals signals_;
     const status_output& output_;
 
     main_thread_queue queue_;

@@ -163,7 +163,7 @@ int lock_command(const std::vector<std::string>& arguments, status_output& outpu
             },
         .not_acquired_status = options.conflict_status,
         .is_try = options.try_only};
-    return run_supervised(options, what, output);
+    return supervised_run(options, what, output).execute();
 }
 
 }  // namespace latchkey::cli

@@ -18,19 +18,32 @@
 namespace latchkey::cli {
 
 supervised_run::supervised_run(const run_options& options,
-                               const client_options& how,
                                const run_kind& kind,
-                               const signals& arriving,
-                               supervisor* command,
                                const status_output& output)
     : options_(options),
       kind_(kind),
-      signals_(arriving),
-      supervisor_(command),
       output_(output),
-      client_(client::connect(options.servers, how)),
+      client_options_(client_options_of(options, output)),
+      supervisor_(fork_supervisor()),
+      client_(client::connect(options.servers, client_options_)),
       connection_(client_, queue_, output) {
     ::sigemptyset(&forwarded_);
+}
+
+std::unique_ptr<supervisor> supervised_run::fork_supervisor() const {
+    if (!options_.pass_auth) {
+        forget_credentials();
+    }
+    if (options_.command.empty()) {
+        return nullptr;
+    }
+    if (!sees_descendants()) {
+        output_.error(
+            "/proc does not show this process's children: processes that leave the command's "
+            "process group get no TERM and may be killed late; mount /proc");
+    }
+    adopt_orphans();  // the supervisor's, should it be killed
+    return std::make_unique<supervisor>(options_.command, signals_);
 }
 
 int supervised_run::execute() {
@@ -72,7 +85,7 @@ void supervised_run::serve_events() {
 void supervised_run::poll_events() {
     std::array<pollfd, 3> fds{{{signals_.fd(), POLLIN, 0},
                                {queue_.fd(), POLLIN, 0},
-                               {supervisor_ != nullptr ? supervisor_->fd() : -1, POLLIN, 0}}};
+                               {supervisor_ ? supervisor_->fd() : -1, POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), poll_limit());
     while (const int signal = signals_.read()) {
         on_signal(signal);
@@ -81,7 +94,7 @@ void supervised_run::poll_events() {
     if (phase_ == phase::acquiring && cancelled_by_ == 0) {
         connection_.report_trouble();
     }
-    while (supervisor_ != nullptr && !status_) {
+    while (supervisor_ && !status_) {
         const auto report = supervisor_->read();
         if (!report) {
             return;
@@ -158,7 +171,7 @@ void supervised_run::on_acquired() {
                   fmt::format("{} {}, token {}", kind_.acquired, node, held_->token),
                   {{"node", node}, {"token", held_->token}});
     loss_is_reported_ = false;
-    if (supervisor_ != nullptr) {
+    if (supervisor_) {
         start_command();
     } else {
         print_held();
@@ -369,26 +382,6 @@ void supervised_run::end_term(int status, bool pause) {
     } else {
         pauses_.skip(now);
     }
-}
-
-int run_supervised(const run_options& options, const run_kind& kind, const status_output& output) {
-    const auto how = client_options_of(options, output);
-    if (!options.pass_auth) {
-        forget_credentials();
-    }
-    const signals arriving;
-    adopt_orphans();  // the supervisor's, should it be killed
-    std::optional<supervisor> command;
-    if (!options.command.empty()) {
-        if (!sees_descendants()) {
-            output.error(
-                "/proc does not show this process's children: processes that leave the command's "
-                "process group get no TERM and may be killed late; mount /proc");
-        }
-        command.emplace(options.command, arriving);
-    }
-    return supervised_run(options, how, kind, arriving, command ? &*command : nullptr, output)
-        .execute();
 }
 
 }  // namespace latchkey::cli

@@ -76,19 +76,15 @@ struct run_kind {
     bool repeats = false;
 };
 
-/// One run of `latchkey lock` or `latchkey elect`: acquires, runs the command (or just holds), and
-/// reacts to signals, loss and the command's end. Begins again if the kind of run repeats.
-/// Everything happens on the thread that calls execute(); each attempt to acquire has a thread of
-/// its own.
+/// One run of `latchkey lock` or `latchkey elect`: acquires, runs the command, and reacts to
+/// signals, loss and the command's end. Without a command it prints what it acquired, and holds it.
+/// Begins again if the kind of run repeats. Everything happens on the thread that calls execute();
+/// each attempt to acquire has a thread of its own.
 class supervised_run {
 public:
-    /// `command` is null to hold without one. All must outlive this object.
-    supervised_run(const run_options& options,
-                   const client_options& how,
-                   const run_kind& kind,
-                   const signals& arriving,
-                   supervisor* command,
-                   const status_output& output);
+    /// All must outlive this object. To be made before the process has any thread: it forks the
+    /// supervisor, if there is a command to run. Throws usage_error and latchkey::error.
+    supervised_run(const run_options& options, const run_kind& kind, const status_output& output);
     supervised_run(const supervised_run&) = delete;
     supervised_run& operator=(const supervised_run&) = delete;
 
@@ -115,6 +111,7 @@ private:
     void on_command_end(int wait_status);
     void on_supervisor_death();
 
+    [[nodiscard]] std::unique_ptr<supervisor> fork_supervisor() const;
     void start_command();
     void print_held();
     [[nodiscard]] bool was_asked_to_end(int wait_status) const;
@@ -130,10 +127,11 @@ private:
 
     const run_options& options_;
     const run_kind& kind_;
-    const signals& signals_;
-    supervisor* supervisor_;
     const status_output& output_;
 
+    const client_options client_options_;
+    const signals signals_;
+    const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds
     main_thread_queue queue_;
     client client_;
     connection_report connection_;
@@ -151,11 +149,5 @@ private:
     boottime_clock::time_point deadline_{};
     restart_backoff pauses_;
 };
-
-/// Runs options.command while holding what `kind` acquires. Without a command it prints that, and
-/// holds it. Returns the exit status. To be called before the process has any thread.
-[[nodiscard]] int run_supervised(const run_options& options,
-                                 const run_kind& kind,
-                                 const status_output& output);
 
 }  // namespace latchkey::cli

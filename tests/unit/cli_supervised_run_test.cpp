@@ -1,3 +1,4 @@
+#include "auth_file.hpp"
 #include "cli_supervisor_fixture.hpp"
 #include "supervised_run.hpp"
 
@@ -46,11 +47,9 @@ TEST_F(SupervisedRun, ThatFailsReleasesWhenTheCommandIsDead) {
     const run_kind at_once{.acquire = [&](client&, const std::stop_token&, const place_listener&) {
         return valid_for_an_hour(no_memory, release);
     }};
-    supervisor command(options.command, arriving_);
     const status_output output(false, false);
-    EXPECT_THROW(static_cast<void>(
-                     supervised_run(options, client_options{}, at_once, arriving_, &command, output)
-                         .execute()),
+    forget_credentials();
+    EXPECT_THROW(static_cast<void>(supervised_run(options, at_once, output).execute()),
                  std::bad_alloc);
     EXPECT_TRUE(released);
 }
