@@ -44,7 +44,8 @@ std::optional<held_resource> lead(client& c,
     if (!term) {
         return std::nullopt;
     }
-    const auto led = std::make_shared<latch_and_term>(std::move(latch), std::move(term));
+    const auto led =
+        std::make_shared<latch_and_term>(latch_and_term{std::move(latch), std::move(term)});
     auto held = held_by(std::shared_ptr<leadership>(led, &led->term), {led->term.path()});
     held.hand_over_requested = led->term.hand_over_requested();
     return held;

@@ -36,7 +36,8 @@ status 0.
                              -l and other observers: an address, a state
       --priority N           hand over to a candidate of higher priority that
                              has been there for ten seconds, if that candidate
-                             uses priorities too; from -1000000 to 1000000 (0)
+                             takes part in transfers; from -1000000 to 1000000
+                             (0)
       --once                 exit when CMD ends or the leadership is lost,
                              instead of becoming a candidate again
   -l, --listen               do not take part. Print a line on stdout for the
@@ -52,8 +53,8 @@ status 0.
       --grace SEC            how long CMD may take to end when the leadership is
                              about to be lost. CMD gets TERM this long before
                              the deadline, and KILL shortly before it. At most a
-                             quarter of the session timeout (a twentieth, but at
-                             most 2)
+                             quarter of the session timeout (default: a
+                             twentieth, at most 2)
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)

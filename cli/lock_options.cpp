@@ -62,8 +62,8 @@ PATH is a znode. All clients that use it must use the same kind of lock:
       --grace SEC            how long CMD may take to end when the lock is about
                              to be lost. CMD gets TERM this long before the
                              deadline, and KILL shortly before it. At most a
-                             quarter of the session timeout (a twentieth, but at
-                             most 2)
+                             quarter of the session timeout (default: a
+                             twentieth, at most 2)
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)

@@ -169,8 +169,8 @@ bool send_to_process(int fd, int signal) {
     return ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0U) == 0;
 }
 
-/// Signals no other process that got the id after `to` ended. Without pidfds (a sandbox may refuse
-/// them) a process that ends between the check and the signal is an exception.
+/// Never signals another process that got the id after `to` ended. Only where pidfds are refused it
+/// can, if `to` ends between the check and the signal.
 void send(const process& to, int signal) {
     const int fd = to.is_own_child() ? -1 : open_process(to.pid);
     if (is_still(to) && (fd < 0 || (!send_to_process(fd, signal) && errno != ESRCH))) {

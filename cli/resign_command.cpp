@@ -18,9 +18,8 @@ constexpr const char* help = R"(Usage: latchkey resign [OPTION]... PATH
 
 Asks the leader of the election on PATH to hand over. The leader finishes its
 work and becomes a candidate again, at the tail of the queue. It leads again if
-there is no other candidate. Leaders that can be asked are latchkey elect and
-programs whose leader_latch has a leader_preference. Apache Curator's leaders
-cannot be asked.
+there is no other candidate. latchkey elect can be asked, and so can programs
+whose leader_latch has a leader_preference. Apache Curator's leaders cannot.
 
       --to ID                hand over to the candidate with this ID, ahead of
                              all others. Nothing happens if there is no such

@@ -308,7 +308,7 @@ void supervised_run::on_command_end(int wait_status) {
                       : fmt::format("command exited with status {}", status),
                   {{"status", status}});
     if (!held_->valid()) {
-        // The command may have worked without it, if only at its very end.
+        // The command may have worked without the lock, if only at its very end.
         report_loss(" while the command ran");
         end_term(exit_status::lock_lost, false);
     } else if (was_asked_to_end(wait_status)) {
@@ -358,7 +358,7 @@ void supervised_run::report_loss(const char* consequence) {
     }
 }
 
-/// Events of it that were posted before find `held_` empty.
+/// Events that were posted before do nothing in the phase that follows.
 void supervised_run::release() {
     loss_listener_.reset();
     hand_over_listener_.reset();
@@ -368,7 +368,7 @@ void supervised_run::release() {
     }
 }
 
-/// Exits, or begins again: with `pause` not at once.
+/// Ends the run, or begins again: after a pause, or at once.
 void supervised_run::end_term(int status, bool pause) {
     if (!kind_.repeats) {
         finish(status);

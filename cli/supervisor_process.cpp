@@ -123,7 +123,7 @@ int supervisor_process::poll_limit() const {
     if (!command_.killing_since) {
         return -1;
     }
-    // A process that was just being forked is found by the next look.
+    // The next look finds processes that were just being forked.
     return boottime_clock::now() - *command_.killing_since < milliseconds(200) ? 2 : 50;
 }
 
@@ -245,7 +245,7 @@ void supervisor_process::reap() {
             }
         } else if (pid == command_.process.pid) {
             command_.wait_status = status;
-            read_start_error();  // if exec failed, this was not the command's status
+            read_start_error();  // after a failed exec the status is not the command's
         }
     }
 }
