@@ -85,7 +85,11 @@ void leader_monitor::check_access(const std::stop_token& stop) {
             }
         }
     } catch (const error&) {
-        queue_.post([failure = std::current_exception()] { std::rethrow_exception(failure); });
+        queue_.post([this, failure = std::current_exception()] {
+            if (!status_) {
+                std::rethrow_exception(failure);
+            }
+        });
     }
 }
 
