@@ -1,7 +1,7 @@
 #include "auth_file.hpp"
 
+#include "exit_status.hpp"
 #include "text/escape.hpp"
-#include "usage_error.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -20,11 +20,11 @@ namespace {
 constexpr std::size_t most_bytes = 4096;
 constexpr const char* variable = "LATCHKEY_AUTH";
 
-/// Text that is overwritten when it is not needed any more.
+/// Text that is overwritten in the end.
 struct secret_text {
     std::string text;
 
-    secret_text() { text.reserve(most_bytes); }  // growing would leave copies behind
+    secret_text() { text.reserve(most_bytes); }  // growing would leave copies
 
     secret_text(const secret_text&) = delete;
     secret_text& operator=(const secret_text&) = delete;
@@ -62,7 +62,7 @@ void check_access(const file& f, const std::string& name) {
         refuse("belongs to another user; make it yours (chown)");
     }
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-        refuse("is open to others; close it to them (chmod 600)");
+        refuse("is accessible to other users; change its mode (chmod 600)");
     }
     if (static_cast<std::size_t>(status.st_size) > most_bytes) {
         refuse("has more than 4096 bytes; give a file of lines \"digest USER:PASSWORD\"");

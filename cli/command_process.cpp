@@ -49,7 +49,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& lines) {
 void die_with(pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0UL, 0UL, 0UL);
     if (::getppid() != parent) {
-        ::_exit(127);  // it died before it was to be told
+        ::_exit(127);  // the parent died before prctl()
     }
 }
 
@@ -88,7 +88,7 @@ command_process start_command(const std::vector<std::string>& words,
         ::_exit(127);
     }
     ::close(ends[1]);
-    ::setpgid(pid, pid);  // whoever of the two comes first
+    ::setpgid(pid, pid);  // both processes do this: either may be the first
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     return {pid, ends[0]};
 }

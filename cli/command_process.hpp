@@ -13,15 +13,16 @@ namespace latchkey::cli {
 /// "NAME=value".
 using environment_setting = std::pair<std::string, std::string>;
 
-/// A command being started: the leader of a process group of its own.
+/// A command that is being started: the leader of its own process group.
 struct command_process {
     pid_t pid = 0;
-    /// Non-blocking, close-on-exec. Ends when the command runs; holds an errno if it cannot.
+    /// A pipe, non-blocking and close-on-exec. It ends when the command runs, and contains an errno
+    /// if the command cannot run.
     int start_error = -1;
 };
 
-/// Forks and executes; the PATH is searched. The command finds signals as latchkey found them, and
-/// dies with the process that calls this. Throws std::system_error when there can be no process.
+/// Forks and executes; searches the PATH. The command gets signals as latchkey got them, and dies
+/// with the calling process. Throws std::system_error if no process can be made.
 [[nodiscard]] command_process start_command(const std::vector<std::string>& words,
                                             const std::vector<environment_setting>& settings,
                                             const signals& inherited,

@@ -1,40 +1,53 @@
 #include "connection_report.hpp"
 
+#include "auth_file.hpp"
 #include "duration_text.hpp"
 #include "text/escape.hpp"
+
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
-connection_report::connection_report(client& c, main_thread_queue& to, const status_output& told)
-    : client_(c), journal_(told), listening_(c.listen([this, &to](connection_state s) {
-          to.post([this, s] { on_state(s); });
+client_options client_options_of(const program_options& options, const status_output& output) {
+    client_options how;
+    how.session_timeout = options.session_timeout;
+    how.credentials = read_credentials(options, environment_variable);
+    how.log = [&output](std::string_view line) { output.event("client", escaped_message(line)); };
+    return how;
+}
+
+connection_report::connection_report(client& c,
+                                     main_thread_queue& queue,
+                                     const status_output& output)
+    : client_(c), output_(output), listening_(c.listen([this, &queue](connection_state s) {
+          queue.post([this, s] { on_state(s); });
       })) {}
 
 void connection_report::on_state(connection_state s) {
     if (s == connection_state::connected) {
         const auto timeout = client_.session_timeout();
-        journal_.event("connected",
-                       fmt::format("connected, session timeout {}", in_seconds(timeout)),
-                       {{"session_timeout_ms", timeout.count()}});
+        output_.event("connected",
+                      fmt::format("connected, session timeout {}", in_seconds(timeout)),
+                      {{"session_timeout_ms", timeout.count()}});
     } else {
-        journal_.event(to_string(s), to_string(s));
+        output_.event(to_string(s), to_string(s));
     }
 }
 
-void connection_report::tell_trouble() {
-    if (told_trouble_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) {
+void connection_report::report_trouble() {
+    if (is_reported_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) {
         return;
     }
     if (client_.state() != connection_state::connecting) {
-        told_trouble_ = true;
+        is_reported_ = true;
         return;
     }
     if (const auto trouble = client_.trouble(); !trouble.empty()) {
-        told_trouble_ = true;
-        journal_.error(
+        is_reported_ = true;
+        output_.error(
             fmt::format("no server reached yet: {}; still trying", escaped_message(trouble)));
     }
 }

@@ -3,31 +3,36 @@
 #include <latchkey/client.hpp>
 
 #include "main_thread_queue.hpp"
+#include "run_options.hpp"
 #include "status_output.hpp"
 
 #include <chrono>
 
 namespace latchkey::cli {
 
-/// Tells what becomes of the connection: each change as an event; and once, though nobody asked,
-/// that no server was reached yet. Used by the thread that runs the inbox.
+/// How the client of a command connects. `output` must outlive the client. Throws usage_error.
+[[nodiscard]] client_options client_options_of(const program_options& options,
+                                               const status_output& output);
+
+/// Reports on stderr what happens to the connection: each change of its state as an event, and
+/// once, even if not verbose, that no server was reached yet. Used by the thread that runs `queue`.
 class connection_report {
 public:
-    /// All must outlive this object; its end is the end of what it posts to the inbox.
-    connection_report(client& c, main_thread_queue& to, const status_output& told);
+    /// All must outlive this object. It posts nothing to `queue` after its end.
+    connection_report(client& c, main_thread_queue& queue, const status_output& output);
 
-    /// To be called every `poll_limit()` milliseconds while somebody waits for the connection; -1:
-    /// no more.
-    void tell_trouble();
+    /// To be called every `poll_limit()` milliseconds while the command waits for the connection.
+    void report_trouble();
 
-    [[nodiscard]] int poll_limit() const noexcept { return told_trouble_ ? -1 : 500; }
+    /// -1: no further call is necessary.
+    [[nodiscard]] int poll_limit() const noexcept { return is_reported_ ? -1 : 500; }
 
 private:
     void on_state(connection_state s);
 
     client& client_;
-    const status_output& journal_;
-    bool told_trouble_ = false;
+    const status_output& output_;
+    bool is_reported_ = false;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     const subscription listening_;
 };

@@ -1,7 +1,7 @@
 #include "duration_text.hpp"
 
+#include "exit_status.hpp"
 #include "text/escape.hpp"
-#include "usage_error.hpp"
 
 #include <algorithm>
 #include <cstdint>

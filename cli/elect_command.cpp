@@ -1,35 +1,72 @@
-#include "elect_command.hpp"
+#include <latchkey/leader_latch.hpp>
 
-#include "elect_attempt.hpp"
+#include "commands.hpp"
 #include "elect_options.hpp"
 #include "leader_monitor.hpp"
-#include "program_command.hpp"
+#include "supervised_run.hpp"
 
-#include <variant>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
 
 namespace latchkey::cli {
 
 namespace {
 
-int follow(const elect_options& options) {
-    const signals arriving;
-    const status_output told(options.verbose, options.json);
-    return leader_monitor(options, client_options_of(options, told), arriving, told).execute();
+/// A latch is closed after one term.
+struct latch_and_term {
+    std::unique_ptr<leader_latch> latch;
+    leadership term;
+};
+
+std::unique_ptr<leader_latch> latch_of(client& c, const elect_options& options) {
+    // A request to hand over makes latchkey send TERM to the command, which may take the time that
+    // it needs.
+    const leader_preference preference{.priority = options.priority,
+                                       .drain = std::chrono::hours(24 * 365)};
+    return std::make_unique<leader_latch>(
+        c,
+        options.path,
+        leader_options{.id = options.id, .data = options.data, .preference = preference});
+}
+
+std::optional<held_resource> lead(client& c,
+                                  const elect_options& options,
+                                  const std::stop_token& stop) {
+    auto latch = latch_of(c, options);
+    if (!c.wait_connected(std::chrono::nanoseconds::max(), stop)) {
+        return std::nullopt;
+    }
+    static_cast<void>(grace_within(options, c.session_timeout()));
+    auto term = latch->wait(stop);
+    if (!term) {
+        return std::nullopt;
+    }
+    const auto led =
+        std::make_shared<latch_and_term>(latch_and_term{std::move(latch), std::move(term)});
+    auto held = held_by(std::shared_ptr<leadership>(led, &led->term), {led->term.path()});
+    held.hand_over_requested = led->term.hand_over_requested();
+    return held;
 }
 
 }  // namespace
 
-int elect_command(const std::vector<std::string>& arguments) {
-    bool json = false;
-    return exit_status_of(json, [&] {
-        const auto asked = parse_elect_options(arguments, environment);
-        if (const auto* help = std::get_if<help_text>(&asked)) {
-            return print_help(*help);
-        }
-        const auto& options = std::get<elect_options>(asked);
-        json = options.json;
-        return options.follow ? follow(options) : run_command(options, to_lead(options));
-    });
+int elect_command(const std::vector<std::string>& arguments, status_output& output) {
+    const auto options = parse_elect_options(arguments, environment_variable);
+    output = status_output(options.verbose, options.json);
+    if (options.follow) {
+        return leader_monitor(options, output).execute();
+    }
+    const run_kind what{.acquire = [&options](client& c,
+                                              const std::stop_token& stop,
+                                              place_listener) { return lead(c, options, stop); },
+                        .name = "leadership",
+                        .acquired = "elected",
+                        .released = "resigned",
+                        .repeats = !options.once};
+    return supervised_run(options, what, output).execute();
 }
 
 }  // namespace latchkey::cli

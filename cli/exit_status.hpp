@@ -1,16 +1,18 @@
 #pragma once
 
+#include <stdexcept>
+#include <string>
 #include <system_error>
 
-/// What `latchkey lock` exits with. Where sysexits.h or flock(1) have a number for it, it is
-/// theirs.
-namespace latchkey::cli::exit_status {
+namespace latchkey::cli {
+
+/// The exit statuses of latchkey. Where sysexits.h or flock(1) defines a status, latchkey uses it.
+namespace exit_status {
 
 inline constexpr int success = 0;
 inline constexpr int not_acquired = 1;  ///< the default of -E
 inline constexpr int usage = 64;
-inline constexpr int failed =
-    65;  ///< the lock cannot be taken: no sequence numbers left, quota, ...
+inline constexpr int failed = 65;  ///< no sequence numbers left, a quota is exceeded, ...
 inline constexpr int unreachable = 69;
 inline constexpr int system_failed = 71;
 inline constexpr int output_failed = 74;
@@ -24,13 +26,29 @@ inline constexpr int not_found = 127;
     return 128 + signal;
 }
 
-/// From what waitpid() told of a command that has ended.
+/// For a command that ended with this wait status, as waitpid() returns it.
 [[nodiscard]] int of_command(int wait_status) noexcept;
 
-/// From the errno of a command that could not be started.
+/// For a command that could not be started, by its errno.
 [[nodiscard]] int of_failed_start(int error_number) noexcept;
 
-/// From what the library reports.
+/// For an error of the library or of the system.
 [[nodiscard]] int of_error(const std::error_code& ec) noexcept;
 
-}  // namespace latchkey::cli::exit_status
+}  // namespace exit_status
+
+/// Ends latchkey: the message is printed as it is, and `status` is the exit status.
+struct command_failure : std::runtime_error {
+    command_failure(int exit_with, const std::string& message)
+        : std::runtime_error(message), status(exit_with) {}
+
+    int status;
+};
+
+/// The user gave something that cannot be used. The message names the value and the remedy.
+struct usage_error : command_failure {
+    explicit usage_error(const std::string& message)
+        : command_failure(exit_status::usage, message) {}
+};
+
+}  // namespace latchkey::cli

@@ -6,7 +6,7 @@ namespace latchkey::cli {
 
 namespace {
 
-/// time_point::min() is "at once"; subtracting from it would overflow.
+/// time_point::min() means "at once". Subtracting from it would overflow.
 kill_schedule::time_point before(kill_schedule::time_point t, std::chrono::nanoseconds d) {
     return t < kill_schedule::time_point::min() + d ? kill_schedule::time_point::min() : t - d;
 }

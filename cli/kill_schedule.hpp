@@ -6,30 +6,29 @@
 
 namespace latchkey::cli {
 
-/// Decides when a command must be told to end and when it must be killed, so that it is gone before
-/// the lock can be granted to anybody else. Pure: it is told the time.
+/// Decides when a command gets TERM and KILL, so that it is dead before another client can acquire
+/// the lock. Pure: time is a parameter.
 ///
-/// TERM at deadline - grace, KILL at deadline - `safety`. The deadline moves on as long as the hold
-/// is renewed. TERM is final: a hold that is renewed after it changes nothing any more, the command
-/// is ending and KILL comes when it was due.
+/// TERM is due at deadline - grace, KILL at deadline - `safety`. The deadline moves as long as the
+/// hold is renewed. TERM is final: if the hold is renewed later, KILL is still due when it was.
 class kill_schedule {
 public:
     using time_point = boottime_clock::time_point;
 
     enum class stage { running, terminating, killing };
 
-    /// What a timer and the kernel's scheduling may be late by.
+    /// Timers and the kernel's scheduling may be late by this.
     static constexpr std::chrono::milliseconds safety{100};
 
     kill_schedule(time_point deadline, std::chrono::nanoseconds grace) noexcept;
 
-    /// The hold is valid until `deadline` now; it may also move back. Kept only while running.
+    /// Replaces the deadline, also by an earlier one. Ignored after TERM.
     void move_deadline(time_point deadline) noexcept;
 
-    /// Both at once: nobody renews the hold any more.
+    /// Makes TERM and KILL due at once: the hold is lost, or latchkey is dead.
     void end_now() noexcept;
 
-    /// When advance() has something to do next; time_point::max() when it has nothing any more.
+    /// When advance() will change the stage; time_point::max() in the last stage.
     [[nodiscard]] time_point next() const noexcept;
 
     /// The stage at `now`. Never goes back.

@@ -3,7 +3,7 @@
 #include <latchkey/error.hpp>
 
 #include "exit_status.hpp"
-#include "output.hpp"
+#include "status_output.hpp"
 #include "text/escape.hpp"
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <thread>
 
@@ -50,34 +51,27 @@ std::string json_of(const std::string& path, const std::optional<leader_info>& n
 
 }  // namespace
 
-leader_monitor::leader_monitor(const elect_options& options,
-                               const client_options& how,
-                               const signals& arriving,
-                               const status_output& told)
+leader_monitor::leader_monitor(const elect_options& options, const status_output& output)
     : options_(options),
-      signals_(arriving),
-      journal_(told),
-      client_(client::connect(options.servers, how)) {}
+      output_(output),
+      client_(client::connect(options.servers, client_options_of(options, output))),
+      connection_(client_, queue_, output) {}
 
 int leader_monitor::execute() {
-    journal_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
-    connection_.emplace(client_, inbox_, journal_);
-    {
-        const leader_observer watching(
-            client_, options_.path, [this](const std::optional<leader_info>& now) {
-                inbox_.post([this, now] { tell(now); });
-            });
-        const std::jthread checking([this](const std::stop_token& stop) { check_access(stop); });
-        while (!status_) {
-            poll_events();
-        }
-        client_.close();  // ends the check, too
+    output_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
+    const leader_observer watching(
+        client_, options_.path, [this](const std::optional<leader_info>& now) {
+            queue_.post([this, now] { print(now); });
+        });
+    const std::jthread checking([this](const std::stop_token& stop) { check_access(stop); });
+    while (!status_) {
+        poll_events();
     }
-    connection_.reset();
+    client_.close();  // ends the check, too
     return *status_;
 }
 
-/// The observer goes on where it may not read: that is told here.
+/// The observer keeps trying where it may not read. Here that ends the monitor.
 void leader_monitor::check_access(const std::stop_token& stop) {
     try {
         while (client_.wait_connected(std::chrono::nanoseconds::max(), stop)) {
@@ -90,32 +84,30 @@ void leader_monitor::check_access(const std::stop_token& stop) {
                 }
             }
         }
-    } catch (const error& e) {
-        inbox_.post([this, status = exit_status::of_error(e.code()), text = std::string(e.what())] {
-            journal_.error(escaped_message(text));
-            finish(status);
+    } catch (const error&) {
+        queue_.post([this, failure = std::current_exception()] {
+            if (!status_) {
+                std::rethrow_exception(failure);
+            }
         });
     }
 }
 
 void leader_monitor::poll_events() {
-    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {inbox_.fd(), POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), connection_->poll_limit());
+    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {queue_.fd(), POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), connection_.poll_limit());
     while (const int signal = signals_.read()) {
         if (signal != SIGCONT) {
             finish(exit_status::success);
         }
     }
-    inbox_.run();
-    connection_->tell_trouble();
+    queue_.run();
+    connection_.report_trouble();
 }
 
-void leader_monitor::tell(const std::optional<leader_info>& now) {
-    if (status_) {
-        return;
-    }
-    if (!write_to_stdout(options_.json ? json_of(options_.path, now) : line_of(now))) {
-        journal_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+void leader_monitor::print(const std::optional<leader_info>& now) {
+    if (!status_ && !write_to_stdout(options_.json ? json_of(options_.path, now) : line_of(now))) {
+        output_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
         finish(exit_status::output_failed);
     }
 }

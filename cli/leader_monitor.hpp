@@ -14,35 +14,32 @@
 
 namespace latchkey::cli {
 
-/// `latchkey elect -l`: tells who leads until a signal comes. Everything happens on the thread that
-/// calls execute(); the first look at the servers has a thread of its own.
+/// `latchkey elect -l`: prints the leader whenever it changes, until a signal arrives. Everything
+/// happens on the thread that calls execute(), except for the check of access.
 class leader_monitor {
 public:
-    /// All must outlive this object.
-    leader_monitor(const elect_options& options,
-                   const client_options& how,
-                   const signals& arriving,
-                   const status_output& told);
+    /// Both must outlive this object. Throws usage_error and latchkey::error.
+    leader_monitor(const elect_options& options, const status_output& output);
     leader_monitor(const leader_monitor&) = delete;
     leader_monitor& operator=(const leader_monitor&) = delete;
 
-    /// The exit status. Throws latchkey::error if the servers or options are not usable.
+    /// Returns the exit status. Throws latchkey::error if the servers or options are not usable.
     [[nodiscard]] int execute();
 
 private:
     void check_access(const std::stop_token& stop);
     void poll_events();
-    void tell(const std::optional<leader_info>& now);
+    void print(const std::optional<leader_info>& now);
 
     void finish(int status) { status_ = status_.value_or(status); }
 
     const elect_options& options_;
-    const signals& signals_;
-    const status_output& journal_;
+    const signals signals_;
+    const status_output& output_;
 
-    main_thread_queue inbox_;
+    main_thread_queue queue_;
     client client_;
-    std::optional<connection_report> connection_;
+    connection_report connection_;
     std::optional<int> status_;
 };
 

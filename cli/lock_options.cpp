@@ -1,12 +1,14 @@
 #include "lock_options.hpp"
 
-#include "duration_text.hpp"
-#include "lock_choice.hpp"
-#include "lock_help.hpp"
-#include "supervisor_messages.hpp"
-#include "text/escape.hpp"
-#include "usage_error.hpp"
+#include <latchkey/error.hpp>
+#include <latchkey/file_lock_path.hpp>
 
+#include "duration_text.hpp"
+#include "exit_status.hpp"
+#include "supervisor_process.hpp"
+#include "text/escape.hpp"
+
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,31 +17,216 @@ namespace latchkey::cli {
 
 namespace {
 
-using arguments = std::vector<std::string>;
+constexpr const char* lock_help =
+    R"(Usage: latchkey lock [OPTION]... PATH [--] CMD [ARG]...
+       latchkey lock [OPTION]... PATH -c STRING
+       latchkey lock [OPTION]... PATH
+       latchkey lock [-s|-x] --file FILE ...
+       latchkey lock --all PATH... -- CMD [ARG]...
 
-/// The option values as written; they are judged after all are read, each by what it means.
-struct raw_options {
-    std::optional<std::string> wait;
-    std::optional<std::string> conflict_status;
-    lock_words lock;
-    run_words run;
+Runs CMD while holding the lock PATH on a ZooKeeper ensemble. -c runs STRING
+with $SHELL, or with /bin/sh if SHELL is not set. Without a command latchkey
+prints "PATH NODE TOKEN" when it holds the lock, and holds it until it gets INT,
+TERM, HUP, QUIT, USR1 or USR2. Then it exits with status 0. Options end at PATH.
+
+PATH is a znode. All clients that use it must use the same kind of lock:
+
+  (none of these)            a mutex: Apache Curator's InterProcessMutex
+  -s, --shared               the read lock of a pair, which several clients can
+                             hold at once
+  -x, -e, --exclusive        the write lock of the pair, which one client holds
+                             alone, without readers. The pair is Apache
+                             Curator's InterProcessReadWriteLock
+  -N, --permits N            N permits of a semaphore, all at once (1)
+      --limit MAX            the number of permits that the semaphore has. This
+                             creates the semaphore if necessary. Without --limit
+                             it must exist
+      --file FILE            instead of PATH, for files on shared storage: locks
+                             the canonical name of FILE, as -x unless -s is
+                             given. FILE need not exist
+      --key KEY              the same for hosts that have the file under
+                             different names. All must give the same KEY
+      --all                  the mutexes of several PATHs, all at once. The
+                             PATHs end at "--". Each has a line on stdout and in
+                             LATCHKEY_PATH
+
+  -z, --servers HOSTS        host:port,host:port,...[/chroot]
+                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+  -n, --nb, --nonblock       do not wait for the lock. Connecting can still take
+                             as long as -w, or the session timeout without -w
+  -w, --wait, --timeout SEC  give up after SEC seconds, including the time to
+                             connect. SEC may have a fraction. 0 is the same as
+                             -n
+  -E, --conflict-exit-code N exit status if the lock is not acquired (0-255; 1)
+  -t, --session-timeout SEC  a dead holder is replaced after about SEC (10)
+      --grace SEC            how long CMD may take to end when the lock is about
+                             to be lost. CMD gets TERM this long before the
+                             deadline, and KILL shortly before it. At most a
+                             quarter of the session timeout (default: a
+                             twentieth, at most 2)
+      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
+                             accessible to other users (default: the line in
+                             $LATCHKEY_AUTH)
+      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
+                             Without this option it is removed
+      --verbose              report on stderr what happens
+      --json                 print the line on stdout, events and errors as JSON
+                             objects
+  -h, --help                 print this text
+  -V, --version              print the version
+
+CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the
+fencing token, a decimal that grows from one exclusive holder to the next) in
+its environment. It gets stdin, and a process group of its own. latchkey
+forwards INT, TERM, HUP, QUIT, USR1 and USR2 to that group. While latchkey waits
+for the lock, these signals make it leave the queue.
+
+If the lock is lost, latchkey kills CMD and everything that CMD started before
+another client can acquire the lock, even if latchkey itself is stopped or
+killed. Processes that CMD leaves in the background when it exits keep running,
+without the lock.
+
+Exit status: CMD's own; 128+N if signal N ended CMD or the wait; and
+    1  not acquired (see -E)               74  cannot write to stdout
+   64  wrong use                           76  the lock was lost; never 0 then
+   65  the lock cannot be taken            77  not authorized
+   69  no server reached within the wait  126  CMD cannot be executed
+   71  the system refused                 127  CMD not found
+)";
+
+/// The options that select the lock.
+struct lock_selection {
+    bool shared = false;
+    bool exclusive = false;
+    bool all = false;
+    std::optional<std::uint32_t> permits;
+    std::optional<std::uint32_t> limit;
+    std::optional<std::string> file;
+    std::optional<std::string> key;
 };
 
-void declare(option_parser& parser, raw_options& raw, lock_options& options) {
-    raw.run.declare(parser, options);
-    parser.value("-w,--wait,--timeout", raw.wait);
-    parser.value("-E,--conflict-exit-code", raw.conflict_status);
-    parser.value("-N,--permits", raw.lock.permits);
-    parser.value("--limit", raw.lock.limit);
-    parser.value("--file", raw.lock.file);
-    parser.value("--key", raw.lock.key);
-    parser.flag("-x,-e,--exclusive", raw.lock.exclusive);
-    parser.flag("-s,--shared", raw.lock.shared);
-    parser.flag("--all", raw.lock.all);
+std::uint32_t count_from(const char* option, const std::string& text) {
+    constexpr std::uint32_t most = 1'000'000'000;
+    const auto count = number_in<std::uint32_t>(text, 1, most);
+    if (!count) {
+        throw usage_error(fmt::format("{}: '{}' is no number of permits; give one from 1 to {}",
+                                      option,
+                                      escaped(text),
+                                      most));
+    }
+    return *count;
+}
+
+int conflict_status_from(const std::string& text) {
+    const auto status = number_in<std::uint32_t>(text, 0, 255);
+    if (!status) {
+        throw usage_error(fmt::format("-E: '{}' is not an exit status; give a number from 0 to 255",
+                                      escaped(text)));
+    }
+    return static_cast<int>(*status);
+}
+
+void declare(option_parser& parser, lock_selection& selected) {
+    parser.value("-N,--permits",
+                 [&](const std::string& text) { selected.permits = count_from("-N", text); });
+    parser.value("--limit",
+                 [&](const std::string& text) { selected.limit = count_from("--limit", text); });
+    parser.value("--file", selected.file);
+    parser.value("--key", selected.key);
+    parser.flag("-x,-e,--exclusive", selected.exclusive);
+    parser.flag("-s,--shared", selected.shared);
+    parser.flag("--all", selected.all);
+}
+
+void declare(option_parser& parser, lock_options& options) {
+    parser.value("-w,--wait,--timeout",
+                 [&](const std::string& text) { options.wait = parse_seconds("-w/--wait", text); });
+    parser.value("-E,--conflict-exit-code", [&](const std::string& text) {
+        options.conflict_status = conflict_status_from(text);
+    });
     parser.flag("-n,--nb,--nonblock", options.try_only);
 }
 
-void take_lock_path(arguments& operands, lock_options& options) {
+void select_permits(const lock_selection& selected, lock_options& options) {
+    const char* const given = selected.permits ? "-N" : "--limit";
+    if (selected.shared || selected.exclusive) {
+        throw usage_error(fmt::format(
+            "{} and {}: a semaphore's permits are neither shared nor exclusive; leave one out",
+            selected.shared ? "-s" : "-x",
+            given));
+    }
+    if (selected.file || selected.key) {
+        throw usage_error(
+            fmt::format("{}: a {} has no permits, only a semaphore's PATH has; for a file give -s "
+                        "or -x",
+                        given,
+                        selected.file ? "file" : "key"));
+    }
+    options.what = lock_options::kind::semaphore;
+    options.permits = selected.permits.value_or(1);
+    options.limit = selected.limit;
+    if (options.limit && options.permits > *options.limit) {
+        throw usage_error(
+            fmt::format("-N {} is more than --limit {}: it could never be granted; give at most {}",
+                        options.permits,
+                        *options.limit,
+                        *options.limit));
+    }
+}
+
+void select_all(const lock_selection& selected, lock_options& options) {
+    const std::array<std::pair<bool, const char*>, 6> others{
+        {{selected.shared, "-s"},
+         {selected.exclusive, "-x"},
+         {selected.permits.has_value(), "-N"},
+         {selected.limit.has_value(), "--limit"},
+         {selected.file.has_value(), "--file"},
+         {selected.key.has_value(), "--key"}}};
+    for (const auto& [given, name] : others) {
+        if (given) {
+            throw usage_error(fmt::format(
+                "--all and {}: --all takes the mutexes of several PATHs; leave one out", name));
+        }
+    }
+    options.what = lock_options::kind::all;
+}
+
+std::string path_of_file(const lock_selection& selected) {
+    try {
+        return selected.file ? file_lock_path(*selected.file) : key_lock_path(*selected.key);
+    } catch (const error& e) {
+        throw usage_error(
+            fmt::format("{}: {}", selected.file ? "--file" : "--key", escaped_message(e.what())));
+    }
+}
+
+/// Sets the path only for a file or a key.
+void select_lock(const lock_selection& selected, lock_options& options) {
+    if (selected.shared && selected.exclusive) {
+        throw usage_error("-s and -x: a lock is shared or exclusive; leave one out");
+    }
+    if (selected.all) {
+        select_all(selected, options);
+        return;
+    }
+    if (selected.permits || selected.limit) {
+        select_permits(selected, options);
+        return;
+    }
+    if (selected.file && selected.key) {
+        throw usage_error("--file and --key: each names the lock; leave one out");
+    }
+    const bool of_file = selected.file || selected.key;
+    if (selected.shared || selected.exclusive || of_file) {
+        options.what = lock_options::kind::read_write;
+        options.mode = selected.shared ? lock_mode::shared : lock_mode::exclusive;
+    }
+    if (of_file) {
+        options.path = path_of_file(selected);
+    }
+}
+
+void take_lock_path(std::vector<std::string>& operands, lock_options& options) {
     if (operands.empty()) {
         throw usage_error(
             "which lock? give its path, for example: latchkey lock /jobs/nightly -- CMD");
@@ -51,8 +238,8 @@ void take_lock_path(arguments& operands, lock_options& options) {
     operands.erase(operands.begin());
 }
 
-/// All words up to "--" or -c.
-void take_paths(arguments& operands, lock_options& options) {
+/// Takes all words up to "--" or -c.
+void take_paths(std::vector<std::string>& operands, lock_options& options) {
     std::size_t bytes = 0;
     auto at = operands.begin();
     for (; at != operands.end() && *at != "--" && !asks_for_shell(*at); ++at) {
@@ -76,9 +263,8 @@ void take_paths(arguments& operands, lock_options& options) {
     operands.erase(operands.begin(), at);
 }
 
-/// Options may end with "--" before the PATH. Without a PATH the same "--" is the one before the
-/// command.
-void read_operands(arguments operands,
+/// A "--" may end the options before the PATH. Without a PATH it stands before the command.
+void read_operands(std::vector<std::string> operands,
                    lock_options& options,
                    const environment_lookup& environment) {
     const bool path_is_given = !options.path.empty();
@@ -87,8 +273,8 @@ void read_operands(arguments operands,
             "'{}' before '--': --file and --key take the place of PATH; leave one of them out",
             escaped(operands[0])));
     }
-    if (!path_is_given && !operands.empty() && operands.front() == "--") {
-        operands.erase(operands.begin());
+    if (!path_is_given) {
+        drop_double_dash(operands);
     }
     if (options.what == lock_options::kind::all) {
         take_paths(operands, options);
@@ -98,51 +284,24 @@ void read_operands(arguments operands,
     options.command = command_from(std::move(operands), environment);
 }
 
-int conflict_status_from(const std::string& text) {
-    int status = 0;
-    for (const char c : text) {
-        const bool digit = c >= '0' && c <= '9';
-        status = digit && status <= 255 ? status * 10 + (c - '0') : 256;
-    }
-    if (text.empty() || status > 255) {
-        throw usage_error(fmt::format("-E: '{}' is not an exit status; give a number from 0 to 255",
-                                      escaped(text)));
-    }
-    return status;
-}
+}  // namespace
 
-void read_wait(const std::string& text, lock_options& options) {
-    options.wait = parse_seconds("-w/--wait", text);
-    if (*options.wait == std::chrono::nanoseconds::zero()) {
+lock_options parse_lock_options(const std::vector<std::string>& arguments,
+                                const environment_lookup& environment) {
+    option_parser parser("lock", lock_help);
+    lock_options options;
+    lock_selection selected;
+    options.declare(parser, environment);
+    declare(parser, selected);
+    declare(parser, options);
+    auto operands = parser.read(arguments);
+    select_lock(selected, options);
+    read_operands(std::move(operands), options, environment);
+    if (options.wait == std::chrono::nanoseconds::zero()) {
         options.wait.reset();
         options.try_only = true;
     }
-}
-
-}  // namespace
-
-std::variant<lock_options, help_text> parse_lock_options(const arguments& all,
-                                                         const environment_lookup& environment) {
-    option_parser parser("lock");
-    raw_options raw;
-    lock_options options;
-    declare(parser, raw, options);
-    auto operands = parser.read(all);
-    if (parser.help()) {
-        return help_text{lock_help()};
-    }
-    if (parser.version()) {
-        return help_text{version_line()};
-    }
-    choose_lock(raw.lock, options);
-    read_operands(std::move(operands), options, environment);
-    if (raw.wait) {
-        read_wait(*raw.wait, options);
-    }
-    if (raw.conflict_status) {
-        options.conflict_status = conflict_status_from(*raw.conflict_status);
-    }
-    raw.run.judge(options, environment);
+    options.check();
     return options;
 }
 

@@ -1,43 +1,87 @@
-#include "dev_server_command.hpp"
-#include "elect_command.hpp"
+#include <latchkey/error.hpp>
+
+#include "commands.hpp"
 #include "exit_status.hpp"
-#include "lock_command.hpp"
-#include "lock_help.hpp"
-#include "output.hpp"
-#include "resign_command.hpp"
-#include "status_output.hpp"
+#include "option_parser.hpp"
 #include "text/escape.hpp"
 
+#include <array>
+#include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+namespace latchkey::cli {
+
+namespace {
+
+constexpr const char* program_help = R"(Usage: latchkey COMMAND [OPTION]...
+
+Locks and leader election on Apache ZooKeeper, for commands and scripts.
+
+Commands:
+  lock        run a command while holding a lock
+  elect       run a command while leading, or report the leader
+  resign      ask the leader to hand over
+  dev-server  run a ZooKeeper ensemble for development, in memory
+
+latchkey COMMAND --help describes a command.
+  -h, --help     print this text
+  -V, --version  print the version
+)";
+
+using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
+
+constexpr std::array<std::pair<std::string_view, command>, 4> commands{
+    {{"lock", lock_command},
+     {"elect", elect_command},
+     {"resign", resign_command},
+     {"dev-server", dev_server_command}}};
+
+int run(std::vector<std::string> arguments, status_output& output) {
+    if (arguments.empty()) {
+        throw usage_error("which command? see latchkey --help");
+    }
+    const std::string name = std::move(arguments.front());
+    arguments.erase(arguments.begin());
+    if (name == "-h" || name == "--help") {
+        throw help_request(program_help);
+    }
+    if (name == "-V" || name == "--version") {
+        throw help_request(version_line());
+    }
+    for (const auto& [known, run_command] : commands) {
+        if (name == known) {
+            return run_command(arguments, output);
+        }
+    }
+    throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
+}
+
+/// The exit status.
+int run_and_report(std::vector<std::string> arguments) {
+    status_output output(false, false);
+    try {
+        return run(std::move(arguments), output);
+    } catch (const help_request& help) {
+        return write_to_stdout(help.what()) ? exit_status::success : exit_status::output_failed;
+    } catch (const command_failure& e) {
+        output.error(e.what());
+        return e.status;
+    } catch (const error& e) {
+        output.error(escaped_message(e.what()));
+        return exit_status::of_error(e.code());
+    } catch (const std::exception& e) {
+        output.error(escaped_message(e.what()));
+        return exit_status::system_failed;
+    }
+}
+
+}  // namespace
+
+}  // namespace latchkey::cli
+
 int main(int count, char** words) {
-    using namespace latchkey::cli;
-    std::vector<std::string> arguments(words + (count > 0 ? 1 : 0), words + count);
-    const std::string command = arguments.empty() ? "" : arguments.front();
-    if (command == "lock") {
-        arguments.erase(arguments.begin());
-        return lock_command(arguments);
-    }
-    if (command == "elect") {
-        arguments.erase(arguments.begin());
-        return elect_command(arguments);
-    }
-    if (command == "resign") {
-        arguments.erase(arguments.begin());
-        return resign_command(arguments);
-    }
-    if (command == "dev-server") {
-        arguments.erase(arguments.begin());
-        return dev_server_command(arguments);
-    }
-    if (command == "-h" || command == "--help" || command == "-V" || command == "--version") {
-        const auto text = command == "-h" || command == "--help" ? program_help() : version_line();
-        return write_to_stdout(text) ? exit_status::success : exit_status::output_failed;
-    }
-    status_output(false, false)
-        .error(command.empty()
-                   ? "which command? see latchkey --help"
-                   : "'" + latchkey::escaped(command) + "' is not a command; see latchkey --help");
-    return exit_status::usage;
+    return latchkey::cli::run_and_report({words + (count > 0 ? 1 : 0), words + count});
 }

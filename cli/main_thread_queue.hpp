@@ -6,7 +6,7 @@
 
 namespace latchkey::cli {
 
-/// Carries work from the library's threads to the main thread, which polls a file descriptor.
+/// Tasks that the library's threads post to the main thread, which polls a file descriptor.
 class main_thread_queue {
 public:
     using task = std::function<void()>;
@@ -22,7 +22,8 @@ public:
     /// Readable while there are tasks.
     [[nodiscard]] int fd() const noexcept { return fd_; }
 
-    /// Runs the tasks that are there, in the order they came.
+    /// Runs the tasks posted so far, in their order. What a task throws ends the call, and drops
+    /// the tasks after it.
     void run();
 
 private:

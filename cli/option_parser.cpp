@@ -1,7 +1,7 @@
 #include "option_parser.hpp"
 
+#include "exit_status.hpp"
 #include "text/escape.hpp"
-#include "usage_error.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,8 +11,14 @@
 
 namespace latchkey::cli {
 
-option_parser::option_parser(std::string command)
-    : command_(std::move(command)), app_(std::make_unique<CLI::App>()) {
+std::string version_line() {
+    return "latchkey " LATCHKEY_VERSION "\n";
+}
+
+option_parser::option_parser(std::string command, std::string help)
+    : command_(std::move(command)),
+      help_text_(std::move(help)),
+      app_(std::make_unique<CLI::App>()) {
     app_->set_help_flag();
     flag("-h,--help", help_);
     flag("-V,--version", version_);
@@ -20,9 +26,15 @@ option_parser::option_parser(std::string command)
 
 option_parser::~option_parser() = default;
 
+void option_parser::value(const char* names, value_reader read) {
+    const auto remember = [this, read = std::move(read)](const std::string& text) {
+        given_.emplace_back(read, text);
+    };
+    app_->add_option_function<std::string>(names, remember)->take_last();
+}
+
 void option_parser::value(const char* names, std::optional<std::string>& to) {
-    app_->add_option_function<std::string>(names, [&to](const std::string& text) { to = text; })
-        ->take_last();
+    value(names, [&to](const std::string& text) { to = text; });
 }
 
 void option_parser::flag(const char* names, bool& to) {
@@ -38,7 +50,7 @@ bool option_parser::takes_next_word(const std::string& word) const {
     for (std::size_t i = 1; i < word.size(); ++i) {
         const auto* option = app_->get_option_no_throw(std::string("-") + word[i]);
         if (option == nullptr) {
-            return false;  // the parser will say so
+            return false;  // CLI11 reports it
         }
         if (option->get_expected_min() > 0) {
             return i + 1 == word.size();
@@ -57,27 +69,42 @@ std::size_t option_parser::count_options(const std::vector<std::string>& argumen
     return std::min(i, arguments.size());
 }
 
-std::vector<std::string> option_parser::read(const std::vector<std::string>& arguments) {
-    const auto end = arguments.begin() + static_cast<std::ptrdiff_t>(count_options(arguments));
-    for (auto word = arguments.begin(); word != end; ++word) {
-        if (word->rfind("--", 0) == 0 && word->back() == '=') {
+void option_parser::parse(std::vector<std::string> options) {
+    for (const auto& word : options) {
+        if (word.rfind("--", 0) == 0 && word.back() == '=') {
             throw usage_error(
-                fmt::format("'{}' has no value; give one after the '='", escaped(*word)));
+                fmt::format("'{}' has no value; give one after the '='", escaped(word)));
         }
     }
-    std::vector<std::string> reversed(arguments.begin(), end);  // as CLI11 wants them
-    std::reverse(reversed.begin(), reversed.end());
+    std::reverse(options.begin(), options.end());  // CLI11 reads from the back
     try {
-        app_->parse(std::move(reversed));
+        app_->parse(std::move(options));
     } catch (const CLI::ParseError& e) {
         throw usage_error(
             fmt::format("{}; see latchkey {} --help", escaped_message(e.what()), command_));
+    }
+}
+
+std::vector<std::string> option_parser::read(const std::vector<std::string>& arguments) {
+    const auto end = arguments.begin() + static_cast<std::ptrdiff_t>(count_options(arguments));
+    parse({arguments.begin(), end});
+    if (help_ || version_) {
+        throw help_request(help_ ? help_text_ : version_line());
+    }
+    for (const auto& [read_value, text] : given_) {
+        read_value(text);
     }
     return {end, arguments.end()};
 }
 
 bool asks_for_shell(const std::string& word) {
     return word == "-c" || word == "--command";
+}
+
+void drop_double_dash(std::vector<std::string>& words) {
+    if (!words.empty() && words.front() == "--") {
+        words.erase(words.begin());
+    }
 }
 
 }  // namespace latchkey::cli

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <charconv>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -11,39 +16,63 @@ class App;
 
 namespace latchkey::cli {
 
-/// The options of one of the program's commands. They end at the first operand, so that the options
-/// of a command that is run are never taken for latchkey's.
+/// Thrown for -h and -V: what() is the text to print on stdout.
+struct help_request : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// "latchkey 1.2.3\n".
+[[nodiscard]] std::string version_line();
+
+/// The options of one of latchkey's commands. They end at the first operand, so that the options of
+/// a command that latchkey runs are never taken for options of latchkey.
 class option_parser {
 public:
-    /// `command` is its name, for messages.
-    explicit option_parser(std::string command);
+    using value_reader = std::function<void(const std::string& text)>;
+
+    /// `command` is its name, for messages; `help` is what -h prints.
+    option_parser(std::string command, std::string help);
     option_parser(const option_parser&) = delete;
     option_parser& operator=(const option_parser&) = delete;
     ~option_parser();
 
-    /// Declares them; `names` is "-z,--servers". What they are read into outlives this object.
+    /// Declares an option, for example "-z,--servers". `to` must outlive this object. A reader is
+    /// called after all options are known, with the last value given.
+    void value(const char* names, value_reader read);
     void value(const char* names, std::optional<std::string>& to);
     void flag(const char* names, bool& to);
 
-    /// Asked for instead: -h, -V.
-    [[nodiscard]] bool help() const noexcept { return help_; }
-
-    [[nodiscard]] bool version() const noexcept { return version_; }
-
-    /// Reads the options; what follows them is returned. Throws usage_error.
+    /// Reads the options and returns the words that follow them. Throws usage_error and
+    /// help_request.
     [[nodiscard]] std::vector<std::string> read(const std::vector<std::string>& arguments);
 
 private:
     [[nodiscard]] bool takes_next_word(const std::string& word) const;
     [[nodiscard]] std::size_t count_options(const std::vector<std::string>& arguments) const;
+    void parse(std::vector<std::string> options);
 
     const std::string command_;
+    const std::string help_text_;
     std::unique_ptr<CLI::App> app_;
+    std::vector<std::pair<value_reader, std::string>> given_;
     bool help_ = false;
     bool version_ = false;
 };
 
-/// What follows such a word is for the shell.
+/// Whether the next word is a command line for the shell: -c.
 [[nodiscard]] bool asks_for_shell(const std::string& word);
+
+/// Removes "--" from the front, if it is there.
+void drop_double_dash(std::vector<std::string>& words);
+
+/// The number that `text` is, if it is a whole one from `least` to `most`.
+template <class Number>
+[[nodiscard]] std::optional<Number> number_in(std::string_view text, Number least, Number most) {
+    Number value{};
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, value);
+    const bool valid = error == std::errc() && read == end && value >= least && value <= most;
+    return valid ? std::optional(value) : std::nullopt;
+}
 
 }  // namespace latchkey::cli

@@ -28,10 +28,10 @@ namespace {
 struct process {
     pid_t pid = 0;
     pid_t parent = 0;
-    unsigned long long started =
-        0;  // in clock ticks: tells a process from a later one with its pid
+    /// In clock ticks. A later process with the same id has another value.
+    unsigned long long started = 0;
 
-    /// Then its id is not used again before this process has reaped it.
+    /// The id of an own child is not used again before this process has reaped it.
     [[nodiscard]] bool is_own_child() const { return parent == ::getpid(); }
 };
 
@@ -55,7 +55,7 @@ std::string folder_of(pid_t pid) {
 
 std::optional<process> look_at(pid_t pid) {
     const auto text = content_of(folder_of(pid) + "/stat");
-    // The name in parentheses may hold anything, parentheses too.
+    // The name in parentheses may contain any character, even parentheses.
     const auto after_name = text ? text->rfind(')') : std::string::npos;
     if (after_name == std::string::npos) {
         return std::nullopt;
@@ -78,7 +78,7 @@ bool is_still(const process& p) {
     return now && now->started == p.started;
 }
 
-/// The children of all its threads; nothing if /proc does not show them.
+/// The children of all threads of a process; nullopt if /proc does not show them.
 std::optional<std::vector<pid_t>> children_of(pid_t pid) {
     const auto threads = folder_of(pid) + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(threads.c_str()), ::closedir);
@@ -99,15 +99,15 @@ std::optional<std::vector<pid_t>> children_of(pid_t pid) {
 }
 
 std::optional<std::vector<pid_t>> own_children() {
-    // The /proc of another process id namespace has other ids.
+    // /proc may be that of another process id namespace, which has other ids.
     char self[16]{};
     const bool ours =
         ::readlink("/proc/self", self, sizeof self - 1) > 0 && std::atoi(self) == ::getpid();
     return ours ? children_of(::getpid()) : std::nullopt;
 }
 
-/// A list of children can miss some while others of them end, and the children of a process that
-/// ends become this process's own. A second pass finds those.
+/// A list of children can miss some while others end, and the children of a process that ends
+/// become this process's own. A second pass finds both.
 std::vector<process> all_descendants() {
     std::vector<process> found;
     std::unordered_set<pid_t> family{::getpid()};
@@ -128,7 +128,7 @@ std::vector<process> all_descendants() {
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto parent = found[i];
             const auto children = children_of(parent.pid);
-            if (is_still(parent)) {  // else they may be those of a later process with its id
+            if (is_still(parent)) {  // a later process with its id may have other children
                 add(children);
             }
         }
@@ -150,8 +150,8 @@ int kill_children(pid_t from, pid_t count) {
     return found;
 }
 
-/// Without /proc: asks for ids. Most children have one soon after ours; of all others that there
-/// can be each call asks for a part.
+/// Without /proc: tries process ids. Most children have one of the ids after this process's own.
+/// Each call also tries a part of all ids.
 int kill_children() {
     constexpr pid_t most = 1 << 22;  // Linux has no more
     constexpr pid_t part = 1 << 15;
@@ -160,7 +160,7 @@ int kill_children() {
     return kill_children(::getpid() + 1, part) + kill_children(next + 1, part);
 }
 
-// The declarations in glibc 2.36's <sys/pidfd.h> are not meant for C++.
+// The declarations in <sys/pidfd.h> of glibc 2.36 do not compile as C++.
 int open_process(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
 }
@@ -169,8 +169,8 @@ bool send_to_process(int fd, int signal) {
     return ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0U) == 0;
 }
 
-/// Hits no other process that got the id after `to` ended; not even between a look and the signal,
-/// where the kernel and what sandboxes it permit pidfds.
+/// Never signals another process that got the id after `to` ended. Only where pidfds are refused it
+/// can, if `to` ends between the check and the signal.
 void send(const process& to, int signal) {
     const int fd = to.is_own_child() ? -1 : open_process(to.pid);
     if (is_still(to) && (fd < 0 || (!send_to_process(fd, signal) && errno != ESRCH))) {
@@ -209,17 +209,17 @@ int signal_descendants(int signal, pid_t except) noexcept {
     return count;
 }
 
-void kill_descendants(const std::function<void(int left)>& survive) {
+void kill_descendants(const std::function<void(int left)>& report) {
     using std::chrono::steady_clock;
-    const auto patience = steady_clock::now() + survivors_are_told_after;
-    bool told = false;
+    const auto report_at = steady_clock::now() + survivors_are_reported_after;
+    bool reported = false;
     while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
         const int left = signal_descendants(SIGKILL);
-        if (!told && steady_clock::now() > patience) {
-            told = true;
-            survive(left);
+        if (!reported && steady_clock::now() > report_at) {
+            reported = true;
+            report(left);
         }
-        ::poll(nullptr, 0, told ? 50 : 2);
+        ::poll(nullptr, 0, reported ? 50 : 2);
     }
 }
 

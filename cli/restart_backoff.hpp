@@ -5,8 +5,9 @@
 
 namespace latchkey::cli {
 
-/// How long to wait before a command that has ended is run again: longer each time that it ended
-/// soon, so that one that cannot work does not keep all from working. Pure: it is told the time.
+/// How long to wait before a command that has ended is run again. The pause doubles each time that
+/// the command ended soon, so that a host on which it cannot work leaves the leadership to others.
+/// Pure: time is a parameter.
 class restart_backoff {
 public:
     using clock = std::chrono::steady_clock;
@@ -24,10 +25,10 @@ public:
         next_ = std::min<std::chrono::milliseconds>(next_ * 2, longest);
     }
 
-    /// None at all.
+    /// No pause before the next run.
     void skip(clock::time_point now) noexcept { until_ = now; }
 
-    /// Zero when it is over.
+    /// The rest of the pause.
     [[nodiscard]] std::chrono::nanoseconds left(clock::time_point now) const noexcept {
         return std::max(until_ - now, clock::duration::zero());
     }

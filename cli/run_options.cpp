@@ -1,9 +1,13 @@
 #include "run_options.hpp"
 
 #include "duration_text.hpp"
-#include "usage_error.hpp"
+#include "exit_status.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +15,28 @@
 namespace latchkey::cli {
 
 namespace {
+
+std::string default_servers(const environment_lookup& environment) {
+    for (const char* name : {"LATCHKEY_SERVERS", "ZK_HOSTS"}) {
+        if (auto value = environment(name); value && !value->empty()) {
+            return *std::move(value);
+        }
+    }
+    return "";
+}
+
+std::chrono::milliseconds session_timeout_from(const std::string& text) {
+    // The protocol has 32 bits for it.
+    constexpr std::chrono::milliseconds most{std::numeric_limits<std::int32_t>::max()};
+    const auto asked = parse_seconds("-t/--session-timeout", text);
+    if (asked < std::chrono::milliseconds(1)) {
+        throw usage_error(fmt::format(
+            "-t/--session-timeout: '{}' is too short; servers grant at least two of their ticks, "
+            "usually 4 s",
+            escaped(text)));
+    }
+    return std::min(std::chrono::ceil<std::chrono::milliseconds>(asked), most);
+}
 
 std::vector<std::string> shell_command(const std::vector<std::string>& words,
                                        const environment_lookup& environment) {
@@ -27,18 +53,39 @@ std::vector<std::string> shell_command(const std::vector<std::string>& words,
 
 }  // namespace
 
-void run_words::declare(option_parser& parser, run_options& options) {
-    program_.declare(parser, options);
-    parser.value("--grace", grace_);
-    parser.flag("--pass-auth", options.pass_auth);
+std::optional<std::string> environment_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
-void run_words::judge(run_options& options, const environment_lookup& environment) const {
-    program_.judge(options, environment);
-    if (grace_) {
-        options.grace = parse_seconds("--grace", *grace_);
+void program_options::declare(option_parser& parser, const environment_lookup& environment) {
+    servers = default_servers(environment);
+    parser.value("-z,--servers", [this](const std::string& text) { servers = text; });
+    parser.value("-t,--session-timeout",
+                 [this](const std::string& text) { session_timeout = session_timeout_from(text); });
+    parser.value("--auth-file", auth_file);
+    parser.flag("--verbose", verbose);
+    parser.flag("--json", json);
+}
+
+void program_options::check() const {
+    if (servers.empty()) {
+        throw usage_error(
+            "no servers: give -z host:port,... or set LATCHKEY_SERVERS (or ZK_HOSTS) in the "
+            "environment");
     }
-    static_cast<void>(grace_within(options, options.session_timeout));
+}
+
+void run_options::declare(option_parser& parser, const environment_lookup& environment) {
+    program_options::declare(parser, environment);
+    parser.value("--grace",
+                 [this](const std::string& text) { grace = parse_seconds("--grace", text); });
+    parser.flag("--pass-auth", pass_auth);
+}
+
+void run_options::check() const {
+    program_options::check();
+    static_cast<void>(grace_within(*this, session_timeout));
 }
 
 std::vector<std::string> command_from(std::vector<std::string> words,
@@ -49,14 +96,12 @@ std::vector<std::string> command_from(std::vector<std::string> words,
     if (asks_for_shell(words.front())) {
         return shell_command(words, environment);
     }
-    if (words.front() == "--") {
-        words.erase(words.begin());
-        if (words.empty()) {
-            throw usage_error("no command after '--'; leave '--' out to hold the lock without one");
-        }
+    drop_double_dash(words);
+    if (words.empty()) {
+        throw usage_error("no command after '--'; leave '--' out to hold the lock without one");
     }
     if (words.front().empty()) {
-        throw usage_error("the command is an empty word");
+        throw usage_error("the command is an empty word; give the name of a program");
     }
     return words;
 }
@@ -70,8 +115,7 @@ std::chrono::nanoseconds grace_within(const run_options& options,
         const bool negotiated = session_timeout != options.session_timeout;
         throw usage_error(
             fmt::format("--grace: {} is longer than a quarter of the session timeout of {}{}; give "
-                        "at most {}, or "
-                        "a longer -t",
+                        "at most {}, or a longer -t",
                         in_seconds(*options.grace),
                         in_seconds(session_timeout),
                         negotiated ? " that the servers granted" : "",

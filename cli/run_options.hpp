@@ -1,46 +1,58 @@
 #pragma once
 
-#include "program_options.hpp"
+#include "option_parser.hpp"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace latchkey::cli {
 
-/// What the commands are asked besides that run something.
+/// Looks up a variable of the environment; nullopt if it is not set.
+using environment_lookup = std::function<std::optional<std::string>(const char* name)>;
+
+/// getenv().
+[[nodiscard]] std::optional<std::string> environment_variable(const char* name);
+
+/// The options of every command that connects to servers.
+struct program_options {
+    std::string servers;
+    std::string path;
+    std::chrono::milliseconds session_timeout{10'000};
+    std::optional<std::string> auth_file;
+    bool verbose = false;
+    bool json = false;
+
+    /// Must outlive the parser. Servers that are not given come from the environment.
+    void declare(option_parser& parser, const environment_lookup& environment);
+
+    /// Checks the options together, after the parser has read them. Throws usage_error.
+    void check() const;
+};
+
+/// The options of the commands that run a command: lock and elect.
 struct run_options : program_options {
-    std::vector<std::string> paths;    ///< if there are several; `path` shows them all then
+    std::vector<std::string> paths;    ///< if there are several; then `path` is all of them
     std::vector<std::string> command;  ///< empty: none is run
     std::optional<std::chrono::nanoseconds> grace;
-    bool pass_auth = false;  ///< the command may have LATCHKEY_AUTH
+    bool pass_auth = false;  ///< leave LATCHKEY_AUTH in the command's environment
+
+    void declare(option_parser& parser, const environment_lookup& environment);
+    void check() const;
 };
 
-/// Their options, as written.
-class run_words {
-public:
-    /// `options` outlives the parser.
-    void declare(option_parser& parser, run_options& options);
-
-    /// Judges them when all are read. Throws usage_error.
-    void judge(run_options& options, const environment_lookup& environment) const;
-
-private:
-    program_words program_;
-    std::optional<std::string> grace_;
-};
-
-/// The words that follow what the command is run under: "--" and the command, -c and a string, the
-/// command, or nothing. Throws usage_error.
+/// The command in the words after PATH: "--" and the command, -c and a string, the command alone,
+/// or nothing. Throws usage_error.
 [[nodiscard]] std::vector<std::string> command_from(std::vector<std::string> words,
                                                     const environment_lookup& environment);
 
-/// How long before the deadline the command is told to end, for a session timeout T as negotiated:
-/// what was asked for (throws usage_error if that is longer than T/4), else T/20, at most 2 s. Not
-/// more, because a client that hears nothing from its server moves to another one only after 5/12
-/// of T, a hold that follows a silence is believed for T/2 at first, and what is saved by that move
-/// must not have cost the command its life.
+/// How long before the deadline the command gets TERM, for a session timeout T as negotiated:
+/// --grace (throws usage_error if that is longer than T/4), else T/20, at most 2 s. Not more,
+/// because a client whose server is silent moves to another server only after 5/12 of T, and after
+/// a silence a hold is at first valid for only T/2. A longer grace would end the command although
+/// that move saves the hold.
 [[nodiscard]] std::chrono::nanoseconds grace_within(const run_options& options,
                                                     std::chrono::milliseconds session_timeout);
 

@@ -31,7 +31,8 @@ signals::signals() {
     if (fd_ < 0) {
         throw std::system_error(errno, std::generic_category(), "signalfd");
     }
-    // Writing to a terminal, or giving it to the command, from the background must not stop us.
+    // latchkey may write to a terminal from the background, and give it to the command. Neither may
+    // stop it.
     sigset_t blocked = taken;
     ::sigaddset(&blocked, SIGTTOU);
     ::pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);

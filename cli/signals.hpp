@@ -4,28 +4,27 @@
 
 namespace latchkey::cli {
 
-/// The signals that latchkey answers itself. They are blocked in every thread and read from a file
+/// The signals that latchkey handles. They are blocked in every thread and read from a file
 /// descriptor.
 ///
-/// Made by main() before any thread or process. Signals that were ignored when latchkey was started
-/// (nohup, a shell's background jobs) stay ignored. Restored in the command, which must find what
-/// latchkey found.
+/// To be made before any thread or process. Signals that were ignored when latchkey started (nohup,
+/// background jobs of a shell) stay ignored. The command gets signals as latchkey got them.
 class signals {
 public:
-    /// Blocks. Ignores SIGPIPE, so that a reader that went away is an error and not a death; gives
-    /// SIGCHLD its default, without which nobody can wait for children.
+    /// Blocks the signals. Ignores SIGPIPE, so that writing to a closed pipe is an error and does
+    /// not end latchkey. Gives SIGCHLD its default: ignored, it would prevent waiting for children.
     signals();
     signals(const signals&) = delete;
     signals& operator=(const signals&) = delete;
     ~signals();
 
-    /// Readable when one has arrived; close-on-exec.
+    /// Readable when a signal has arrived; close-on-exec.
     [[nodiscard]] int fd() const noexcept { return fd_; }
 
-    /// The next one that has arrived; 0 if there is none.
+    /// The next signal that has arrived; 0 if there is none.
     [[nodiscard]] int read() const noexcept;
 
-    /// In a forked child, before exec: mask and dispositions as latchkey found them.
+    /// In a forked child, before exec: restores mask and dispositions as latchkey found them.
     void restore() const noexcept;
 
 private:
@@ -38,7 +37,7 @@ private:
     int fd_ = -1;
 };
 
-/// "TERM".
+/// "TERM", for example.
 [[nodiscard]] const char* signal_name(int signal) noexcept;
 
 }  // namespace latchkey::cli

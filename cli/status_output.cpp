@@ -1,5 +1,6 @@
 #include "status_output.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 
@@ -25,7 +26,7 @@ std::string clock_time(const char* format, tm* (*convert)(const time_t*, tm*)) {
 
 void write_line(std::string line) {
     line += '\n';
-    // Where nobody listens there is nobody to tell.
+    // There is no other place to report that stderr cannot be written.
     static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()));
 }
 
@@ -58,6 +59,17 @@ void status_output::event(std::string_view name,
         write_line(json_ ? json_line(name, text, details)
                          : fmt::format("latchkey: {} {}", clock_time("%T", ::localtime_r), text));
     }
+}
+
+bool write_to_stdout(std::string_view text) {
+    while (!text.empty()) {
+        const auto size = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (size < 0 && errno != EINTR) {
+            return false;
+        }
+        text.remove_prefix(size > 0 ? static_cast<std::size_t>(size) : 0);
+    }
+    return true;
 }
 
 }  // namespace latchkey::cli

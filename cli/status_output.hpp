@@ -7,18 +7,17 @@
 
 namespace latchkey::cli {
 
-/// What latchkey tells on stderr, one line each: for people, or as JSON objects. A line is written
-/// at once and whole, so that the lines of several processes do not mix. What comes from others
-/// must have gone through escaped().
+/// What latchkey prints on stderr: plain lines for people, or JSON objects for programs. Each line
+/// is written by one system call, so that the lines of several processes do not mix. Text from
+/// other programs must have passed through escaped().
 class status_output {
 public:
     status_output(bool verbose, bool json) noexcept : verbose_(verbose), json_(json) {}
 
-    /// What went wrong; always told.
+    /// Printed always.
     void error(const std::string& message) const;
 
-    /// What happens, told if verbose. `text` is for people, `name` and `details` (an object) for
-    /// programs.
+    /// Printed if verbose. `text` is for people; `name` and the object `details` are for programs.
     void event(std::string_view name, const std::string& text) const;
     void event(std::string_view name, const std::string& text, const nlohmann::json& details) const;
 
@@ -26,5 +25,8 @@ private:
     bool verbose_;
     bool json_;
 };
+
+/// Writes the whole text at once; false with errno set if that fails.
+[[nodiscard]] bool write_to_stdout(std::string_view text);
 
 }  // namespace latchkey::cli

@@ -1,6 +1,5 @@
 #include "supervisor.hpp"
 
-#include "supervisor_process.hpp"
 #include "terminal.hpp"
 
 #include <cerrno>
@@ -31,7 +30,7 @@ supervisor::supervisor(const std::vector<std::string>& command, const signals& i
         throw std::system_error(error, std::generic_category(), "fork");
     }
     socket_ = ends[0];
-    ::setpgid(pid_, pid_);  // whoever of the two comes first
+    ::setpgid(pid_, pid_);  // both processes do this: either may be the first
 }
 
 supervisor::~supervisor() {
@@ -90,8 +89,8 @@ std::optional<supervisor_report> supervisor::read() {
 void supervisor::send(const supervisor_order& o, const std::string& settings) const {
     std::string packet(reinterpret_cast<const char*>(&o), sizeof o);
     packet += settings;
-    // It is never far behind, and a missed deadline is followed by the next one. If it is gone,
-    // read() says so.
+    // A full socket would lose the packet. The supervisor reads at once, and the next deadline
+    // replaces a lost one. read() reports a supervisor that has died.
     ::send(socket_, packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

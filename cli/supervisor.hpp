@@ -4,7 +4,7 @@
 
 #include "command_process.hpp"
 #include "signals.hpp"
-#include "supervisor_messages.hpp"
+#include "supervisor_process.hpp"
 
 #include <chrono>
 #include <optional>
@@ -17,13 +17,13 @@ namespace latchkey::cli {
 
 /// The small process between latchkey and the command it runs.
 ///
-/// Guarantee  everything that the command started is dead before the last deadline that the
-///            supervisor was told, whatever becomes of latchkey: stopped, it sends no new deadline;
-///            killed or crashed, it ends the connection, and all is killed at once. Processes that
-///            leave their process group or session are found all the same. Out of reach: what other
-///            services run on the command's behalf (systemd-run, at, a container engine), and
-///            processes that this user must not signal.
-/// Threads    made before the process has any; then used by one thread at a time.
+/// - Guarantee: everything that the command started is dead before the last deadline that the
+///   supervisor received. If latchkey is stopped, it sends no new deadline. If latchkey is killed
+///   or crashes, its end of the socket closes, and the supervisor kills everything at once.
+///   Processes that left their process group or session are killed, too.
+/// - Limit: the supervisor cannot kill what other services run for the command (systemd-run, at, a
+///   container engine), nor processes that this user must not signal.
+/// - Threads: made before the process has any; then used by one thread at a time.
 class supervisor {
 public:
     /// Forks; the command is not run yet. Throws std::system_error.
@@ -33,20 +33,20 @@ public:
 
     ~supervisor();
 
-    /// Runs the command until `deadline` at most; again only when its end was reported. The result
-    /// comes as reports.
+    /// Runs the command until `deadline` at most; again only after its end was reported. Reports
+    /// say what happens to it.
     void run(const std::vector<environment_setting>& settings,
              boottime_clock::time_point deadline,
              std::chrono::nanoseconds grace);
 
-    /// The hold is valid until `deadline` now. Never blocks.
+    /// Replaces the deadline, because the hold was renewed. Never blocks.
     void move_deadline(boottime_clock::time_point deadline);
 
     /// The hold is lost: TERM and KILL at once.
     void end_now();
 
-    /// Ends a command that still runs, with all that it started, and then the supervisor's process.
-    /// Blocks until both are over. Nothing else can be called afterwards.
+    /// Kills a command that still runs, with all that it started, and then ends the supervisor's
+    /// process. Blocks until both have ended. It must be the last call.
     void end() noexcept;
 
     /// Sends `signal` to the command's process group.
@@ -55,7 +55,7 @@ public:
     /// Readable when there is a report.
     [[nodiscard]] int fd() const noexcept { return socket_; }
 
-    /// The next report, if there is one. After the last one always supervisor_died.
+    /// The next report, if there is one. After the supervisor's death always supervisor_died.
     [[nodiscard]] std::optional<supervisor_report> read();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }

@@ -4,7 +4,6 @@
 #include "exit_status.hpp"
 #include "kill_schedule.hpp"
 #include "process_tree.hpp"
-#include "supervisor_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Everything but what cannot be blocked: nothing that is sent to this process may end it.
+/// No signal that can be blocked may end this process.
 int block_all_signals() {
     sigset_t all;
     ::sigfillset(&all);
@@ -38,6 +37,10 @@ int block_all_signals() {
     ::sigemptyset(&child);
     ::sigaddset(&child, SIGCHLD);
     return ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+boottime_clock::time_point deadline_of(const supervisor_order& o) {
+    return boottime_clock::time_point(std::chrono::nanoseconds(o.deadline));
 }
 
 class supervisor_process {
@@ -73,22 +76,32 @@ private:
     using order = supervisor_order;
     using report = supervisor_report;
 
+    /// One run of the command.
+    struct command_run {
+        command_process process;
+        std::optional<kill_schedule> schedule;  // from its start on
+        std::optional<int> wait_status;         // from its end on
+        std::optional<boottime_clock::time_point> killing_since;
+        std::optional<boottime_clock::time_point> continue_at;
+        bool survivors_reported = false;
+    };
+
     [[nodiscard]] int poll_limit() const;
     void wait();
     void read_orders();
-    void obey(const order& o, std::string_view settings);
+    void follow(const order& o, std::string_view settings);
     void start(const order& o, std::string_view settings);
-    void latchkey_is_gone();
+    void on_end_of_latchkey();
     void forward(int signal);
     void read_start_error();
     void reap();
-    void stopped_by(int signal);
+    void on_stop(int signal);
     void continue_stopped();
     void advance();
     void terminate();
     void kill_all();
     void finish(report::kind what, int number);
-    void tell(report::kind what, int number) const;
+    void send_report(report::kind what, int number) const;
     void arm_timer() const;
 
     const std::vector<std::string>& words_;
@@ -98,33 +111,27 @@ private:
     int children_;
     int timer_;
 
-    command_process process_;
-    std::optional<kill_schedule> ending_;  // from the start of the command on
-    std::optional<int> wait_status_;       // from the end of the command on
-    stage stage_ = stage::running;
-    std::optional<boottime_clock::time_point> killing_since_;
-    std::optional<boottime_clock::time_point> continue_at_;
+    command_run command_;
     bool no_child_left_ = true;
-    bool told_cannot_kill_ = false;
     bool done_ = false;
 };
 
 int supervisor_process::poll_limit() const {
-    if (continue_at_) {
+    if (command_.continue_at) {
         return 10;
     }
-    if (!killing_since_) {
+    if (!command_.killing_since) {
         return -1;
     }
-    // Processes that were just being forked are looked for again and again.
-    return boottime_clock::now() - *killing_since_ < milliseconds(200) ? 2 : 50;
+    // The next look finds processes that were just being forked.
+    return boottime_clock::now() - *command_.killing_since < milliseconds(200) ? 2 : 50;
 }
 
 void supervisor_process::wait() {
     std::array<pollfd, 4> fds{{{socket_, POLLIN, 0},
                                {children_, POLLIN, 0},
                                {timer_, POLLIN, 0},
-                               {process_.start_error, POLLIN, 0}}};
+                               {command_.process.start_error, POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), poll_limit());
     signalfd_siginfo ignored{};
     static_cast<void>(::read(children_, &ignored, sizeof ignored));
@@ -140,49 +147,38 @@ void supervisor_process::read_orders() {
             return;
         }
         if (size < static_cast<ssize_t>(sizeof(order))) {
-            latchkey_is_gone();
+            on_end_of_latchkey();
             return;
         }
         order o;
         std::memcpy(&o, packet.data(), sizeof o);
-        obey(o, {packet.data() + sizeof o, static_cast<std::size_t>(size) - sizeof o});
+        follow(o, {packet.data() + sizeof o, static_cast<std::size_t>(size) - sizeof o});
     }
 }
 
-void supervisor_process::obey(const order& o, std::string_view settings) {
-    using time_point = boottime_clock::time_point;
-    switch (o.what) {
-        case order::kind::run:
-            start(o, settings);
-            break;
-        case order::kind::forward:
-            forward(o.signal);
-            break;
-        case order::kind::move_deadline:
-            if (ending_) {
-                ending_->move_deadline(time_point(std::chrono::nanoseconds(o.deadline)));
-            }
-            break;
-        case order::kind::end_now:
-            if (ending_) {
-                ending_->end_now();
-            }
-            break;
+void supervisor_process::follow(const order& o, std::string_view settings) {
+    if (o.what == order::kind::run) {
+        start(o, settings);
+    } else if (o.what == order::kind::forward) {
+        forward(o.signal);
+    } else if (command_.schedule && o.what == order::kind::move_deadline) {
+        command_.schedule->move_deadline(deadline_of(o));
+    } else if (command_.schedule) {
+        command_.schedule->end_now();
     }
 }
 
-void supervisor_process::latchkey_is_gone() {
+void supervisor_process::on_end_of_latchkey() {
     ::close(socket_);
     socket_ = -1;
-    if (ending_) {
-        ending_->end_now();
+    if (command_.schedule) {
+        command_.schedule->end_now();
     } else {
         done_ = true;
     }
 }
 
 void supervisor_process::start(const order& o, std::string_view settings) {
-    using time_point = boottime_clock::time_point;
     std::vector<environment_setting> environment;
     while (!settings.empty()) {
         const auto line = settings.substr(0, settings.find('\0'));
@@ -190,14 +186,13 @@ void supervisor_process::start(const order& o, std::string_view settings) {
         environment.emplace_back(line.substr(0, equals), line.substr(equals + 1));
         settings.remove_prefix(std::min(line.size() + 1, settings.size()));
     }
-    ending_.emplace(time_point(std::chrono::nanoseconds(o.deadline)),
-                    std::chrono::nanoseconds(o.grace));
-    if (ending_->advance(boottime_clock::now()) != stage::running) {
+    command_.schedule.emplace(deadline_of(o), std::chrono::nanoseconds(o.grace));
+    if (command_.schedule->advance(boottime_clock::now()) != stage::running) {
         finish(report::kind::ended_by_loss, 0);
         return;
     }
     try {
-        process_ = start_command(words_, environment, inherited_, terminal_);
+        command_.process = start_command(words_, environment, inherited_, terminal_);
         no_child_left_ = false;
     } catch (const std::system_error& e) {
         finish(report::kind::not_started, e.code().value());
@@ -205,31 +200,31 @@ void supervisor_process::start(const order& o, std::string_view settings) {
 }
 
 void supervisor_process::forward(int signal) {
-    if (process_.pid == 0 || wait_status_) {
+    if (command_.process.pid == 0 || command_.wait_status) {
         return;
     }
     if (signal == SIGCONT) {
-        terminal_.give_to(process_.pid);  // latchkey was brought to the foreground
+        terminal_.give_to(command_.process.pid);  // latchkey was brought to the foreground
     }
-    ::kill(-process_.pid, signal);
+    ::kill(-command_.process.pid, signal);
 }
 
 void supervisor_process::read_start_error() {
-    if (process_.start_error < 0) {
+    if (command_.process.start_error < 0) {
         return;
     }
     int error = 0;
-    const auto size = ::read(process_.start_error, &error, sizeof error);
+    const auto size = ::read(command_.process.start_error, &error, sizeof error);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }
-    ::close(process_.start_error);
-    process_.start_error = -1;
+    ::close(command_.process.start_error);
+    command_.process.start_error = -1;
     if (size == static_cast<ssize_t>(sizeof error)) {
-        ::waitpid(process_.pid, nullptr, 0);
+        ::waitpid(command_.process.pid, nullptr, 0);
         finish(report::kind::not_started, error);
     } else {
-        tell(report::kind::started, process_.pid);
+        send_report(report::kind::started, command_.process.pid);
     }
 }
 
@@ -245,100 +240,97 @@ void supervisor_process::reap() {
             return;
         }
         if (WIFSTOPPED(status)) {
-            if (pid == process_.pid) {
-                stopped_by(WSTOPSIG(status));
+            if (pid == command_.process.pid) {
+                on_stop(WSTOPSIG(status));
             }
-        } else if (pid == process_.pid) {
-            wait_status_ = status;
-            read_start_error();  // forgets it, if the command was never run
+        } else if (pid == command_.process.pid) {
+            command_.wait_status = status;
+            read_start_error();  // after a failed exec the status is not the command's
         }
     }
 }
 
-void supervisor_process::stopped_by(int signal) {
+void supervisor_process::on_stop(int signal) {
     const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-    if (wants_terminal ? terminal_.give_to(process_.pid)
-                       : signal == SIGTSTP && terminal_.belongs_to(process_.pid)) {
-        // Not at once: the terminal signals one process of the group after the other, and SIGCONT
-        // must not overtake it.
-        continue_at_ = boottime_clock::now() + milliseconds(50);
+    if (wants_terminal ? terminal_.give_to(command_.process.pid)
+                       : signal == SIGTSTP && terminal_.belongs_to(command_.process.pid)) {
+        // Not at once: the terminal signals the processes of the group one after the other, and
+        // SIGCONT must not reach one of them before that.
+        command_.continue_at = boottime_clock::now() + milliseconds(50);
         if (!wants_terminal) {
-            tell(report::kind::not_suspended, 0);
+            send_report(report::kind::not_suspended, 0);
         }
     }
 }
 
 void supervisor_process::continue_stopped() {
-    if (continue_at_ && boottime_clock::now() >= *continue_at_) {
-        continue_at_.reset();
+    if (command_.continue_at && boottime_clock::now() >= *command_.continue_at) {
+        command_.continue_at.reset();
         forward(SIGCONT);
     }
 }
 
 void supervisor_process::advance() {
-    if (done_ || !ending_) {
+    auto& schedule = command_.schedule;
+    if (done_ || !schedule) {
         return;
     }
-    const stage before = stage_;
-    stage_ = ending_->advance(boottime_clock::now());
-    if (stage_ == stage::running) {
-        if (wait_status_) {
-            finish(report::kind::ended, *wait_status_);
+    const stage before = schedule->present();
+    const stage now = schedule->advance(boottime_clock::now());
+    if (now == stage::running) {
+        if (command_.wait_status) {
+            finish(report::kind::ended, *command_.wait_status);
         }
     } else {
         if (before == stage::running) {
-            tell(report::kind::terminating, 0);
+            send_report(report::kind::terminating, 0);
             terminate();
         }
-        if (stage_ == stage::killing && !no_child_left_) {
+        if (now == stage::killing && !no_child_left_) {
             kill_all();
         }
         if (no_child_left_) {
-            finish(report::kind::ended_by_loss, wait_status_.value_or(0));
+            finish(report::kind::ended_by_loss, command_.wait_status.value_or(0));
         }
     }
-    if (ending_) {
+    if (schedule) {
         arm_timer();
     }
 }
 
 void supervisor_process::terminate() {
-    if (!wait_status_) {
-        ::kill(-process_.pid, SIGTERM);
-        ::kill(-process_.pid, SIGCONT);
+    if (!command_.wait_status) {
+        ::kill(-command_.process.pid, SIGTERM);
+        ::kill(-command_.process.pid, SIGCONT);
     }
-    // What left the group is found in /proc. No process gets two: many take that for "at once".
-    signal_descendants(SIGTERM, wait_status_ ? 0 : process_.pid);
+    // /proc shows the processes that left the group. No process gets TERM twice: many take a second
+    // one for "at once".
+    signal_descendants(SIGTERM, command_.wait_status ? 0 : command_.process.pid);
 }
 
 void supervisor_process::kill_all() {
     const auto now = boottime_clock::now();
-    killing_since_ = killing_since_.value_or(now);
-    if (!wait_status_) {
-        ::kill(-process_.pid, SIGKILL);
+    command_.killing_since = command_.killing_since.value_or(now);
+    if (!command_.wait_status) {
+        ::kill(-command_.process.pid, SIGKILL);
     }
     const int left = signal_descendants(SIGKILL);
-    if (now - *killing_since_ > survivors_are_told_after && !told_cannot_kill_) {
-        told_cannot_kill_ = true;
-        tell(report::kind::cannot_kill, left);
+    if (now - *command_.killing_since > survivors_are_reported_after &&
+        !command_.survivors_reported) {
+        command_.survivors_reported = true;
+        send_report(report::kind::cannot_kill, left);
     }
 }
 
-/// Waits for the next order; without a connection there is none.
+/// Without latchkey there is no next order to wait for.
 void supervisor_process::finish(report::kind what, int number) {
-    terminal_.take_back_from(process_.pid);
-    tell(what, number);
-    process_ = {};
-    ending_.reset();
-    wait_status_.reset();
-    stage_ = stage::running;
-    killing_since_.reset();
-    continue_at_.reset();
-    told_cannot_kill_ = false;
+    terminal_.take_back_from(command_.process.pid);
+    send_report(what, number);
+    command_ = {};
     done_ = socket_ < 0;
 }
 
-void supervisor_process::tell(report::kind what, int number) const {
+void supervisor_process::send_report(report::kind what, int number) const {
     if (socket_ >= 0) {
         const report r{what, number};
         ::send(socket_, &r, sizeof r, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -347,7 +339,7 @@ void supervisor_process::tell(report::kind what, int number) const {
 
 void supervisor_process::arm_timer() const {
     using std::chrono::nanoseconds;
-    const auto next = ending_->next();
+    const auto next = command_.schedule->next();
     itimerspec when{};
     if (next != boottime_clock::time_point::max()) {
         // Zero would disarm it.
@@ -366,7 +358,7 @@ void supervise(int socket,
                const signals& inherited,
                const terminal& stdin_terminal) {
     try {
-        ::setpgid(0, 0);  // what the terminal sends to latchkey's group is not for this process
+        ::setpgid(0, 0);  // the terminal signals latchkey's group, but not this process
         ::prctl(PR_SET_NAME, "latchkey-superv", 0UL, 0UL, 0UL);
         adopt_orphans();
         supervisor_process(socket, words, inherited, stdin_terminal).run();

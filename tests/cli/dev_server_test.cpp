@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Where it listens, without the end of the line.
+/// The connect string that the server prints.
 std::string listens_on(program& server) {
     EXPECT_TRUE(eventually([&] { return server.out().find('\n') != std::string::npos; }));
     return server.out().substr(0, server.out().find('\n'));

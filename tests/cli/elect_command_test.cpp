@@ -20,7 +20,7 @@ class ElectCommand : public elect_fixture {
 protected:
     ElectCommand() : elect_fixture(real_ensemble::shared().connect_string()) {}
 
-    /// Somebody else deletes the leader's znode.
+    /// Another client deletes the leader's znode.
     void break_leadership() {
         const auto victim = leader_observer::leader(view(), path_).value().path;
         mutex other(view(), real_ensemble::fresh_path());
@@ -48,7 +48,7 @@ TEST_F(ElectCommand, OnceItExitsWithTheCommandsStatus) {
     EXPECT_THAT(candidates(), ElementsAre());
 }
 
-TEST_F(ElectCommand, RunsTheCommandWithEachTermUntilItIsToldToEnd) {
+TEST_F(ElectCommand, RunsTheCommandInEachTermUntilASignal) {
     const auto p = elect_sh({"--verbose"}, "echo $LATCHKEY_TOKEN >>$DIR/terms; exit 1");
     ASSERT_TRUE(eventually([&] { return lines_of(content_of(folder_ / "terms")).size() >= 3; }));
     p->send(SIGTERM);
@@ -75,7 +75,7 @@ TEST_F(ElectCommand, LeadsOneAfterTheOther) {
     EXPECT_TRUE(eventually_candidates({"second"}));
 }
 
-TEST_F(ElectCommand, SignalThatTheCommandSurvivesIsItsOwnAffair) {
+TEST_F(ElectCommand, SignalThatTheCommandSurvivesDoesNotEndIt) {
     const auto p =
         elect_sh({}, "trap 'touch $DIR/hup' HUP; touch $DIR/ready; while :; do sleep 0.01; done");
     ASSERT_TRUE(eventually_exists("ready"));
@@ -149,7 +149,7 @@ TEST_F(ElectCommand, WithoutCommandPrintsALineForEachTerm) {
     EXPECT_LT(first.at("token"), second.at("token"));
 }
 
-TEST_F(ElectCommand, TellsWhoLeads) {
+TEST_F(ElectCommand, ListenPrintsTheLeader) {
     const auto listening = elect({"-l"});
     ASSERT_TRUE(eventually([&] { return listening->out() == "no leader\n"; }));
     leader_latch latch(view(), path_, {.id = "node 1\n", .data = "10.0.0.1:80"});
@@ -167,7 +167,7 @@ TEST_F(ElectCommand, TellsWhoLeads) {
     EXPECT_EQ(listening->err(), "");
 }
 
-TEST_F(ElectCommand, TellsProgramsWhoLeads) {
+TEST_F(ElectCommand, ListenPrintsJsonForPrograms) {
     const auto listening = elect({"-l", "--json"});
     const auto last = [&] { return nlohmann::json::parse(lines_of(listening->out()).back()); };
     ASSERT_TRUE(eventually([&] { return listening->out().ends_with('\n'); }));
@@ -184,13 +184,13 @@ TEST_F(ElectCommand, TellsProgramsWhoLeads) {
     EXPECT_EQ(leader->wait(), 0);
 }
 
-TEST_F(ElectCommand, ListenerThatCannotTellEnds) {
+TEST_F(ElectCommand, ListenExitsWhenItCannotPrint) {
     program_surroundings nobody_reads;
     nobody_reads.closed_stdout = true;
     EXPECT_EQ(elect({"-l"}, {}, nobody_reads)->wait(), 74);
 }
 
-TEST_F(ElectCommand, ListenerThatMayNotReadIsToldSo) {
+TEST_F(ElectCommand, ListenReportsThatItMayNotRead) {
     program_surroundings jo;
     jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
     const auto leader = elect({}, {}, jo);
@@ -201,7 +201,7 @@ TEST_F(ElectCommand, ListenerThatMayNotReadIsToldSo) {
     EXPECT_EQ(elect({}, {"--", "true"})->wait(), 77);
 }
 
-TEST_F(ElectCommand, KeepsCredentialsFromTheCommandUnlessToldToPassThem) {
+TEST_F(ElectCommand, KeepsCredentialsFromTheCommandWithoutPassAuth) {
     program_surroundings jo;
     jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
     const words look{"--", "/bin/sh", "-c", "echo ${LATCHKEY_AUTH-none}"};

@@ -10,7 +10,7 @@
 
 namespace latchkey::test {
 
-/// What tests of `latchkey elect` share: the path is an election's.
+/// What tests of `latchkey elect` share. The path is that of an election.
 class elect_fixture : public lock_fixture {
 protected:
     using lock_fixture::lock_fixture;

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-// One candidate's command ends, and another one's begins: `latchkey resign`, and --priority.
+// `latchkey resign` and --priority: one candidate's command ends, another candidate's begins.
 
 namespace latchkey::test {
 
@@ -29,16 +29,16 @@ protected:
         return start("resign", options, {}, around);
     }
 
-    /// A candidate whose command leaves $DIR/ID, and $DIR/ID-told when it is told to end; it ends,
-    /// with 3, when there is $DIR/end.
+    /// A candidate whose command writes $DIR/ID, and $DIR/ID-term when it gets TERM. The command
+    /// exits with status 3 when $DIR/end exists.
     std::unique_ptr<program> candidate(const std::string& id, words options = {}) const {
         options.insert(options.end(), {"--id", id});
         return elect_sh(options,
-                        "trap 'touch $DIR/" + id + "-told' TERM; echo $LATCHKEY_TOKEN >>$DIR/" +
+                        "trap 'touch $DIR/" + id + "-term' TERM; echo $LATCHKEY_TOKEN >>$DIR/" +
                             id + "; while ! [ -e $DIR/end ]; do sleep 0.01; done; exit 3");
     }
 
-    /// Of the first term of that candidate.
+    /// The token of the candidate's first term.
     [[nodiscard]] std::int64_t token_of(const std::string& id) const {
         EXPECT_TRUE(eventually([&] { return content_of(folder_ / id).ends_with('\n'); })) << id;
         return std::atoll(content_of(folder_ / id).c_str());
@@ -46,7 +46,7 @@ protected:
 
     void let_commands_end() const { std::ofstream(folder_ / "end").close(); }
 
-    /// All of them, by their ids in queue order; `latchkey resign` reaches each.
+    /// Whether the candidates in queue order have these ids, and `latchkey resign` reaches each.
     [[nodiscard]] bool all_can_be_asked(const words& ids) {
         return eventually_candidates(ids) &&
                candidates_are_there(*world_, path_, ids.size(), ids.size());
@@ -56,7 +56,7 @@ private:
     std::unique_ptr<world> world_ = make_world(world_kind::real);
 };
 
-TEST_F(ElectTransfer, HandsOverToWhomItIsToldWhenItsCommandHasEnded) {
+TEST_F(ElectTransfer, HandsOverToTheGivenCandidateWhenItsCommandHasEnded) {
     const auto first = candidate("first");
     ASSERT_TRUE(eventually_exists("first"));
     const auto second = elect_sh({"--id", "second"}, "touch $DIR/second; exec sleep 1000");
@@ -66,7 +66,7 @@ TEST_F(ElectTransfer, HandsOverToWhomItIsToldWhenItsCommandHasEnded) {
     ASSERT_TRUE(eventually([&] {
         const auto asked = resign({"--to", "third"});
         EXPECT_EQ(asked->wait(), 0) << asked->err();
-        return eventually([&] { return exists("first-told"); }, 5s);
+        return eventually([&] { return exists("first-term"); }, 5s);
     })) << "the leader's offer stands for a moment, and is made again when it is asked again";
     EXPECT_FALSE(exists("third")) << "before the leader's command has ended";
     EXPECT_TRUE(eventually_candidates({"first", "third", "second"}));
@@ -76,10 +76,10 @@ TEST_F(ElectTransfer, HandsOverToWhomItIsToldWhenItsCommandHasEnded) {
     EXPECT_FALSE(exists("second"));
 
     EXPECT_EQ(resign()->wait(), 0);
-    EXPECT_TRUE(eventually_exists("second")) << "who was next";
+    EXPECT_TRUE(eventually_exists("second")) << "the next in the queue";
 }
 
-// Ten seconds are what the help says.
+// The help says ten seconds.
 TEST_F(ElectTransfer, PreferredCandidateTakesOverWhenItHasBeenThereForAWhile) {
     const auto plain = candidate("plain");
     ASSERT_TRUE(eventually_exists("plain"));
@@ -87,7 +87,7 @@ TEST_F(ElectTransfer, PreferredCandidateTakesOverWhenItHasBeenThereForAWhile) {
     ASSERT_TRUE(all_can_be_asked({"plain", "last"}));
     const auto before = std::chrono::steady_clock::now();
     const auto best = candidate("best", {"--priority", "5", "--once"});
-    ASSERT_TRUE(eventually_exists("plain-told")) << plain->err();
+    ASSERT_TRUE(eventually_exists("plain-term")) << plain->err();
     EXPECT_GE(std::chrono::steady_clock::now() - before, 10s);
     EXPECT_TRUE(eventually_candidates({"plain", "best", "last"}));
     EXPECT_FALSE(exists("best")) << "before the leader's command has ended";
@@ -102,7 +102,7 @@ TEST_F(ElectTransfer, OnceHandsOverForGood) {
     const auto second = candidate("second");
     ASSERT_TRUE(all_can_be_asked({"first", "second"}));
     EXPECT_EQ(resign()->wait(), 0);
-    ASSERT_TRUE(eventually_exists("first-told"));
+    ASSERT_TRUE(eventually_exists("first-term"));
     EXPECT_TRUE(first->running());
     let_commands_end();
     EXPECT_EQ(first->wait(), 3);
@@ -110,23 +110,23 @@ TEST_F(ElectTransfer, OnceHandsOverForGood) {
     EXPECT_TRUE(eventually_candidates({"second"}));
 }
 
-TEST_F(ElectTransfer, LeadsAgainIfThereIsNobodyElse) {
+TEST_F(ElectTransfer, LeadsAgainIfThereIsNoOtherCandidate) {
     const auto only = elect_sh({"--id", "only"},
-                               "trap 'touch $DIR/told; exit 0' TERM; echo $LATCHKEY_TOKEN "
+                               "trap 'touch $DIR/term; exit 0' TERM; echo $LATCHKEY_TOKEN "
                                ">>$DIR/terms; while :; do sleep 0.01; done");
     ASSERT_TRUE(eventually_exists("terms"));
     ASSERT_TRUE(all_can_be_asked({"only"}));
     const auto asked = resign({"--verbose"});
     EXPECT_EQ(asked->wait(), 0);
-    EXPECT_THAT(asked->err(), HasSubstr("hear of it"));
+    EXPECT_THAT(asked->err(), HasSubstr("was asked to hand over"));
     EXPECT_EQ(asked->out(), "");
     ASSERT_TRUE(eventually([&] { return lines_of(content_of(folder_ / "terms")).size() == 2; }));
     const auto terms = lines_of(content_of(folder_ / "terms"));
     EXPECT_GT(std::stoll(terms[1]), std::stoll(terms[0]));
-    EXPECT_TRUE(exists("told"));
+    EXPECT_TRUE(exists("term"));
 }
 
-TEST_F(ElectTransfer, LeadsOnIfTheOneThatIsNamedIsNotThere) {
+TEST_F(ElectTransfer, KeepsLeadingIfTheGivenCandidateIsNotThere) {
     const auto first = candidate("first");
     ASSERT_TRUE(eventually_exists("first"));
     const auto second = candidate("second");
@@ -134,10 +134,10 @@ TEST_F(ElectTransfer, LeadsOnIfTheOneThatIsNamedIsNotThere) {
     for (const char* other : {"nobody", "first"}) {
         EXPECT_EQ(resign({"--to", other})->wait(), 0);
     }
-    EXPECT_FALSE(exists("first-told"));
+    EXPECT_FALSE(exists("first-term"));
     ASSERT_TRUE(eventually([&] {
         EXPECT_EQ(resign({"--to", "second"})->wait(), 0);
-        return eventually([&] { return exists("first-told"); }, 5s);
+        return eventually([&] { return exists("first-term"); }, 5s);
     }));
     EXPECT_EQ(lines_of(content_of(folder_ / "first")).size(), 1U) << "in one term until then";
 }
@@ -169,7 +169,7 @@ TEST_F(ElectTransfer, ResigningTakesARightToAsk) {
     EXPECT_TRUE(eventually([&] { return lines_of(leader->out()).size() == 2; }));
 }
 
-TEST_F(ElectTransfer, WrongUseOfResignIsTold) {
+TEST_F(ElectTransfer, WrongUseOfResignIsReported) {
     EXPECT_EQ(start("resign", {}, {"twice"}, {})->wait(), 64);
     const auto to_nobody = resign({"--to", ""});
     EXPECT_EQ(to_nobody->wait(), 64);

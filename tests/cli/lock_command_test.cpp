@@ -58,7 +58,7 @@ TEST_F(LockCommand, PassesStandardInputThrough) {
     EXPECT_EQ(p->out(), "from stdin\n");
 }
 
-TEST_F(LockCommand, TellsTheCommandAboutItsLock) {
+TEST_F(LockCommand, DescribesTheLockInTheEnvironment) {
     const auto p = lock_sh({}, "echo $LATCHKEY_PATH; echo $LATCHKEY_NODE; echo $LATCHKEY_TOKEN");
     EXPECT_EQ(p->wait(), 0);
     std::istringstream lines(p->out());
@@ -85,7 +85,7 @@ TEST_F(LockCommand, ThatCannotRunReleasesTheLock) {
     EXPECT_EQ(participants(), 0U);
 }
 
-TEST_F(LockCommand, TriesOrWaitsAsLongAsItWasTold) {
+TEST_F(LockCommand, TriesOrWaitsAsLongAsItsOptionsSay) {
     const auto holder = lock({});
     ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
     const auto tried = lock({"-n"}, {"--", "true"});
@@ -150,7 +150,7 @@ TEST_F(LockCommand, PrintsJsonForPrograms) {
     EXPECT_THAT(events, testing::IsSupersetOf({"connecting", "connected", "acquired", "released"}));
 }
 
-TEST_F(LockCommand, ThatCannotTellThatItHoldsReleases) {
+TEST_F(LockCommand, ReleasesWhenItCannotPrint) {
     program_surroundings nobody_reads;
     nobody_reads.closed_stdout = true;
     EXPECT_EQ(lock({}, {}, nobody_reads)->wait(), 74);
@@ -213,7 +213,7 @@ TEST_F(LockCommand, UnreachableServersAreNamed) {
     EXPECT_THAT(unknown->err(), HasSubstr("no-such-host.invalid"));
 }
 
-TEST_F(LockCommand, UnreachableServersAreWaitedForAndToldOnce) {
+TEST_F(LockCommand, WaitsForUnreachableServersAndReportsThemOnce) {
     program_surroundings nowhere;
     nowhere.environment["LATCHKEY_SERVERS"] = "127.0.0.1:1";
     const auto p = lock({}, {"--", "true"}, nowhere);
@@ -223,8 +223,8 @@ TEST_F(LockCommand, UnreachableServersAreWaitedForAndToldOnce) {
     EXPECT_TRUE(p->running());
     p->send(SIGINT);
     EXPECT_EQ(p->wait(), 130);
-    const auto told = p->err();
-    EXPECT_EQ(told.find("no server"), told.rfind("no server"));
+    const auto errors = p->err();
+    EXPECT_EQ(errors.find("no server"), errors.rfind("no server"));
 }
 
 TEST_F(LockCommand, SignalWhileWaitingLeavesTheQueue) {
@@ -278,7 +278,7 @@ TEST_F(LockCommand, LeavesTheBackgroundOfACommandThatEndedAlone) {
     ::kill(background, SIGKILL);
 }
 
-TEST_F(LockCommand, UsesCredentialsAndTellsWhenTheyDoNotSuffice) {
+TEST_F(LockCommand, UsesCredentialsAndReportsThatTheyDoNotSuffice) {
     const auto auth = folder_ / "auth";
     std::ofstream(auth) << "digest jo:secret\n";
     ::chmod(auth.c_str(), 0600);
@@ -297,7 +297,7 @@ TEST_F(LockCommand, UsesCredentialsAndTellsWhenTheyDoNotSuffice) {
     EXPECT_EQ(lock({"-n"}, {"--", "true"})->wait(), 77);
 }
 
-TEST_F(LockCommand, KeepsCredentialsFromTheCommandUnlessToldToPassThem) {
+TEST_F(LockCommand, KeepsCredentialsFromTheCommandWithoutPassAuth) {
     program_surroundings jo;
     jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
     const words look{

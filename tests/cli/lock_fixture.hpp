@@ -18,8 +18,8 @@
 
 namespace latchkey::test {
 
-/// What tests of `latchkey lock` share: a folder for the commands to leave traces in ($DIR), a lock
-/// of their own, and a view of the lock's queue that does not go through the program.
+/// What tests of `latchkey lock` share: a folder for the files that commands write ($DIR), a lock
+/// of their own, and a client of their own that sees the lock's queue.
 class lock_fixture : public testing::Test {
 protected:
     using words = std::vector<std::string>;
@@ -44,7 +44,7 @@ protected:
         return start("lock", options, rest, around);
     }
 
-    /// The same of another of the program's commands.
+    /// The same for another of latchkey's commands.
     std::unique_ptr<program> start(const char* command,
                                    words options,
                                    const words& rest,
@@ -102,8 +102,8 @@ private:
     std::unique_ptr<mutex> queue_;
 };
 
-/// Leaves one process in the command's group and one that has left group, session and parent, and
-/// their process ids in files; none of them ends by itself.
+/// Starts one process in the command's group and one that leaves group, session and parent. Writes
+/// their process ids to files. Neither process ends by itself.
 inline constexpr const char* family =
     "setsid sh -c '(trap \"\" TERM HUP INT; exec sh -c \"echo \\$\\$; exec sleep 1000\" "
     ">$DIR/stray) &'"

@@ -15,19 +15,19 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Locks that are shared, permits, and locks of files.
+/// Shared locks, permits, and locks of files.
 class LockKinds : public lock_fixture {
 protected:
     LockKinds() : lock_fixture(real_ensemble::shared().connect_string()) {}
 
-    /// One that holds the lock, without a command.
+    /// A latchkey that holds the lock, without a command.
     std::unique_ptr<program> holding(const words& options) const {
         auto p = lock(options);
         EXPECT_TRUE(eventually([&] { return !p->out().empty(); })) << p->err();
         return p;
     }
 
-    /// The status of one that does not wait.
+    /// The exit status of a latchkey that does not wait.
     int tried(words options) const {
         options.insert(options.begin(), "-n");
         return lock(options, {"--", "true"})->wait();
@@ -68,7 +68,7 @@ TEST_F(LockKinds, WaitingSharedOneLeavesTheQueueOnASignal) {
     EXPECT_EQ(tried({"-s"}), 1);
 }
 
-TEST_F(LockKinds, SharedCommandIsToldAboutItsLock) {
+TEST_F(LockKinds, DescribesASharedLockInTheEnvironment) {
     const auto p = lock({"-s"}, {"--", "/bin/sh", "-c", "echo $LATCHKEY_PATH $LATCHKEY_NODE"});
     EXPECT_EQ(p->wait(), 0) << p->err();
     EXPECT_THAT(p->out(), StartsWith(path_ + ' ' + path_ + "/_c_"));
@@ -117,9 +117,9 @@ TEST_F(LockKinds, SeveralPathsAreTakenAllAtOnce) {
     EXPECT_EQ(lock_words({"-n", other, "true"})->wait(), 1);
     both->send(SIGTERM);
     EXPECT_EQ(both->wait(), 0);
-    const auto told = lock_words({"--all", other, path_, "-c", "echo \"$LATCHKEY_PATH\"; exit 5"});
-    EXPECT_EQ(told->wait(), 5) << told->err();
-    EXPECT_EQ(told->out(), other + '\n' + path_ + '\n');
+    const auto again = lock_words({"--all", other, path_, "-c", "echo \"$LATCHKEY_PATH\"; exit 5"});
+    EXPECT_EQ(again->wait(), 5) << again->err();
+    EXPECT_EQ(again->out(), other + '\n' + path_ + '\n');
     const auto holder = holding({});
     EXPECT_EQ(lock_words({"-n", "--all", other, path_, "--", "true"})->wait(), 1);
     EXPECT_EQ(lock_words({"-n", other, "true"})->wait(), 0) << "all or nothing";

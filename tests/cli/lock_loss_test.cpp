@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What becomes of the command when the lock is lost while the servers are well.
+// The lock is lost while the servers are available.
 
 namespace latchkey::test {
 
@@ -17,7 +17,7 @@ class LockLoss : public lock_fixture {
 protected:
     LockLoss() : lock_fixture(real_ensemble::shared().connect_string()) {}
 
-    /// Somebody else deletes the holder's znode.
+    /// Another client deletes the holder's znode.
     void break_lock() {
         const auto victim = path_ + '/' + queue().holder().value().name;
         auto elsewhere = client::connect(servers_);
@@ -37,7 +37,7 @@ TEST_F(LockLoss, ByADeletedZnodeKillsTheCommandAndAllItStarted) {
     EXPECT_THAT(p->err(), HasSubstr(path_ + " lost"));
 }
 
-TEST_F(LockLoss, IsToldAlsoWhenTheCommandWouldHaveSucceeded) {
+TEST_F(LockLoss, IsReportedEvenWhenTheCommandWouldHaveSucceeded) {
     const auto p =
         lock_sh({}, "trap 'exit 0' TERM; echo $$ >$DIR/main; while :; do sleep 0.01; done");
     static_cast<void>(pid_in("main"));
@@ -83,7 +83,7 @@ TEST_F(LockLoss, ByStoppingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
     EXPECT_EQ(participants(), 1U);
 }
 
-TEST_F(LockLoss, OfAHoldWithoutCommandIsToldAfterAStop) {
+TEST_F(LockLoss, OfAHoldWithoutCommandIsReportedAfterAStop) {
     const auto holder = lock({"-t", "4"});
     ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
     const auto next = lock({"-t", "4"});

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-// What becomes of the command when the servers are not well, and of who starts without any.
+// Servers fail while the command runs, or cannot be reached when latchkey starts.
 
 namespace latchkey::test {
 
@@ -35,7 +35,7 @@ protected:
 
 class LockOutage : public outage_fixture {
 protected:
-    /// Waits until the server has answered the session so many more requests. A holder sends one
+    /// Waits until the server has answered `count` more requests of the session. A holder sends one
     /// each T/6.
     [[nodiscard]] bool heartbeats(int server, std::int64_t session, int count) const {
         int first = 0;
@@ -69,7 +69,7 @@ TEST_F(LockOutage, GivesTheCommandTimeToEnd) {
 }
 
 TEST_F(LockOutage, OfOneServerCostsNothing) {
-    // A paused leader would stop the ensemble until another is elected; that is not the claim.
+    // Not the ensemble's leader: without it all servers stop until another is elected.
     const int one = ensemble_.follower();
     int other = 1;
     while (other == one || other == ensemble_.leader()) {
@@ -82,10 +82,10 @@ TEST_F(LockOutage, OfOneServerCostsNothing) {
     const auto session = queue().holder().value().session_id;
     const int its = ensemble_.server_of(session);
     ASSERT_TRUE(its == one || its == other);
-    // A hold that follows a silence is believed less long at first.
+    // After a silence, a hold is valid for a shorter time at first.
     ASSERT_TRUE(heartbeats(its, session, 3));
     ensemble_.pause(its);
-    // The third ends after the hold would have, had it not been renewed there.
+    // The third heartbeat comes later than the deadline that the hold had before the pause.
     ASSERT_TRUE(heartbeats(its == one ? other : one, session, 3)) << p->err();
     EXPECT_FALSE(dead(main)) << p->err();
     ensemble_.resume(its);
@@ -98,7 +98,7 @@ TEST_F(LockOutage, OfOneServerCostsNothing) {
 
 class ElectOutage : public outage_fixture {
 protected:
-    /// They have tried for a while.
+    /// Whether all of them report that they found no server.
     [[nodiscard]] static bool find_no_server(const std::vector<program*>& all) {
         return eventually([&] {
             return std::all_of(all.begin(), all.end(), [](const program* p) {
@@ -107,7 +107,7 @@ protected:
         });
     }
 
-    /// The third word of a line about a leader; 0 of any other.
+    /// The token in a line about a leader; 0 for "no leader".
     static std::int64_t token(const std::string& line) {
         std::istringstream words(line);
         std::string word;
@@ -119,22 +119,22 @@ protected:
 TEST_F(ElectOutage, StartedWithoutServersTheyWaitForThem) {
     for_all_servers(&real_ensemble::kill);
     const auto listening = elect({"-l"});
-    const auto told_as_json = elect({"-l", "--json"});
+    const auto json = elect({"-l", "--json"});
     const auto leader =
         elect_sh({"-t", "4", "--id", "a", "--data", "up"}, "touch $DIR/ran; exec sleep 1000");
-    ASSERT_TRUE(find_no_server({listening.get(), told_as_json.get(), leader.get()}));
+    ASSERT_TRUE(find_no_server({listening.get(), json.get(), leader.get()}));
     EXPECT_FALSE(exists("ran"));
-    EXPECT_EQ(listening->out() + told_as_json->out(), "") << "who leads is not known";
+    EXPECT_EQ(listening->out() + json->out(), "") << "the leader is not known";
     ensemble_.mend();
     EXPECT_TRUE(eventually_exists("ran")) << leader->err();
     ASSERT_TRUE(eventually([&] { return listening->out().ends_with(" up\n"); }));
     EXPECT_THAT(lines_of(listening->out()).back(), StartsWith("leader a "));
-    ASSERT_TRUE(eventually(
-        [&] { return told_as_json->out().find(R"("data":"up")") != std::string::npos; }));
-    EXPECT_EQ(nlohmann::json::parse(lines_of(told_as_json->out()).back()).at("leader"), "a");
+    ASSERT_TRUE(
+        eventually([&] { return json->out().find(R"("data":"up")") != std::string::npos; }));
+    EXPECT_EQ(nlohmann::json::parse(lines_of(json->out()).back()).at("leader"), "a");
     leader->send(SIGTERM);
     EXPECT_EQ(leader->wait(), 143);
-    for (program* const p : {listening.get(), told_as_json.get()}) {
+    for (program* const p : {listening.get(), json.get()}) {
         p->send(SIGTERM);
         EXPECT_EQ(p->wait(), 0);
     }

@@ -15,10 +15,10 @@ struct program_surroundings {
     std::map<std::string, std::string> environment = {};  ///< added to the test's own
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
-    bool closed_stdout = false;  ///< a pipe that nobody reads
+    bool closed_stdout = false;  ///< a pipe without a reader
 };
 
-/// The built `latchkey`, running. Killed, if it still runs, with this object.
+/// A process of the built `latchkey`. Killed with this object, if it still runs.
 class program {
 public:
     explicit program(const std::vector<std::string>& arguments,
@@ -29,7 +29,7 @@ public:
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    /// What it has written so far.
+    /// The output so far.
     [[nodiscard]] std::string out() const;
     [[nodiscard]] std::string err() const;
 
@@ -47,10 +47,10 @@ private:
     bool ended_ = false;
 };
 
-/// Neither running nor stopped; whether its parent has noticed does not matter.
+/// Neither running nor stopped. It may be a zombie.
 [[nodiscard]] bool dead(pid_t pid);
 
-/// Stopped by a signal, all of it.
+/// Stopped by a signal, with all threads.
 [[nodiscard]] bool stopped(pid_t pid);
 
 [[nodiscard]] std::string content_of(const std::filesystem::path& file);

@@ -1,8 +1,8 @@
 #include "elect_options.hpp"
+#include "exit_status.hpp"
 #include "input.hpp"
 #include "lock_options.hpp"
 #include "text/escape.hpp"
-#include "usage_error.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -53,15 +53,12 @@ void check(const cli::elect_options& options, const words& all) {
             "who listens takes no part");
 }
 
-template <class Options, class Parse>
+template <class Parse>
 void read(const words& all, Parse parse) {
     try {
-        const auto asked = parse();
-        if (const auto* options = std::get_if<Options>(&asked)) {
-            check(*options, all);
-        } else {
-            require(!std::get<cli::help_text>(asked).text.empty(), "help helps");
-        }
+        check(parse(), all);
+    } catch (const cli::help_request& help) {
+        require(*help.what() != '\0', "help helps");
     } catch (const cli::usage_error& e) {
         require(*e.what() != '\0', "a refusal says why");
         require(escaped_message(e.what()) == e.what(), "and can be shown");
@@ -87,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         }
         return std::nullopt;
     };
-    read<cli::lock_options>(all, [&] { return cli::parse_lock_options(all, environment); });
-    read<cli::elect_options>(all, [&] { return cli::parse_elect_options(all, environment); });
+    read(all, [&] { return cli::parse_lock_options(all, environment); });
+    read(all, [&] { return cli::parse_elect_options(all, environment); });
     return 0;
 }

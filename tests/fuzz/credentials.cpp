@@ -1,6 +1,6 @@
 #include "auth_file.hpp"
+#include "exit_status.hpp"
 #include "input.hpp"
-#include "usage_error.hpp"
 
 #include <algorithm>
 #include <regex>

@@ -1,8 +1,8 @@
 #include <latchkey/duration.hpp>
 
 #include "duration_text.hpp"
+#include "exit_status.hpp"
 #include "input.hpp"
-#include "usage_error.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -64,11 +64,11 @@ named_files_exist() {
 command_is_described_as_it_is() {
     local option status bad=()
     while read -r option; do
-        grep -qE -- "(^| )$option([, ]|\$)" cli/lock_help.cpp || bad+=("cli/lock_help.cpp has no $option")
+        grep -qE -- "(^| )$option([, ]|\$)" cli/lock_options.cpp || bad+=("cli/lock_options.cpp has no $option")
     done < <(grep -hoE 'latchkey lock [^|`]*' README.md docs/*.md | sed -E 's, (/[a-z]|-- ).*,,' | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ')
     while read -r status; do
         grep -qE "\| $status(, [0-9]+)? \|" README.md || bad+=("README.md does not explain exit status $status")
-    done < <(sed -n '/^Exit status:/,/^)/p' cli/lock_help.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
+    done < <(sed -n '/^Exit status:/,/^)/p' cli/lock_options.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
     ((${#bad[@]} == 0)) || fail "${bad[@]}"
 }
 
@@ -88,7 +88,7 @@ rules_find_offenders() {
     printf '// README begins\nint b;\n// README ends\n' >"$tree/examples/readme.cpp"
     # shellcheck disable=SC2016
     printf '# Found\n`src/nowhere.cpp`\n' >"$tree/docs/page.md"
-    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_help.cpp"
+    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_options.cpp"
     expect() {
         said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; missed=1; }
         [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; missed=1; }

@@ -1,5 +1,5 @@
 #include "auth_file.hpp"
-#include "usage_error.hpp"
+#include "exit_status.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #include "duration_text.hpp"
-#include "usage_error.hpp"
+#include "exit_status.hpp"
 
 #include <string>
 

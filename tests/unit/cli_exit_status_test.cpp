@@ -17,13 +17,13 @@ TEST(ExitStatus, IsTheCommandsOwn) {
     EXPECT_EQ(exit_status::of_command(255 << 8), 255);
 }
 
-TEST(ExitStatus, TellsTheSignalAsShellsDo) {
+TEST(ExitStatus, ReportsASignalAsShellsDo) {
     EXPECT_EQ(exit_status::of_command(SIGKILL), 137);
     EXPECT_EQ(exit_status::of_command(SIGSEGV | 0x80), 139);  // with a core dump
     EXPECT_EQ(exit_status::of_signal(SIGTERM), 143);
 }
 
-TEST(ExitStatus, TellsWhyACommandDidNotStart) {
+TEST(ExitStatus, SaysWhyACommandDidNotStart) {
     EXPECT_EQ(exit_status::of_failed_start(ENOENT), 127);
     EXPECT_EQ(exit_status::of_failed_start(EACCES), 126);
     EXPECT_EQ(exit_status::of_failed_start(ENOEXEC), 126);

@@ -16,13 +16,13 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-// Places where a process cannot be looked for, or signalled, as usual.
+// The system refuses the usual ways to find and signal processes.
 
 namespace latchkey::cli {
 
 namespace {
 
-/// Main in its group, `parent`, which has left it and survives TERM, and its child `deep`.
+/// `main` in its group; `parent`, which left the group and survives TERM; and its child `deep`.
 class SupervisorFaults : public supervisor_fixture {
 protected:
     void SetUp() override {
@@ -60,7 +60,7 @@ TEST_P(WherePidfdsAreRefused, EveryDescendantIsSignalled) {
                   }
                   s.move_deadline(boottime_clock::now() + 30min);
                   if (!eventually([&] { return exists("term"); }, 10s)) {
-                      ::_exit(3);  // not to wait for what is never killed
+                      ::_exit(3);  // a return would wait for what is never killed
                   }
                   s.end_now();
                   auto last = next(s).what;
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Supervisor,
                          testing::Combine(testing::Values(SYS_pidfd_open, SYS_pidfd_send_signal),
                                           testing::Values(EPERM, ENOSYS, EMFILE)));
 
-TEST_F(SupervisorFaults, ProcessesThatSurviveAreTold) {
+TEST_F(SupervisorFaults, ProcessesThatSurviveAreReported) {
     EXPECT_EQ(
         0, in_another_process([&] {
             if (!test::refuse_system_calls({SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal},
@@ -94,10 +94,10 @@ TEST_F(SupervisorFaults, ProcessesThatSurviveAreTold) {
             const rlimit none{0, 0};
             ::prlimit(s.pid(), RLIMIT_NOFILE, &none, nullptr);
             s.end_now();
-            const bool told =
+            const bool reported =
                 next(s).what == kind::terminating && next(s).what == kind::cannot_kill;
             std::ofstream(folder_ / "go").close();
-            if (!told) {
+            if (!reported) {
                 ::_exit(3);
             }
             return next(s).what == kind::ended_by_loss ? 0 : 4;
@@ -172,7 +172,7 @@ TEST_F(SupervisorFaults, ProcessesOfOthersAreNotLookedAt) {
     }
     EXPECT_FALSE(looked_at());
     static_cast<void>(dead(::getpid()));
-    EXPECT_TRUE(looked_at()) << "nothing can be told by this";
+    EXPECT_TRUE(looked_at()) << "otherwise this test shows nothing";
     ::close(watch);
 }
 
@@ -207,8 +207,8 @@ TEST_F(SupervisorFaults, ChildrenOfEveryThreadAreFound) {
 
 // ---- order ----
 
-/// Lets a process go on until it looks for ended children of any id, and there holds it. Its first
-/// new child is held at its begin.
+/// Traces a process and stops it when it calls waitpid() for any child. Stops its first new child
+/// when that begins.
 class held_before_reaping {
 public:
     explicit held_before_reaping(pid_t pid) : pid_(pid) {
@@ -224,7 +224,7 @@ public:
     [[nodiscard]] pid_t go_on() const {
         pid_t child = 0;
         int status = 0;
-        long signal = 0;  // that it was stopped by, and is to get
+        long signal = 0;  // the signal that stopped it, to be delivered
         while (::ptrace(PTRACE_SYSCALL, pid_, 0L, signal) == 0 &&
                ::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status)) {
             const int by = WSTOPSIG(status);

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using kind = supervisor_report::kind;
 using latchkey::test::eventually;
 
-/// As /proc has it: 'S' for one that sleeps; '\0' if there is none.
+/// The state in /proc, for example 'S' for sleeping; '\0' if there is no such process.
 inline char state_of(pid_t pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string text;
@@ -33,7 +33,7 @@ inline char state_of(pid_t pid) {
     return after_name == std::string::npos ? '\0' : text[after_name + 2];
 }
 
-/// Neither running nor stopped; whether its parent has noticed does not matter.
+/// Neither running nor stopped. It may be a zombie.
 inline bool dead(pid_t pid) {
     const char state = state_of(pid);
     return state == '\0' || state == 'Z';
@@ -43,13 +43,13 @@ inline bool stopped(pid_t pid) {
     return state_of(pid) == 'T';
 }
 
-/// Leaves its group and session, and its parent at once; nothing but a subreaper finds it.
+/// Starts a process that leaves group, session and parent at once. Only a subreaper finds it.
 inline constexpr const char* with_stray_grandchild =
     "setsid sh -c '(trap \"\" TERM HUP INT; exec sh -c \"echo \\$\\$; exec sleep 1000\" "
     ">$DIR/stray) &'"
     "& echo $$ >$DIR/main; exec sleep 1000";
 
-/// A folder for the commands to leave traces in ($DIR), and a supervisor's usual run.
+/// A folder for the files that commands write ($DIR), and a supervisor's usual run.
 class supervisor_fixture : public testing::Test {
 protected:
     void SetUp() override {
@@ -88,7 +88,7 @@ protected:
         return std::atoi(content(name).c_str());
     }
 
-    /// What the test's commands started and is not dead: it has this test's folder in its
+    /// Living processes that the test's commands started: they have this test's folder in their
     /// environment.
     std::vector<pid_t> survivors() const {
         const auto mark = std::string("DIR=") + folder_.string() + '\0';
@@ -138,8 +138,9 @@ protected:
               grace);
     }
 
-    /// A process that stands in for latchkey: runs the command, reads reports, exits with 76 if the
-    /// command was ended by loss. When there is a file "stop" it has two more seconds, and stops.
+    /// A process in place of latchkey: runs the command, reads reports, exits with status 76 if the
+    /// command was ended by loss. When the file "stop" exists, it moves the deadline to two seconds
+    /// from then, and stops itself.
     pid_t stand_in(const std::string& script) const {
         return fork_to([&] {
             const signals arriving;

@@ -64,7 +64,7 @@ TEST_F(Supervisor, ReportsWhyTheCommandCannotRun) {
     EXPECT_EQ(next(folder).number, EACCES);
 }
 
-TEST_F(Supervisor, RunsNothingUntilItIsTold) {
+TEST_F(Supervisor, RunsNothingBeforeItsOrder) {
     { supervisor s(shell("touch $DIR/ran"), arriving_); }
     EXPECT_FALSE(exists("ran"));
 }
@@ -115,8 +115,8 @@ TEST_F(Supervisor, ForwardsSignalsToTheGroup) {
     EXPECT_TRUE(eventually([&] { return content("child") == "got\n"; }));
 }
 
-// Times are those of ending; here it is what they are applied to, and that a timer sees to it. A
-// deadline is moved up when the command has got as far as the test needs it.
+// kill_schedule's own tests check the times. These tests check that a timer applies them to the
+// command. A deadline is moved up when the command is as far as the test needs it.
 
 TEST_F(Supervisor, TerminatesBeforeTheDeadlineByTheGrace) {
     supervisor s(shell("trap 'echo >$DIR/term' TERM; echo 1 >$DIR/ready; "

@@ -10,8 +10,8 @@ namespace latchkey::cli {
 
 namespace {
 
-/// Runs `body` in a process whose stdin, stdout and stderr are a terminal of its own, in the
-/// foreground, while `user` sits at the other end; the answer is its exit status.
+/// Runs `body` in a process that has a terminal of its own as stdin, stdout and stderr, and is in
+/// its foreground. `user` acts at the other end of the terminal. Returns the exit status.
 class SupervisorOnATerminal : public supervisor_fixture {
 protected:
     int on_terminal(const std::function<int()>& body, const std::function<void(int)>& user) const {
