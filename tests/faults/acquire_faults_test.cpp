@@ -113,18 +113,6 @@ TEST_F(AcquireFaults, OfADirectoryThatIsAlwaysRemovedEndAtTheDeadline) {
     EXPECT_LE(ensemble_.count(c_.session_id()).creates, 100U) << "paced";
 }
 
-TEST_F(AcquireFaults, OfAReaperAreSurvivedWheneverItComes) {
-    for (auto phase = 0us; phase < 5000us; phase += 100us) {
-        held(m_).release();
-        ensemble_.run_for(100ms);
-        const auto w = acquire(m_);
-        ensemble_.run_for(phase);
-        ensemble_.reap_containers();
-        expect_granted(w);
-        EXPECT_EQ(in_queue(), 1U) << phase.count();
-    }
-}
-
 TEST_F(AcquireFaults, OfAnEphemeralDirectoryAreAnError) {
     mutex other(c_, "/other");
     hold h = held(other);
@@ -238,28 +226,6 @@ TEST_F(AcquireFaults, OfASessionThatEndedWithTheReplyLostAdoptNothingOfIt) {
     EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, c_.session_id());
     EXPECT_FALSE(w->granted.path().ends_with(old));
     EXPECT_EQ(in_queue(), 1U);
-}
-
-TEST_F(AcquireFaults, OfASessionAtAnyMomentEndInOneHoldOfTheNext) {
-    warm_up();
-    for (auto phase = 0us; phase < 8000us; phase += 250us) {
-        const std::int64_t before = c_.session_id();
-        const auto w = acquire(m_);
-        ensemble_.run_for(phase);
-        ensemble_.expire(before);
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-        ensemble_.run_for(5s);
-        // Granted before the end, it is lost; otherwise it belongs to the next session.
-        const bool survived = w->granted.valid();
-        EXPECT_EQ(in_queue(), survived ? 1U : 0U) << phase.count();
-        if (survived) {
-            EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, c_.session_id());
-        } else {
-            EXPECT_EQ(w->granted.why_lost(), loss::session_expired);
-        }
-        w->granted.release();
-        ensemble_.run_for(1s);
-    }
 }
 
 // ---- who else is there ----

@@ -3,6 +3,7 @@
 #include <latchkey/group.hpp>
 
 #include "barrier_calls.hpp"
+#include "every_step.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -180,25 +181,31 @@ INSTANTIATE_TEST_SUITE_P(, MeetingThatIsLost, ::testing::Values(1500us, 2000us, 
 TEST_F(MeetingMoments, OfGivingUpAndBeginningDecideOneOrTheOther) {
     int together = 0;
     int apart = 0;
-    for (auto late = 0us; late < 16ms; late += 500us) {
-        const auto first = std::make_shared<outcome>();
-        one_.async_enter(100ms, {}, outcome::into(first, ensemble_));
-        ensemble_.run_for(90ms + late);
-        const auto second = enter(two_, ensemble_);
-        ensemble_.run_for(500ms);
-        ASSERT_TRUE(first->done);
-        EXPECT_EQ(first->passed, second->passed) << late.count() << " us";
-        (first->passed ? together : apart)++;
-        if (!first->passed) {
-            const auto again = enter(one_, ensemble_);
+    std::shared_ptr<outcome> second;
+    at_every_step(
+        {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
+        [&] {
+            auto first = std::make_shared<outcome>();
+            one_.async_enter(100ms, {}, outcome::into(first, ensemble_));
+            ensemble_.run_for(90ms);
+            return first;
+        },
+        [&](const auto&) { second = enter(two_, ensemble_); },
+        [&](const auto& first) {
             ensemble_.run_for(500ms);
-            EXPECT_TRUE(again->passed);
-        }
-        const auto out = leave(one_, ensemble_);
-        const auto last = leave(two_, ensemble_);
-        ensemble_.run_for(500ms);
-        EXPECT_TRUE(out->passed && last->passed) << late.count() << " us";
-    }
+            ASSERT_TRUE(first->done);
+            EXPECT_EQ(first->passed, second->passed);
+            (first->passed ? together : apart)++;
+            if (!first->passed) {
+                const auto again = enter(one_, ensemble_);
+                ensemble_.run_for(500ms);
+                EXPECT_TRUE(again->passed);
+            }
+            const auto out = leave(one_, ensemble_);
+            const auto last = leave(two_, ensemble_);
+            ensemble_.run_for(500ms);
+            EXPECT_TRUE(out->passed && last->passed);
+        });
     EXPECT_GT(together, 0);
     EXPECT_GT(apart, 0);
 }

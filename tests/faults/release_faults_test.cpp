@@ -101,21 +101,6 @@ TEST_F(ReleaseFaults, ZnodeThatIsGoneAlreadyIsReleased) {
     EXPECT_TRUE(lines_.empty()) << lines_.front();
 }
 
-TEST_F(ReleaseFaults, ConnectionThatBreaksAtAnyMomentOfAReleaseLeavesNothing) {
-    for (auto phase = 0us; phase < 6000us; phase += 250us) {
-        hold h = held(mine_);
-        const auto w = acquire(theirs_);
-        ensemble_.run_for(1s);
-        h.release();
-        ensemble_.run_for(phase);
-        ensemble_.cut(a_.session_id());
-        expect_granted(w);
-        w->granted.release();
-        ensemble_.run_for(1s);
-        ASSERT_EQ(in_queue(), 0U) << phase.count();
-    }
-}
-
 TEST_F(ReleaseFaults, HolderThatIsGoneForEverIsReplacedWithinTheTimeoutAndOneAndAHalfTicks) {
     for (auto phase = 0ms; phase < 4000ms; phase += 500ms) {
         client doomed = connected({.session_timeout = timeout});

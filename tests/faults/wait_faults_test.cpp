@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,20 +129,6 @@ TEST_F(WaitFaults, DeletionWhileTheConnectionWasGoneIsLearntFromTheNextOne) {
     expect_granted(w);
 }
 
-TEST_F(WaitFaults, ConnectionThatBreaksAtAnyMomentOfTheHandOffCostsNoWakeUp) {
-    for (auto phase = 0us; phase < 10'000us; phase += 250us) {
-        hold h = held(first_);
-        const auto w = queued(second_);
-        h.release();
-        ensemble_.run_for(phase);
-        ensemble_.cut(b_.session_id());
-        expect_granted(w);
-        w->granted.release();
-        ensemble_.run_for(1s);
-        ASSERT_EQ(in_queue(), 0U) << phase.count();
-    }
-}
-
 TEST_F(WaitFaults, HundredsOfWaitersOfOneSessionSurviveItsReconnects) {
     constexpr std::size_t many = 300;
     hold h = held(first_);
@@ -184,25 +169,6 @@ TEST_F(WaitFaults, SessionThatEndsIsToldToNobodyAndJoinsAnewAtTheTail) {
     EXPECT_EQ(ensemble_.get(w2->granted.path())->ephemeral_owner, b_.session_id());
 }
 
-TEST_F(WaitFaults, SessionThatEndsAtAnyMomentOfTheHandOffIsNoGrantThatLasts) {
-    for (auto phase = 0us; phase < 10'000us; phase += 250us) {
-        hold h = held(first_);
-        const auto w = queued(second_);
-        const std::int64_t before = b_.session_id();
-        h.release();
-        ensemble_.run_for(phase);
-        ensemble_.expire(before);
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-        ensemble_.run_for(5s);
-        EXPECT_EQ(in_queue(), w->granted.valid() ? 1U : 0U) << phase.count();
-        if (w->granted.valid()) {
-            EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, b_.session_id());
-        }
-        w->granted.release();
-        ensemble_.run_for(1s);
-    }
-}
-
 TEST_F(WaitFaults, OnAServerThatIsFarBehindTheTurnIsStillItsOwn) {
     const int follower = (ensemble_.leader() + 1) % 3;
     for (client* const c : {&a_, &b_}) {
@@ -240,56 +206,7 @@ TEST_F(WaitFaults, LeaderThatDiesBeforeTheHandOffDelaysItAndNoMore) {
 
 // ---- the end of the wait ----
 
-/// At which moment relative to the hand-off the wait ends.
-class WaitThatEnds : public WaitFaults {
-protected:
-    /// Exactly one of both happened, and the servers agree.
-    void expect_one_outcome(attempt& w) {
-        ASSERT_TRUE(ensemble_.run_until([&] { return w.done; }, 60s));
-        EXPECT_FALSE(w.ec);
-        ensemble_.run_for(2s);
-        EXPECT_EQ(in_queue(), w.granted ? 1U : 0U);
-        (w.granted ? granted_ : empty_) += 1;
-        w.granted.release();
-        ensemble_.run_for(1s);
-        EXPECT_EQ(in_queue(), 0U);
-    }
-
-    int granted_ = 0;
-    int empty_ = 0;
-};
-
-TEST_F(WaitThatEnds, AtItsTimeLimitAroundTheHandOffIsAHoldOrNothingAndNeverBoth) {
-    for (auto d = -6000us; d <= 6000us; d += 250us) {
-        hold h = held(first_);
-        ensemble_.run_for(100ms);
-        const auto w = acquire(second_, 1s);
-        ensemble_.run_for(1s + d);
-        h.release();
-        expect_one_outcome(*w);
-    }
-    EXPECT_GT(granted_, 0);
-    EXPECT_GT(empty_, 0);
-}
-
-TEST_F(WaitThatEnds, ByAStopAroundTheHandOffIsAHoldOrNothingAndNeverBoth) {
-    for (auto d = 0us; d <= 8000us; d += 250us) {
-        hold h = held(first_);
-        ensemble_.run_for(100ms);
-        std::stop_source stop;
-        const auto w = acquire(
-            second_, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
-        ensemble_.run_for(1s);
-        h.release();
-        ensemble_.run_for(d);
-        stop.request_stop();
-        expect_one_outcome(*w);
-    }
-    EXPECT_GT(granted_, 0);
-    EXPECT_GT(empty_, 0);
-}
-
-TEST_F(WaitThatEnds, WhileSuspendedLeavesNothingOnceTheConnectionIsBack) {
+TEST_F(WaitFaults, ThatEndWhileSuspendedLeaveNothingOnceTheConnectionIsBack) {
     hold h = held(first_);
     const auto w = acquire(second_, 2s);
     ensemble_.run_for(1s);
