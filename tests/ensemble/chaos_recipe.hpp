@@ -3,6 +3,7 @@
 #include "history.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,19 +23,42 @@ enum class recipe : std::uint8_t {
     leader_selector,  ///< and observers; some processes use a mutex on the same paths
 };
 
-inline constexpr std::array all_recipes{recipe::mutex,
-                                        recipe::recursive_mutex,
-                                        recipe::multi_mutex,
-                                        recipe::shared_mutex,
-                                        recipe::semaphore,
-                                        recipe::curator_semaphore,
-                                        recipe::double_barrier,
-                                        recipe::leader_latch,
-                                        recipe::leader_selector};
+struct recipe_entry {
+    recipe what;
+    const char* name;
+    history::layout laid_out = history::layout::one_at_a_time;
+};
 
-[[nodiscard]] const char* to_string(recipe r) noexcept;
+/// In the order of `recipe`.
+inline constexpr std::array recipe_table{
+    recipe_entry{recipe::mutex, "mutex"},
+    recipe_entry{recipe::recursive_mutex, "recursive_mutex"},
+    recipe_entry{recipe::multi_mutex, "multi_mutex"},
+    recipe_entry{recipe::shared_mutex, "shared_mutex", history::layout::readers_writer},
+    recipe_entry{recipe::semaphore, "semaphore", history::layout::semaphore},
+    recipe_entry{
+        recipe::curator_semaphore, "curator_semaphore", history::layout::curator_semaphore},
+    recipe_entry{recipe::double_barrier, "double_barrier", history::layout::rounds},
+    recipe_entry{recipe::leader_latch, "leader_latch", history::layout::election},
+    recipe_entry{recipe::leader_selector, "leader_selector"}};
+
+inline constexpr auto all_recipes = [] {
+    std::array<recipe, recipe_table.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = recipe_table[i].what;
+    }
+    return all;
+}();
+
+[[nodiscard]] constexpr const char* to_string(recipe r) noexcept {
+    return recipe_table[static_cast<std::size_t>(r)].name;
+}
+
+[[nodiscard]] constexpr history::layout layout_of(recipe r) noexcept {
+    return recipe_table[static_cast<std::size_t>(r)].laid_out;
+}
+
 [[nodiscard]] std::optional<recipe> recipe_named(std::string_view name) noexcept;
-[[nodiscard]] history::layout layout_of(recipe r) noexcept;
 
 /// How many permits a semaphore has at first, and one of Curator's always.
 inline constexpr std::uint32_t permits_at_first = 4;

@@ -1,10 +1,12 @@
 // All servers are restarted, one after the other, while clients take turns at a lock.
 #include "contest.hpp"
 #include "eventually.hpp"
+#include "held_intervals.hpp"
 #include "real_ensemble.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -18,12 +20,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A time in which somebody held the lock and can swear to it.
-struct turn {
-    time_point begin;
-    time_point end;
-    fencing_token token;
-};
+std::int64_t now() {
+    return boottime_clock::now().time_since_epoch().count();
+}
 
 /// A client that takes one turn after the other, until it is destroyed.
 class turn_taker {
@@ -36,7 +35,7 @@ public:
 
     [[nodiscard]] int turns() const { return count_; }
 
-    [[nodiscard]] const std::vector<turn>& finish() {
+    [[nodiscard]] const intervals& finish() {
         thread_.request_stop();
         thread_.join();
         return turns_;
@@ -45,13 +44,13 @@ public:
 private:
     void work(const std::stop_token& stop) {
         while (hold h = lock_.acquire({.stop = stop})) {
-            turn t{.begin = boottime_clock::now(), .end = {}, .token = h.fencing_token()};
+            held_interval t{.begin = now(), .end = 0, .token = h.fencing_token()};
             if (!h.valid()) {
                 continue;
             }
             std::error_code failed;
             h.transact({operation::set(effects_, h.fencing_token().to_string())}, failed);
-            t.end = boottime_clock::now();
+            t.end = now();
             if (!h.valid()) {
                 t.end = t.begin;
             }
@@ -63,7 +62,7 @@ private:
     client client_;
     mutex lock_;
     std::string effects_;
-    std::vector<turn> turns_;
+    intervals turns_;
     std::atomic<int> count_ = 0;
     std::jthread thread_;
 };
@@ -97,19 +96,11 @@ TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
         EXPECT_TRUE(c.first().valid());
     }
 
-    std::vector<turn> turns;
+    intervals turns;
     for (const auto& one : all) {
-        const std::vector<turn>& its = one->finish();
-        turns.insert(turns.end(), its.begin(), its.end());
+        append(turns, one->finish());
     }
-    std::sort(
-        turns.begin(), turns.end(), [](const turn& a, const turn& b) { return a.token < b.token; });
-    for (std::size_t i = 1; i < turns.size(); ++i) {
-        ASSERT_LT(turns[i - 1].token, turns[i].token);
-        ASSERT_LE(turns[i - 1].end, turns[i].begin)
-            << "two held the lock, with the tokens " << turns[i - 1].token.to_string() << " and "
-            << turns[i].token.to_string();
-    }
+    EXPECT_EQ(not_one_after_the_other(turns), "");
     RecordProperty("turns", static_cast<int>(turns.size()));
     c.expect_kept();
 }

@@ -40,11 +40,7 @@ hold ask_for(mutex& lock, std::mt19937& random, clock::time_point end) {
 
 /// The interval in which the hold can be sworn to: it was valid after its begin, and after its end.
 std::optional<held_interval> keep(const hold& h, int lock, std::mt19937& random) {
-    held_interval i{.lock = lock,
-                    .begin = now(),
-                    .end = 0,
-                    .zxid = static_cast<std::uint64_t>(h.fencing_token().zxid),
-                    .turn = static_cast<std::uint64_t>(h.fencing_token().turn)};
+    held_interval i{.begin = now(), .end = 0, .token = h.fencing_token(), .lock = lock};
     if (!h.valid()) {
         return std::nullopt;
     }
@@ -66,11 +62,7 @@ locks make_locks(client& zk, const storm_order& o) {
     return made;
 }
 
-void work(client& zk,
-          locks* shared,
-          const storm_order& o,
-          unsigned seed,
-          std::vector<held_interval>& history) {
+void work(client& zk, locks* shared, const storm_order& o, unsigned seed, intervals& history) {
     std::mt19937 random(seed);
     locks own;
     if (shared == nullptr) {
@@ -88,12 +80,12 @@ void work(client& zk,
     }
 }
 
-void write_history(const std::vector<std::vector<held_interval>>& all, const std::string& file) {
+void write_history(const std::vector<intervals>& all, const std::string& file) {
     std::ofstream out(file);
     for (const auto& history : all) {
         for (const held_interval& i : history) {
-            out << i.lock << ' ' << i.begin << ' ' << i.end << ' ' << i.zxid << ' ' << i.turn
-                << '\n';
+            out << i.lock << ' ' << i.begin << ' ' << i.end << ' ' << i.token.zxid << ' '
+                << i.token.turn << '\n';
         }
     }
     out.close();
@@ -108,7 +100,7 @@ void run(const storm_order& o) {
         throw std::runtime_error(zk.trouble());
     }
     locks shared = make_locks(zk, o);
-    std::vector<std::vector<held_interval>> by_thread(static_cast<std::size_t>(o.threads));
+    std::vector<intervals> by_thread(static_cast<std::size_t>(o.threads));
     std::exception_ptr failure;
     std::mutex failure_guard;
     {
@@ -163,10 +155,10 @@ int run_worker(char** argv) {
     return 0;
 }
 
-std::vector<held_interval> read_history(const std::string& file) {
+intervals read_history(const std::string& file) {
     std::ifstream in(file);
-    std::vector<held_interval> history;
-    for (held_interval i; in >> i.lock >> i.begin >> i.end >> i.zxid >> i.turn;) {
+    intervals history;
+    for (held_interval i; in >> i.lock >> i.begin >> i.end >> i.token.zxid >> i.token.turn;) {
         history.push_back(i);
     }
     return history;

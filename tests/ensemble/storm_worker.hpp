@@ -1,7 +1,8 @@
 #pragma once
 
+#include "held_intervals.hpp"
+
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,21 +24,11 @@ struct storm_order {
     }
 };
 
-/// A time in which a thread held a lock, as it saw it, on the clock that all processes of a machine
-/// share.
-struct held_interval {
-    int lock = 0;
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::uint64_t zxid = 0;
-    std::uint64_t turn = 0;
-};
-
 /// The command line that makes this program a worker, and the worker. Returns its exit status.
 [[nodiscard]] std::vector<std::string> worker_arguments(const storm_order& o);
 [[nodiscard]] bool is_worker(int argc, char** argv);
 int run_worker(char** argv);
 
-[[nodiscard]] std::vector<held_interval> read_history(const std::string& file);
+[[nodiscard]] intervals read_history(const std::string& file);
 
 }  // namespace latchkey::test

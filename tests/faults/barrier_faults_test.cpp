@@ -3,12 +3,12 @@
 #include <latchkey/group.hpp>
 
 #include "barrier_calls.hpp"
+#include "every_step.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -181,216 +181,34 @@ INSTANTIATE_TEST_SUITE_P(, MeetingThatIsLost, ::testing::Values(1500us, 2000us, 
 TEST_F(MeetingMoments, OfGivingUpAndBeginningDecideOneOrTheOther) {
     int together = 0;
     int apart = 0;
-    for (auto late = 0us; late < 16ms; late += 500us) {
-        const auto first = std::make_shared<outcome>();
-        one_.async_enter(100ms, {}, outcome::into(first, ensemble_));
-        ensemble_.run_for(90ms + late);
-        const auto second = enter(two_, ensemble_);
-        ensemble_.run_for(500ms);
-        ASSERT_TRUE(first->done);
-        EXPECT_EQ(first->passed, second->passed) << late.count() << " us";
-        (first->passed ? together : apart)++;
-        if (!first->passed) {
-            const auto again = enter(one_, ensemble_);
+    std::shared_ptr<outcome> second;
+    at_every_step(
+        {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
+        [&] {
+            auto first = std::make_shared<outcome>();
+            one_.async_enter(100ms, {}, outcome::into(first, ensemble_));
+            ensemble_.run_for(90ms);
+            return first;
+        },
+        [&](const auto&) { second = enter(two_, ensemble_); },
+        [&](const auto& first) {
             ensemble_.run_for(500ms);
-            EXPECT_TRUE(again->passed);
-        }
-        const auto out = leave(one_, ensemble_);
-        const auto last = leave(two_, ensemble_);
-        ensemble_.run_for(500ms);
-        EXPECT_TRUE(out->passed && last->passed) << late.count() << " us";
-    }
+            ASSERT_TRUE(first->done);
+            EXPECT_EQ(first->passed, second->passed);
+            (first->passed ? together : apart)++;
+            if (!first->passed) {
+                const auto again = enter(one_, ensemble_);
+                ensemble_.run_for(500ms);
+                EXPECT_TRUE(again->passed);
+            }
+            const auto out = leave(one_, ensemble_);
+            const auto last = leave(two_, ensemble_);
+            ensemble_.run_for(500ms);
+            EXPECT_TRUE(out->passed && last->passed);
+        });
     EXPECT_GT(together, 0);
     EXPECT_GT(apart, 0);
 }
-
-/// Participants that begin, are inside and leave at times drawn from a seed.
-class MeetingLoss : public ::testing::TestWithParam<std::uint64_t> {
-protected:
-    static constexpr std::size_t count = 4;
-
-    static ensemble::options drawn() {
-        ensemble::options o;
-        o.mode = ensemble::mode::stepped;
-        o.seed = GetParam();
-        o.one_way = 1ms;
-        o.jitter = 2ms;
-        o.between_servers = 1ms;
-        return o;
-    }
-
-    MeetingLoss() {
-        for (std::size_t i = 0; i < count; ++i) {
-            clients_.push_back(std::make_unique<client>(ensemble_.connect()));
-            all_.push_back(std::make_unique<double_barrier>(*clients_[i], "/b", count));
-        }
-        EXPECT_TRUE(ensemble_.run_until(
-            [&] {
-                return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) {
-                    return c->session_id() != 0;
-                });
-            },
-            30s));
-    }
-
-    std::chrono::milliseconds any_time(int most) {
-        return std::chrono::milliseconds(random_() % static_cast<std::uint64_t>(most));
-    }
-
-    bool all_done(const std::vector<std::shared_ptr<outcome>>& calls) {
-        return ensemble_.run_until(
-            [&] {
-                return std::all_of(
-                    calls.begin(), calls.end(), [](const auto& o) { return o->done; });
-            },
-            300s);
-    }
-
-    std::vector<std::shared_ptr<outcome>> all_enter() {
-        std::vector<std::shared_ptr<outcome>> calls;
-        for (const auto& b : all_) {
-            calls.push_back(enter(*b, ensemble_));
-            ensemble_.run_for(any_time(8));
-        }
-        return calls;
-    }
-
-    /// What became of a round.
-    struct verdict {
-        bool well = false;               ///< it began, and everybody came out of it
-        bool lost = false;               ///< somebody's session ended after it had begun
-        std::size_t others = 0;          ///< who were not lost themselves
-        std::size_t told_of_a_loss = 0;  ///< of the others
-    };
-
-    /// All enter and leave. Who was lost before it saw that the round had begun waits for the next.
-    verdict play_round(bool disturb) {
-        for (std::size_t i = 0; i < count; ++i) {
-            if (!in_[i]) {
-                in_[i] = enter(*all_[i], ensemble_);
-                ensemble_.run_for(any_time(8));
-                if (disturb) {
-                    ensemble_.expire(clients_[random_() % (i + 1)]->session_id());
-                }
-            }
-        }
-        const auto passed = [this] {
-            return std::count_if(in_.begin(), in_.end(), [](const auto& o) { return o->done; });
-        };
-        ensemble_.run_until([&] { return passed() > 0; }, 600s);
-        ensemble_.run_until([&] { return passed() == std::ptrdiff_t(count); }, 120s);
-        verdict v;
-        v.lost = passed() < std::ptrdiff_t(count);
-        std::vector<std::shared_ptr<outcome>> out;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (in_[i]->done) {
-                EXPECT_TRUE(in_[i]->passed) << in_[i]->ec.message();
-                in_[i].reset();
-                out.push_back(leave(*all_[i], ensemble_));
-            }
-        }
-        v.well = !out.empty() && all_done(out);
-        for (const auto& o : out) {
-            const bool own = o->ec == errc::session_lost;
-            v.lost = v.lost || own;
-            v.others += own ? 0U : 1U;
-            v.told_of_a_loss += o->ec == errc::participant_lost ? 1U : 0U;
-            EXPECT_TRUE(o->passed != static_cast<bool>(o->ec)) << o->ec.message();
-        }
-        return v;
-    }
-
-    std::vector<std::shared_ptr<outcome>> in_{count};
-    std::mt19937_64 random_{GetParam()};
-    ensemble ensemble_{drawn()};
-    std::vector<std::unique_ptr<client>> clients_;
-    std::vector<std::unique_ptr<double_barrier>> all_;
-};
-
-TEST_P(MeetingLoss, InsideIsToldToAllTheOthersAndToNobodyOtherwise) {
-    for (int round = 0; round < 8; ++round) {
-        const auto in = all_enter();
-        ASSERT_TRUE(all_done(in)) << "seed " << GetParam() << ", round " << round;
-        const std::size_t lost = random_() % (2 * count);  // or nobody
-        std::vector<std::size_t> order{0, 1, 2, 3};
-        std::shuffle(order.begin(), order.end(), random_);
-        std::vector<std::shared_ptr<outcome>> out(count);
-        for (const std::size_t i : order) {
-            if (i == lost) {
-                ensemble_.expire(clients_[i]->session_id());
-            }
-            ensemble_.run_for(any_time(8));
-            out[i] = leave(*all_[i], ensemble_);
-        }
-        ASSERT_TRUE(all_done(out)) << "seed " << GetParam() << ", round " << round;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::error_code expected = lost >= count ? std::error_code()
-                                             : i == lost   ? errc::session_lost
-                                                           : errc::participant_lost;
-            const auto allowed = i == lost && out[i]->ec == errc::participant_lost;
-            EXPECT_TRUE(out[i]->ec == expected || allowed)
-                << "seed " << GetParam() << ", round " << round << ", participant " << i << " of "
-                << lost << ": " << out[i]->ec.message();
-            EXPECT_EQ(out[i]->passed, lost >= count);
-        }
-    }
-}
-
-TEST_P(MeetingLoss, WhileEnteringNeverBeginsARoundWithoutSomebody) {
-    for (int round = 0; round < 8; ++round) {
-        const verdict v = play_round(true);
-        EXPECT_TRUE(v.well) << "seed " << GetParam() << ", round " << round;
-        // Who was lost after the round had begun is missed by all the others.
-        EXPECT_EQ(v.told_of_a_loss, v.lost ? v.others : 0U)
-            << "seed " << GetParam() << ", round " << round;
-    }
-}
-
-TEST_P(MeetingLoss, IsJudgedAlikeByAllWhateverFails) {
-    testing::faults rates;
-    rates.cut_before = rates.cut_after = 0.02;
-    rates.interval = 300ms;
-    rates.cut = rates.suspend = rates.pause = rates.expire = 0.05;
-    rates.stop = rates.isolate = rates.lag = 0.05;
-    rates.lasting = 8s;
-    ensemble_.inject(rates);
-    for (int round = 0; round < 6; ++round) {
-        const verdict v = play_round(false);
-        EXPECT_TRUE(v.well) << "seed " << GetParam() << ", round " << round;
-        // Who has left with the last request of its session does not know, and the others do.
-        EXPECT_TRUE(v.told_of_a_loss == 0 || v.told_of_a_loss == v.others)
-            << "seed " << GetParam() << ", round " << round << ": " << v.told_of_a_loss << " of "
-            << v.others;
-        EXPECT_TRUE(v.lost || v.told_of_a_loss == 0) << "seed " << GetParam();
-    }
-    ensemble_.inject({});
-    ensemble_.run_for(60s);
-    EXPECT_TRUE(play_round(false).well) << "seed " << GetParam();
-}
-
-TEST_P(MeetingLoss, OfConnectionsAloneIsNone) {
-    testing::faults rates;
-    rates.cut_before = 0.05;
-    rates.cut_after = 0.05;
-    ensemble_.inject(rates);
-    for (int round = 0; round < 8; ++round) {
-        const auto in = all_enter();
-        ASSERT_TRUE(all_done(in)) << "seed " << GetParam() << ", round " << round;
-        std::vector<std::shared_ptr<outcome>> out;
-        for (const auto& b : all_) {
-            EXPECT_TRUE(b->inside());
-            out.push_back(leave(*b, ensemble_));
-            ensemble_.run_for(any_time(8));
-        }
-        ASSERT_TRUE(all_done(out)) << "seed " << GetParam() << ", round " << round;
-        for (const auto& o : out) {
-            EXPECT_TRUE(o->passed)
-                << "seed " << GetParam() << ", round " << round << ": " << o->ec.message();
-        }
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, MeetingLoss, ::testing::Range<std::uint64_t>(1, 21));
 
 }  // namespace
 }  // namespace latchkey::test

@@ -2,6 +2,7 @@
 #include <latchkey/double_barrier.hpp>
 
 #include "barrier_calls.hpp"
+#include "every_step.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -10,6 +11,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 namespace latchkey::test {
 namespace {
@@ -32,19 +34,22 @@ protected:
 /// The own tries of a leave() do not rob it: one that waits for its time is not sent beside the one
 /// that a new connection brought.
 TEST_F(MeetingRepeated, LeaveIsOneAtATime) {
-    for (auto late = 0us; late < 16ms; late += 500us) {
-        const auto first = enter(one_, ensemble_);
-        const auto second = enter(two_, ensemble_);
-        ASSERT_TRUE(comes_true([&] { return first->done && second->done; }));
-        ensemble_.refuse_next(op::multi, throttled, a_.session_id());
-        const auto out = leave(one_, ensemble_);
-        const auto last = leave(two_, ensemble_);
-        ensemble_.run_for(late);
-        ensemble_.cut(a_.session_id());
-        ASSERT_TRUE(comes_true([&] { return out->done && last->done; }));
-        EXPECT_TRUE(out->passed) << late.count() << " us: " << out->ec.message();
-        EXPECT_TRUE(last->passed) << late.count() << " us: " << last->ec.message();
-    }
+    at_every_step(
+        {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
+        [&] {
+            const auto first = enter(one_, ensemble_);
+            const auto second = enter(two_, ensemble_);
+            EXPECT_TRUE(comes_true([&] { return first->done && second->done; }));
+            ensemble_.refuse_next(op::multi, throttled, a_.session_id());
+            return std::pair(leave(one_, ensemble_), leave(two_, ensemble_));
+        },
+        [&](const auto&) { ensemble_.cut(a_.session_id()); },
+        [&](const auto& both) {
+            const auto& [out, last] = both;
+            ASSERT_TRUE(comes_true([&, o = out, l = last] { return o->done && l->done; }));
+            EXPECT_TRUE(out->passed) << out->ec.message();
+            EXPECT_TRUE(last->passed) << last->ec.message();
+        });
 }
 
 /// Its first znode is there when the round begins, and is deleted by somebody before its second

@@ -1,6 +1,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "every_step.hpp"
 #include "stepped_test.hpp"
 
 #include <cstdint>
@@ -43,6 +44,23 @@ protected:
         EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.children("/files").empty(); }, 60s));
     }
 
+    /// A hold that is being converted.
+    struct converting_hold {
+        client by;
+        std::unique_ptr<shared_mutex> m;
+        std::string znode;
+        std::shared_ptr<attempt> asked;
+    };
+
+    converting_hold converting(lock_mode to, lock_mode from) {
+        converting_hold c{connected(), nullptr, {}, nullptr};
+        c.m = std::make_unique<shared_mutex>(c.by, "/files");
+        hold h = held(*c.m, from);
+        c.znode = h.path();
+        c.asked = convert(*c.m, std::move(h), to);
+        return c;
+    }
+
     static constexpr auto forever = std::chrono::nanoseconds::max();
 };
 
@@ -59,20 +77,19 @@ TEST_F(ConversionFaults, SharedHoldThatWasLostBecomesNoOtherOne) {
 
 TEST_F(ConversionFaults, SharedHoldThatIsLostMeanwhileBecomesNoOtherOne) {
     for (const lock_mode to : {upgrade, exclusive}) {
-        for (auto after = 0ns; after < 10ms; after += one_way) {
-            client c = connected();
-            shared_mutex m(c, "/files");
-            hold h = held(m, shared);
-            const std::string znode = h.path();
-            const auto a = convert(m, std::move(h), to);
-            ensemble_.run_for(after);
-            if (ensemble_.children("/files").size() == 1 && ensemble_.exists(znode)) {
-                ensemble_.remove(znode);
-                expect_lost(a);
-            } else {  // the other one is there, and nobody can come between
-                ensemble_.expire(c.session_id());
-            }
-        }
+        int lost = 0;
+        at_every_step(
+            {.of = ensemble_, .stretch = 10ms, .at_least = one_way},
+            [&] { return converting(to, shared); },
+            [&](converting_hold& c) {
+                if (ensemble_.children("/files").size() == 1 && ensemble_.exists(c.znode)) {
+                    ensemble_.remove(c.znode);
+                    expect_lost(c.asked);
+                    ++lost;
+                }  // else the other one is there, and nobody can come between
+            },
+            [&](converting_hold& c) { ensemble_.expire(c.by.session_id()); });
+        EXPECT_GT(lost, 0);
     }
 }
 
@@ -126,18 +143,31 @@ TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) 
 }
 
 TEST_F(ConversionFaults, HoldThatWasUpgradedAtOnceHearsThatItsZnodeIsDeleted) {
-    for (auto after = 0ns; after < 20ms; after += one_way) {
-        client c = connected();
-        shared_mutex m(c, "/files");
-        hold h = held(m, upgrade);
-        ensemble_.run_for(after);
-        const auto a = convert(m, std::move(h), exclusive);
-        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-        ensemble_.run_for(100ms);
-        ensemble_.remove(a->granted.path());
-        ensemble_.run_for(round_trip);
-        EXPECT_FALSE(a->granted.valid()) << after.count() << " ms after the grant";
-    }
+    struct holding {
+        client by;
+        std::unique_ptr<shared_mutex> m;
+        hold held;
+    };
+
+    at_every_step(
+        {.of = ensemble_, .stretch = 20ms, .at_least = one_way},
+        [&] {
+            holding h{connected(), nullptr, {}};
+            h.m = std::make_unique<shared_mutex>(h.by, "/files");
+            h.held = held(*h.m, upgrade);
+            return h;
+        },
+        [&](holding& h) {
+            const auto a = convert(*h.m, std::move(h.held), exclusive);
+            ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+            h.held = std::move(a->granted);
+        },
+        [&](holding& h) {
+            ensemble_.run_for(100ms);
+            ensemble_.remove(h.held.path());
+            ensemble_.run_for(round_trip);
+            EXPECT_FALSE(h.held.valid());
+        });
 }
 
 TEST_F(ConversionFaults, UpgradeThatWasRefusedIsNotMadeLater) {

@@ -41,13 +41,11 @@ TEST_F(DeletedZnode, OfAWaiterIsNoticedThoughItsWatchWasJustUsedUp) {
     ensemble_.remove(predecessor);
     ASSERT_TRUE(ensemble_.run_until([&] { return next->done || w->done; }, 10s));
     EXPECT_FALSE(w->done) << "granted without a znode";
-    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 10s));
-    EXPECT_TRUE(next->granted.valid());
+    expect_granted(next, 10s);
     ensemble_.run_for(5s);
     EXPECT_FALSE(w->done) << "it is at the tail now";
     next->granted.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 10s);
 }
 
 TEST_F(DeletedZnode, OfAWaiterIsNoticed) {
@@ -75,8 +73,7 @@ TEST_F(DeletedZnode, ChangesOfTheDataAreNoDeletions) {
     EXPECT_FALSE(w->done);
     EXPECT_TRUE(h.valid());
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 10s);
 }
 
 TEST_F(DeletedZnode, OfAHolderThatMayNotWatchItIsNoticedByTheHeartbeat) {

@@ -2,16 +2,19 @@
 
 #include <latchkey/leader_latch.hpp>
 
+#include "every_step.hpp"
 #include "leader/leader_record.hpp"
 #include "leader_story.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace latchkey::test {
 
@@ -68,6 +71,33 @@ protected:
 
     void run_for(ensemble::duration d) {
         run_until([] { return false; }, d);
+    }
+
+    /// Something that is done then, during a round of at_every_moment().
+    void at(ensemble::duration then, std::function<void()> act) {
+        due_ = then;
+        act_ = std::move(act);
+    }
+
+    /// As at_every_step(), with a look after each event; no candidate outlives its round.
+    template <class Begin, class Happens, class End>
+    int at_every_moment(ensemble::duration stretch, Begin begin, Happens happens, End end) {
+        return at_every_step({.of = ensemble_,
+                              .stretch = stretch,
+                              .at_least = one_way / 4,
+                              .look = [this] { look(); }},
+                             begin,
+                             happens,
+                             [&](auto& scenario) {
+                                 act_ = nullptr;
+                                 end(scenario);
+                                 candidates_.clear();
+                                 EXPECT_TRUE(ensemble_.run_until(
+                                     [&] { return ensemble_.children(path).empty(); }, 60s));
+                                 if (ensemble_.exists(path)) {
+                                     ensemble_.set(path, "");
+                                 }
+                             });
     }
 
     bool leads(const candidate& c, ensemble::duration limit = 120s) {
@@ -141,6 +171,9 @@ protected:
 
 private:
     void look() {
+        if (act_ && ensemble_.now() >= due_) {
+            std::exchange(act_, nullptr)();
+        }
         int leaders = 0;
         for (const candidate& c : candidates_) {
             if (!c.latch || !c.latch->is_leader()) {
@@ -164,6 +197,8 @@ private:
     std::string last_path_;
     fencing_token last_token_;
     ensemble::duration believed_until_{};
+    ensemble::duration due_{};
+    std::function<void()> act_;
 };
 
 }  // namespace latchkey::test

@@ -11,8 +11,6 @@ class HoldFaults : public SteppedTest {
 protected:
     static constexpr auto timeout = 12s;
 
-    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
-
     client a_ = connected({.session_timeout = timeout});
     client b_ = connected({.session_timeout = timeout});
     mutex mine_{a_, "/lock"};
@@ -84,8 +82,7 @@ TEST_F(HoldFaults, RevocationOfAPlaceThatIsLostIsNotThatOfTheNext) {
     ensemble_.expire(a_.session_id());
     ensemble_.run_for(5s);
     first.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 30s);
     ensemble_.run_for(1s);
     EXPECT_FALSE(w->granted.revocation_requested().stop_requested());
 }
@@ -131,8 +128,7 @@ TEST_F(HoldFaults, DirectoryWipedIsALoss) {
         ensemble_.remove("/lock/" + name);
     }
     ensemble_.remove("/lock");
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 30s);
     EXPECT_FALSE(h.valid());
     EXPECT_GT(w->granted.fencing_token(), h.fencing_token()) << "though the numbers began anew";
 }

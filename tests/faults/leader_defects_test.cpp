@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ using op = ensemble::operation;
 class KnownDefects : public election {
 protected:
     /// The first event after which `happened()`.
-    bool at(const std::function<bool()>& happened) { return run_until(happened, 60s); }
+    bool happens(const std::function<bool()>& happened) { return run_until(happened, 60s); }
 
     /// All candidates together have one leader, and one znode each.
     void expect_one_leader() {
@@ -69,52 +70,58 @@ TEST_F(KnownDefects, ResigningTwiceKeepsTheCandidacy) {
 // CURATOR-604: the znode is created in one session, which ends; the list is read in the next one
 // from a server that has not removed that znode yet, and says that it is the first.
 TEST_F(KnownDefects, ZnodeOfTheSessionBeforeIsNoGrant) {
-    for (int moment = 0; moment < 20; ++moment) {
-        candidate& c = add();
-        const int behind = (ensemble_.leader() + 1) % 3;
-        ensemble_.move(c.id(), behind);
-        run_for(1s);
-        ensemble_.lag(behind, 300ms);
-        c.latch->start();
-        run_for(moment * one_way / 2);
-        const auto before = c.id();
-        by_force([&] { ensemble_.expire(before); });
-        ASSERT_TRUE(at([&] { return c.id() != 0 && c.id() != before; }));
-        if (c.id() != 0) {
+    const int behind = (ensemble_.leader() + 1) % 3;
+    at_every_moment(
+        10ms,
+        [&] {
+            candidate& c = add();
             ensemble_.move(c.id(), behind);
-        }
-        ASSERT_TRUE(leads(c));
-        EXPECT_EQ(ensemble_.get(c.latch->leadership().path())->ephemeral_owner, c.id());
-        ensemble_.lag(behind, 0s);
-        expect_one_leader();
-        candidates_.clear();
-        run_for(1s);
-    }
+            run_for(1s);
+            ensemble_.lag(behind, 300ms);
+            c.latch->start();
+            return &c;
+        },
+        [&](candidate* c) {
+            const auto before = c->id();
+            by_force([&] { ensemble_.expire(before); });
+            ASSERT_TRUE(happens([&] { return c->id() != 0 && c->id() != before; }));
+            ensemble_.move(c->id(), behind);
+        },
+        [&](candidate* c) {
+            ASSERT_TRUE(leads(*c));
+            EXPECT_EQ(ensemble_.get(c->latch->leadership().path())->ephemeral_owner, c->id());
+            ensemble_.lag(behind, 0s);
+            expect_one_leader();
+        });
 }
 
 // CURATOR-620: the session changes between the create and the look at who is the first.
 // CURATOR-696: the same, with a znode whose ephemeralOwner is the session before.
 TEST_F(KnownDefects, SessionThatIsReplacedUnderACandidateMakesNoSecondLeader) {
-    for (int moment = 0; moment < 20; ++moment) {
-        candidate& first = add();
-        candidate& second = add();
-        first.latch->start();
-        run_for(moment * one_way / 2);
-        by_force([&] {
-            ensemble_.replace(first.id());
-            ensemble_.cut(first.id());
-        });
-        second.latch->start();
-        run_for(1s);
-        expect_one_leader();
-        for (const candidate& c : candidates_) {
-            if (const leadership term = c.latch->leadership(); term.valid()) {
-                EXPECT_EQ(ensemble_.get(term.path())->ephemeral_owner, c.id());
+    at_every_moment(
+        10ms,
+        [&] {
+            candidate& first = add();
+            candidate& second = add();
+            first.latch->start();
+            return std::pair(&first, &second);
+        },
+        [&](auto& both) {
+            by_force([&] {
+                ensemble_.replace(both.first->id());
+                ensemble_.cut(both.first->id());
+            });
+            both.second->latch->start();
+        },
+        [&](auto&) {
+            run_for(1s);
+            expect_one_leader();
+            for (const candidate& c : candidates_) {
+                if (const leadership term = c.latch->leadership(); term.valid()) {
+                    EXPECT_EQ(ensemble_.get(term.path())->ephemeral_owner, c.id());
+                }
             }
-        }
-        candidates_.clear();
-        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
-    }
+        });
 }
 
 // CURATOR-644: who found that its znode was gone when it looked for its place reset itself, with
@@ -125,7 +132,7 @@ TEST_F(KnownDefects, ZnodeThatGoesBeforeTheListIsReplacedByANewOne) {
     // The list is answered, and it is not on it.
     ensemble_.refuse_next(op::children, -127, second.id());
     second.latch->start();
-    ASSERT_TRUE(at([&] { return ensemble_.children(path).size() == 2; }));
+    ASSERT_TRUE(happens([&] { return ensemble_.children(path).size() == 2; }));
     by_force([&] {
         for (const std::string& name : ensemble_.children(path)) {
             if (std::string(path) + "/" + name != first.latch->leadership().path()) {
@@ -149,7 +156,7 @@ TEST_F(KnownDefects, PredecessorThatGoesBeforeItIsWatchedCostsNoPlaceAndNoLoop) 
     // Its watches are lost, and set again after the predecessor has gone.
     ensemble_.fail_next(op::get, when::before, second.id(), 2);
     second.latch->start();
-    ASSERT_TRUE(at([&] { return ensemble_.children(path).size() == 2; }));
+    ASSERT_TRUE(happens([&] { return ensemble_.children(path).size() == 2; }));
     first.latch->close();
     ensemble_.reset_counters();
     ASSERT_TRUE(leads(second));
@@ -163,25 +170,28 @@ TEST_F(KnownDefects, PredecessorThatGoesBeforeItIsWatchedCostsNoPlaceAndNoLoop) 
 // CURATOR-653: an answer to what was asked before the leadership changed came afterwards, and the
 // latch deleted the znode that it led with.
 TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
-    for (int moment = 0; moment < 30; ++moment) {
-        candidate& first = leading();
-        candidate& second = following();
-        first.latch->resign();
-        run_for(moment * one_way / 2);
-        // What is under way now is answered when it is a leader by other means.
-        ensemble_.cut(second.id());
-        first.latch->resign();
-        run_for(one_way);
-        ensemble_.cut(first.id());
-        ASSERT_TRUE(somebody_leads());
-        const candidate& led = *leader();
-        const leadership term = led.latch->leadership();
-        run_for(30s);
-        EXPECT_TRUE(term.valid()) << "nobody took it away";
-        expect_one_leader();
-        candidates_.clear();
-        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
-    }
+    at_every_moment(
+        15ms,
+        [&] {
+            candidate& first = leading();
+            candidate& second = following();
+            first.latch->resign();
+            return std::pair(&first, &second);
+        },
+        [&](auto& both) {
+            // What is under way now is answered when it is a leader by other means.
+            ensemble_.cut(both.second->id());
+            both.first->latch->resign();
+            run_for(one_way);
+            ensemble_.cut(both.first->id());
+        },
+        [&](auto&) {
+            ASSERT_TRUE(somebody_leads());
+            const leadership term = leader()->latch->leadership();
+            run_for(30s);
+            EXPECT_TRUE(term.valid()) << "nobody took it away";
+            expect_one_leader();
+        });
 }
 
 // CURATOR-724: the directory vanished under the candidates, and the election ended in an error.
@@ -210,21 +220,23 @@ TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
 // LOST. Here no answer comes after `suspended` (SessionContract), and nobody is elected by one that
 // came before.
 TEST_F(KnownDefects, ConnectionThatBreaksAtAnyMomentElectsNobodyUntilItIsBack) {
-    for (int moment = 0; moment < 20; ++moment) {
-        candidate& c = add({.on_suspended = suspended_policy::step_down});
-        c.latch->start();
-        run_for(moment * one_way / 2);
-        ensemble_.suspend(c.id());
-        run_for(5 * one_way);
-        EXPECT_FALSE(c.latch->is_leader());
-        run_for(1s);
-        EXPECT_FALSE(c.latch->is_leader());
-        ensemble_.resume(c.id());
-        ASSERT_TRUE(leads(c));
-        expect_one_leader();
-        candidates_.clear();
-        ASSERT_TRUE(at([&] { return ensemble_.children(path).empty(); }));
-    }
+    at_every_moment(
+        10ms,
+        [&] {
+            candidate& c = add({.on_suspended = suspended_policy::step_down});
+            c.latch->start();
+            return &c;
+        },
+        [&](candidate* c) { ensemble_.suspend(c->id()); },
+        [&](candidate* c) {
+            run_for(5 * one_way);
+            EXPECT_FALSE(c->latch->is_leader());
+            run_for(1s);
+            EXPECT_FALSE(c->latch->is_leader());
+            ensemble_.resume(c->id());
+            ASSERT_TRUE(leads(*c));
+            expect_one_leader();
+        });
 }
 
 }  // namespace

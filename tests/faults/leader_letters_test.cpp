@@ -92,23 +92,24 @@ protected:
 
 // Its candidate comes back at the tail; what was offered to it was another place.
 TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {
-    for (int moment = 0; moment < 60; ++moment) {
-        SCOPED_TRACE("after " + std::to_string(moment) + " quarters of a way");
-        const auto all = queue_of(3);
-        run_for(1s);
-        const auto t = transfer(*all[0], "2");
-        run_for(one_way / 4 * moment);
-        const std::string place = znode_of(*all[2]);
-        ensemble_.refuse_next(op::children, -2, all[2]->id(), 1, when::after);
-        by_force([&] { ensemble_.remove(place); });
-        const auto r = told(t);
-        ASSERT_TRUE(r);
-        run_for(1s);
-        EXPECT_EQ(twins(*all[0]), 1) << "the accepted place was deleted, or none was accepted";
-        candidates_.clear();
-        run_until([&] { return ensemble_.children(path).empty(); }, 60s);
-        ensemble_.set(path, "");
-    }
+    std::vector<candidate*> all;
+    at_every_moment(
+        15ms,
+        [&] {
+            all = queue_of(3);
+            run_for(1s);
+            return transfer(*all[0], "2");
+        },
+        [&](const pending&) {
+            const std::string place = znode_of(*all[2]);
+            ensemble_.refuse_next(op::children, -2, all[2]->id(), 1, when::after);
+            by_force([&] { ensemble_.remove(place); });
+        },
+        [&](const pending& t) {
+            ASSERT_TRUE(told(t));
+            run_for(1s);
+            EXPECT_EQ(twins(*all[0]), 1) << "the accepted place was deleted, or none was accepted";
+        });
 }
 
 // It was the first, and looked for somebody better before it led.

@@ -1,9 +1,6 @@
-// A candidate's life goes on: servers that are behind or not there yet, refusals, and everything at
-// once.
+// A candidate's life goes on: servers that are behind or not there yet, and refusals.
 #include "election.hpp"
 
-#include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -201,74 +198,6 @@ TEST_F(RefusedCandidate, OfAClientThatIsClosedWaitsNoMore) {
     EXPECT_TRUE(first.latch->is_leader());
     EXPECT_TRUE(second.story.told().empty());
 }
-
-// ---- everything at once ----
-
-class AnyLuck : public election, public ::testing::WithParamInterface<std::uint64_t> {
-protected:
-    static ensemble::options seeded() {
-        ensemble::options o = exact();
-        o.seed = GetParam();
-        o.jitter = 2ms;
-        o.between_servers = 1ms;
-        return o;
-    }
-
-    AnyLuck() : election(seeded()) {}
-};
-
-TEST_P(AnyLuck, LeavesOneLeaderAtATimeGrowingTokensAndPairsAndNobodyForgotten) {
-    std::mt19937_64 random(GetParam());
-    const auto pick = [&](std::uint64_t n) { return random() % n; };
-    for (int i = 0; i < 4; ++i) {
-        candidate& c = add({.id = std::to_string(i),
-                            .on_suspended = i % 2 == 0 ? suspended_policy::until_deadline
-                                                       : suspended_policy::step_down});
-        c.latch->start();
-    }
-    ensemble_.inject({.cut_before = 0.01,
-                      .cut_after = 0.01,
-                      .interval = 1s,
-                      .cut = 0.1,
-                      .suspend = 0.05,
-                      .pause = 0.05,
-                      .stop = 0.03,
-                      .isolate = 0.03,
-                      .lag = 0.05,
-                      .lasting = 20s});
-    for (int i = 0; i < 300; ++i) {
-        run_for(std::chrono::milliseconds(pick(1500)));
-        for (candidate& c : candidates_) {
-            if (!c.latch->is_leader() || pick(3) != 0) {
-                continue;
-            }
-            if (pick(2) == 0) {
-                c.latch->resign();
-            } else {
-                c.latch->leadership().async_proclaim(std::to_string(i), [](std::error_code) {});
-            }
-        }
-    }
-    ensemble_.inject({});
-    run_for(60s);
-    ASSERT_TRUE(somebody_leads());
-    expect_in_order(*leader());
-    std::size_t terms = 0;
-    for (const candidate& c : candidates_) {
-        expect_pairs(c);
-        terms += c.story.count("elected");
-    }
-    EXPECT_GE(terms, 10U);
-    // In turn: nobody is left out.
-    for (std::size_t i = 0; i < 2 * candidates_.size(); ++i) {
-        const candidate* const last = leader();
-        last->latch->resign();
-        ASSERT_TRUE(run_until([&] { return leader() != nullptr && leader() != last; }, 60s));
-        run_for(1s);
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Seed, AnyLuck, ::testing::Range<std::uint64_t>(1, 21));
 
 }  // namespace
 }  // namespace latchkey::test

@@ -8,47 +8,51 @@
 namespace latchkey::test {
 namespace {
 
-/// Something happens to one of two candidates, a little later each time, while the one joins behind
-/// the other, which then closes.
+/// One of two candidates leads, the other one joins, and the first one resigns 10 ms later.
 class AtAnyMoment : public election {
 protected:
-    static constexpr int moments = 60;
+    struct couple {
+        candidate& first;
+        candidate& second;
+    };
 
-    /// `happens` is called for each moment on candidates of its own. It is something that ZooKeeper
-    /// does not do by itself, or else there is one leader at a time meanwhile as ever.
+    couple change_of_leaders(ensemble::duration resigns_after = 10ms) {
+        candidate& first = leading();
+        candidate& second = add();
+        second.latch->start();
+        at(ensemble_.now() + resigns_after, [&] { first.latch->resign(); });
+        return {first, second};
+    }
+
+    /// It is something that ZooKeeper does not do by itself, or else there is one leader at a time
+    /// meanwhile as ever.
     enum class by { force, itself };
 
     template <class F>
     void at_each(by whom, F happens) {
-        for (int moment = 0; moment < moments; ++moment) {
-            SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
-            candidate& first = leading();
-            candidate& second = add();
-            second.latch->start();
-            for (int i = 0; i < moment; ++i) {
-                run_for(one_way / 2);
-                if (i == 20) {
-                    first.latch->resign();
+        const int rounds = at_every_moment(
+            30ms,
+            [&] { return change_of_leaders(); },
+            [&](couple& c) {
+                if (whom == by::force) {
+                    by_force([&] { happens(c.first, c.second); });
+                } else {
+                    happens(c.first, c.second);
                 }
-            }
-            if (whom == by::force) {
-                by_force([&] { happens(first, second); });
-            } else {
-                happens(first, second);
-            }
-            run_for(1s);
-            ASSERT_TRUE(somebody_leads());
-            expect_in_order(*leader());
-            first.latch->resign();
-            second.latch->resign();
-            run_for(1s);
-            ASSERT_TRUE(somebody_leads());
-            run_for(1s);
-            expect_pairs(first);
-            expect_pairs(second);
-            candidates_.clear();
-            ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.children(path).empty(); }, 60s));
-        }
+            },
+            [&](couple& c) {
+                run_for(1s);
+                ASSERT_TRUE(somebody_leads());
+                expect_in_order(*leader());
+                c.first.latch->resign();
+                c.second.latch->resign();
+                run_for(1s);
+                ASSERT_TRUE(somebody_leads());
+                run_for(1s);
+                expect_pairs(c.first);
+                expect_pairs(c.second);
+            });
+        EXPECT_GT(rounds, 120);
     }
 };
 
@@ -127,26 +131,22 @@ TEST_F(AtAnyMoment, TheCandidateMayBeDestroyed) {
 }
 
 TEST_F(AtAnyMoment, WhoIsClosedLeadsNoMoreAndLeavesNothing) {
-    for (int moment = 0; moment < moments; ++moment) {
-        SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
-        candidate& first = leading();
-        candidate& second = add();
-        second.latch->start();
-        for (int i = 0; i < moment; ++i) {
-            run_for(one_way / 2);
-            if (i == 10) {
-                first.latch->resign();
+    at_every_moment(
+        30ms,
+        [&] { return change_of_leaders(5ms); },
+        [](couple& c) {
+            for (candidate* const one : {&c.first, &c.second}) {
+                one->latch->close(leader_latch::closing::notifying);
             }
-        }
-        for (candidate* const c : {&first, &second}) {
-            c->latch->close(leader_latch::closing::notifying);
-            run_until([&] { return c->latch->is_leader(); }, 1s);
-            EXPECT_FALSE(c->latch->is_leader());
-            expect_pairs(*c);
-        }
-        EXPECT_TRUE(ensemble_.children(path).empty());
-        candidates_.clear();
-    }
+        },
+        [&](couple& c) {
+            for (candidate* const one : {&c.first, &c.second}) {
+                run_until([&] { return one->latch->is_leader(); }, 1s);
+                EXPECT_FALSE(one->latch->is_leader());
+                expect_pairs(*one);
+            }
+            EXPECT_TRUE(ensemble_.children(path).empty());
+        });
 }
 
 TEST_F(AtAnyMoment, AClientMayBeClosed) {

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -104,35 +102,38 @@ INSTANTIATE_TEST_SUITE_P(Outcome,
 /// Something happens a little later each time, while the first of three hands over to the last.
 class AtAnyMomentOfATransfer : public election_with_transfers {
 protected:
+    struct handing_over {
+        std::vector<candidate*> all;
+        pending told;
+    };
+
     template <class F>
     void at_each(F happens) {
-        for (int moment = 0; moment < 30; ++moment) {
-            SCOPED_TRACE("after " + std::to_string(moment) + " halves of a way");
-            const auto all = queue_of(3);
-            const auto t = transfer(*all[0], "2");
-            for (int i = 0; i < moment; ++i) {
-                run_for(one_way / 2);
-                if (i == 18) {
-                    all[0]->latch->resign();
+        const int rounds = at_every_moment(
+            15ms,
+            [&] {
+                handing_over t{queue_of(3), nullptr};
+                t.told = transfer(*t.all[0], "2");
+                at(ensemble_.now() + 9ms, [from = t.all[0]] { from->latch->resign(); });
+                return t;
+            },
+            [&](handing_over& t) { by_force([&] { happens(*t.all[0], *t.all[2]); }); },
+            [&](handing_over& t) {
+                run_for(1s);
+                ASSERT_TRUE(somebody_leads());
+                ASSERT_TRUE(told(t.told)) << "it is told";
+                run_for(40s);  // who has failed, and leads all the same, hands over after a while
+                ASSERT_TRUE(somebody_leads());
+                for (const candidate* c : t.all) {
+                    expect_pairs(*c);
                 }
-            }
-            by_force([&] { happens(*all[0], *all[2]); });
-            run_for(1s);
-            ASSERT_TRUE(somebody_leads());
-            ASSERT_TRUE(told(t)) << "it is told";
-            run_for(40s);  // who has failed, and leads all the same, hands over after a while
-            ASSERT_TRUE(somebody_leads());
-            for (const candidate* c : all) {
-                expect_pairs(*c);
-            }
-            run_until([&] { return mailboxes() == 3; }, 10s);
-            expect_in_order(*leader());
-            EXPECT_EQ(mailboxes(), 3U);
-            candidates_.clear();
-            ASSERT_TRUE(ensemble_.run_until(
-                [&] { return ensemble_.children(path).empty() && mailboxes() == 0; }, 60s));
-            ensemble_.set(path, "");
-        }
+                run_until([&] { return mailboxes() == 3; }, 10s);
+                expect_in_order(*leader());
+                EXPECT_EQ(mailboxes(), 3U);
+                candidates_.clear();
+                EXPECT_TRUE(run_until([&] { return mailboxes() == 0; }, 60s));
+            });
+        EXPECT_GT(rounds, 60);
     }
 };
 
@@ -230,93 +231,6 @@ TEST_F(TransferWithoutAnEnd, IsNotToldToHaveFailedToOneWhoseSessionEnds) {
     by_force([&] { ensemble_.expire(session); });
     EXPECT_EQ(told(told_), result::not_leading) << "it may yet be accepted";
 }
-
-// ---- whatever happens ----
-
-/// Transfers, resignations, priorities and faults at random; election looks at every step. A seed
-/// that fails is printed, and LATCHKEY_SEED replays it.
-class RandomTransfers : public election_with_transfers,
-                        public ::testing::WithParamInterface<unsigned> {};
-
-TEST_P(RandomTransfers, NeverMakeTwoLeadersAndLeaveNobodyBehind) {
-    const char* const given = std::getenv("LATCHKEY_SEED");
-    const auto seed = given != nullptr ? unsigned(std::strtoul(given, nullptr, 10)) : GetParam();
-    SCOPED_TRACE("LATCHKEY_SEED=" + std::to_string(seed));
-    std::minstd_rand random(seed);
-    const auto up_to = [&](unsigned n) { return unsigned(random() % n); };
-    std::vector<candidate*> all;
-    for (unsigned i = 0; i < 5; ++i) {
-        auto o = taking_part(std::to_string(i), int(up_to(3)));
-        if (i == 4) {
-            o.preference.reset();
-        } else {
-            o.preference->hysteresis = 1s;
-            o.preference->cool_down = 3s;
-            o.preference->drain = std::chrono::milliseconds(up_to(300));
-        }
-        all.push_back(&add(o));
-        all.back()->latch->start();
-        run_for(std::chrono::microseconds(up_to(4000)));
-    }
-    std::vector<pending> asked;
-    for (int round = 0; round < 150; ++round) {
-        candidate& one = *all[up_to(5)];
-        candidate* const leads = const_cast<candidate*>(leader());
-        switch (up_to(9)) {
-            case 0:
-            case 1:
-            case 2:
-                if (leads != nullptr && leads != all[4]) {
-                    asked.push_back(transfer(*leads, std::to_string(up_to(6))));
-                }
-                break;
-            case 3:
-                one.latch->resign();
-                break;
-            case 4:
-                ensemble_.cut(one.id());
-                break;
-            case 5:
-                by_force([&] { ensemble_.expire(one.id()); });
-                run_for(1s);  // who does not hear of it believes what no server would let it
-                break;
-            case 6:
-                ensemble_.fail_next(up_to(2) == 0 ? op::multi : op::get,
-                                    up_to(2) == 0 ? when::before : when::after,
-                                    one.id(),
-                                    1 + int(up_to(2)));
-                break;
-            case 7:
-                ensemble_.black_hole(one.id());
-                run_for(std::chrono::milliseconds(up_to(4000)));
-                ensemble_.resume(one.id());
-                break;
-            default:
-                run_for(std::chrono::milliseconds(up_to(3000)));
-        }
-        run_for(std::chrono::microseconds(up_to(up_to(2) == 0 ? 5'000 : 200'000)));
-    }
-    run_for(20s);
-    ASSERT_TRUE(somebody_leads());
-    EXPECT_TRUE(
-        std::all_of(asked.begin(), asked.end(), [](const pending& p) { return p->has_value(); }));
-    EXPECT_TRUE(std::any_of(asked.begin(), asked.end(), [](const pending& p) {
-        return *p == result::accepted;
-    })) << "what happens is to happen during transfers";
-    // Nobody is forgotten: each leads, when those ahead of it have gone.
-    for (std::size_t gone = 0; gone < all.size(); ++gone) {
-        ASSERT_TRUE(somebody_leads());
-        run_for(1s);
-        ASSERT_TRUE(somebody_leads());
-        expect_in_order(*leader());
-        const_cast<candidate*>(leader())->latch.reset();
-    }
-    run_for(5s);
-    EXPECT_TRUE(ensemble_.children(path).empty());
-    EXPECT_EQ(mailboxes(), 0U);
-}
-
-INSTANTIATE_TEST_SUITE_P(Seed, RandomTransfers, ::testing::Range(1U, 21U));
 
 }  // namespace
 }  // namespace latchkey::test

@@ -13,8 +13,6 @@ using op = ensemble::operation;
 /// A connection that breaks at each request of the protocol, before a server acts on it and after.
 class LostReply : public SteppedTest, public ::testing::WithParamInterface<when> {
 protected:
-    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
-
     client a_ = connected();
     mutex mine_{a_, "/lock"};
 };
@@ -81,8 +79,7 @@ TEST_P(LostReply, OfTheWatchesKeepsThePlace) {
     EXPECT_EQ(in_queue(), 2U);
     EXPECT_EQ(ensemble_.count(a_.session_id()).creates, 2U);  // the directory's, and one znode
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 10s);
 }
 
 TEST_P(LostReply, OfTheDeleteIsRepeatedUntilTheZnodeIsGone) {
@@ -115,8 +112,7 @@ TEST_P(LostReply, OfATryIsTriedAgain) {
     settle();
     ensemble_.fail_next(op::children, GetParam(), a_.session_id());
     const auto t = acquire(mine_, 0s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return t->done; }, 30s));
-    EXPECT_TRUE(t->granted.valid());
+    expect_granted(t, 30s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Request,
@@ -135,8 +131,7 @@ TEST_F(Session, ThatEndsWithTheCreateInFlightIsFollowedByANewAttempt) {
     settle();
     const auto w = acquire(m);
     ensemble_.expire(c.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 30s);
     EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
     EXPECT_EQ(ensemble_.get(w->granted.path())->ephemeral_owner, c.session_id());
 }
@@ -160,8 +155,7 @@ TEST_F(Session, ThatMovesToTheLeaderFindsACreateThatIsNotCommittedYet) {
     const auto w = acquire(m);
     ensemble_.run_for(100ms);  // proposed, and not committed
     ensemble_.move(c.session_id(), leader);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 30s);
     ensemble_.run_for(5s);
     EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
     EXPECT_EQ(ensemble_.count(c.session_id()).creates, 1U);
@@ -233,12 +227,10 @@ TEST_F(Session, OfAWaiterKeepsItsPlaceThroughASuspendedConnection) {
     ensemble_.run_for(1s);
     EXPECT_FALSE(w3->done);
     ensemble_.resume(b.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return w2->done; }, 10s));
-    EXPECT_TRUE(w2->granted.valid());
+    expect_granted(w2, 10s);
     EXPECT_FALSE(w3->done);
     w2->granted.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w3->done; }, 10s));
-    EXPECT_TRUE(w3->granted.valid());
+    expect_granted(w3, 10s);
 }
 
 TEST_F(Session, WhosePredecessorLeavesTheQueueWithoutHoldingWaitsOn) {
@@ -257,8 +249,7 @@ TEST_F(Session, WhosePredecessorLeavesTheQueueWithoutHoldingWaitsOn) {
     ensemble_.run_for(1s);
     EXPECT_FALSE(w3->done);
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w3->done; }, 10s));
-    EXPECT_TRUE(w3->granted.valid());
+    expect_granted(w3, 10s);
 }
 
 TEST_F(Session, WhoseOwnZnodeIsDeletedWhileWaitingJoinsAnewAtTheTail) {

@@ -178,68 +178,6 @@ TEST_F(MultiFaults, DirectoryReapedBetweenTwoAcquiresIsMadeAgain) {
     expect_whole(held(mine_));
 }
 
-// Wherever it is with its requests: at each moment of joining, waiting and being granted.
-TEST_F(MultiFaults, CancelledAtAnyMomentLeavesNothingAnywhere) {
-    std::size_t granted = 0;
-    for (const bool contended : {false, true}) {
-        for (auto at = 0us; at < 8ms; at += 250us) {
-            hold other;
-            if (contended) {
-                other = held(y_);
-            }
-            std::stop_source stop;
-            const auto w = acquire(mine_, for_ever, {.stop = stop.get_token(), .reserved = {}});
-            ensemble_.run_for(at);
-            stop.request_stop();
-            if (at % 500us == 0us) {
-                ensemble_.cut(a_.session_id());
-            }
-            ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-            EXPECT_FALSE(w->ec) << w->ec.message();
-            granted += w->granted ? 1 : 0;
-            w->granted.release();
-            other.release();
-            EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s)) << at.count();
-        }
-    }
-    EXPECT_GT(granted, 0U);
-}
-
-TEST_F(MultiFaults, ConnectionThatBreaksAtAnyMomentCostsNoPlace) {
-    for (auto at = 0us; at < 8ms; at += 250us) {
-        hold other = held(y_);
-        const auto w = acquire(mine_);
-        ensemble_.run_for(at);
-        ensemble_.cut(a_.session_id());
-        ensemble_.run_for(2s);
-        EXPECT_FALSE(w->done);
-        EXPECT_EQ(in_queue("/x"), 1U) << at.count();
-        EXPECT_EQ(in_queue("/y"), 2U) << at.count();
-        other.release();
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s)) << at.count();
-        expect_whole(w->granted);
-        w->granted.release();
-        ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s));
-    }
-}
-
-TEST_F(MultiFaults, SessionThatEndsAtAnyMomentIsFollowedByANewAttemptEverywhere) {
-    for (auto at = 0us; at < 8ms; at += 250us) {
-        hold other = held(y_);
-        const auto w = acquire(mine_);
-        ensemble_.run_for(at);
-        ensemble_.expire(a_.session_id());
-        ensemble_.run_for(2s);
-        EXPECT_FALSE(w->done);
-        other.release();
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s)) << at.count();
-        expect_whole(w->granted);
-        expect_one_each();
-        w->granted.release();
-        ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s));
-    }
-}
-
 // It is the first on two of them, and waits on the third.
 TEST_F(MultiFaults, WaiterThatLosesAnyZnodeJoinsAnewEverywhere) {
     for (const std::string& path : paths_) {
@@ -295,8 +233,7 @@ TEST_F(MultiFaults, StoppedProcessFindsItsHoldInvalidWhenItWakes) {
     settle();
     ensemble_.pause(a_.session_id());
     const auto w = acquire(y_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w);
     EXPECT_FALSE(h.valid());
     ensemble_.resume(a_.session_id());
 }

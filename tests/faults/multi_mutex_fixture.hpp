@@ -18,10 +18,6 @@ class MultiFaults : public SteppedTest {
 protected:
     explicit MultiFaults(const ensemble::options& o = exact()) : SteppedTest(o) {}
 
-    [[nodiscard]] std::size_t in_queue(const std::string& path) const {
-        return ensemble_.children(path).size();
-    }
-
     [[nodiscard]] bool nothing_left() const {
         return std::all_of(
             paths_.begin(), paths_.end(), [this](const auto& p) { return in_queue(p) == 0; });

@@ -20,6 +20,7 @@ using op = ensemble::operation;
 
 struct ours {
     using type = semaphore;
+    static constexpr const char* name = "semaphore";
     static constexpr const char* permits = "/slots/permits";
     static constexpr const char* queue = "/slots/queue";
     static constexpr std::size_t znodes_of_three = 1;
@@ -27,6 +28,7 @@ struct ours {
 
 struct curators {
     using type = curator_semaphore;
+    static constexpr const char* name = "curator_semaphore";
     static constexpr const char* permits = "/slots/leases";
     static constexpr const char* queue = "/slots/locks";
     static constexpr std::size_t znodes_of_three = 3;
@@ -103,8 +105,15 @@ protected:
     typename Kind::type mine_{client_, "/slots", 3};
 };
 
+struct name_of_kind {
+    template <class Kind>
+    static std::string GetName(int /*index*/) {
+        return Kind::name;
+    }
+};
+
 using kinds = ::testing::Types<ours, curators>;
-TYPED_TEST_SUITE(LostPermits, kinds);
+TYPED_TEST_SUITE(LostPermits, kinds, name_of_kind);
 
 TYPED_TEST(LostPermits, WhoseDirectoryMayNotBeMadeAreRefused) {
     this->taken().release();

@@ -50,8 +50,7 @@ TEST_F(Refusals, OfAWaitersListArePaced) {
     ensemble_.resume(c_.session_id());
     ensemble_.run_for(2s);
     EXPECT_FALSE(w->done);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w);
 }
 
 TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
@@ -67,8 +66,7 @@ TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
     ensemble_.run_for(30s);
     EXPECT_EQ(ensemble_.count(c_.session_id()).children, 0U);
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 1s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 1s);
 }
 
 TEST_F(Refusals, OfTheDeleteArePaced) {

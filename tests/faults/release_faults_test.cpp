@@ -16,13 +16,6 @@ protected:
     static constexpr auto timeout = 12s;
     static constexpr auto tick = 2s;
 
-    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
-
-    void expect_granted(attempt& w) {
-        ASSERT_TRUE(ensemble_.run_until([&] { return w.done; }, 60s));
-        EXPECT_TRUE(w.granted.valid());
-    }
-
     std::vector<std::string> lines_;
     client a_ = connected({.session_timeout = timeout,
                            .log = [this](std::string_view line) { lines_.emplace_back(line); }});
@@ -42,7 +35,7 @@ TEST_F(ReleaseFaults, ReleaseWhileSuspendedIsAtOnceHereAndFollowsOnTheServers) {
     ensemble_.run_for(1s);
     EXPECT_FALSE(w->done);
     ensemble_.resume(a_.session_id());
-    expect_granted(*w);
+    expect_granted(w);
     EXPECT_EQ(in_queue(), 1U);
 }
 
@@ -56,13 +49,13 @@ TEST_F(ReleaseFaults, ReleaseWhileSuspendedIsDoneByTheEndOfTheSessionToo) {
     ensemble_.run_for(1s);
     const std::int64_t session = a_.session_id();
     ensemble_.expire(session);
-    expect_granted(*w);
+    expect_granted(w);
     ensemble_.resume(session);
     ensemble_.run_for(5s);
     EXPECT_TRUE(w->granted.valid());
     EXPECT_EQ(in_queue(), 2U);
     w->granted.release();
-    expect_granted(*again);
+    expect_granted(again);
 }
 
 TEST_F(ReleaseFaults, RefusedDeleteIsToldOnceAndTheEndOfTheSessionFreesTheLock) {
@@ -77,7 +70,7 @@ TEST_F(ReleaseFaults, RefusedDeleteIsToldOnceAndTheEndOfTheSessionFreesTheLock) 
     EXPECT_NE(lines_.front().find(path), std::string::npos) << lines_.front();
     EXPECT_FALSE(w->done);
     a_.close();
-    expect_granted(*w);
+    expect_granted(w);
 }
 
 TEST_F(ReleaseFaults, LostHoldsReleaseTakesNothingFromTheNextHolder) {
@@ -85,7 +78,7 @@ TEST_F(ReleaseFaults, LostHoldsReleaseTakesNothingFromTheNextHolder) {
     const auto w = acquire(theirs_);
     ensemble_.run_for(1s);
     ensemble_.expire(a_.session_id());
-    expect_granted(*w);
+    expect_granted(w);
     ensemble_.run_for(1s);
     ensemble_.reset_counters();
     h.release();
@@ -102,25 +95,10 @@ TEST_F(ReleaseFaults, ZnodeThatIsGoneAlreadyIsReleased) {
     ensemble_.run_for(1s);
     ensemble_.remove(h.path());
     h.release();
-    expect_granted(*w);
+    expect_granted(w);
     w->granted.release();
     EXPECT_TRUE(held(mine_).valid());
     EXPECT_TRUE(lines_.empty()) << lines_.front();
-}
-
-TEST_F(ReleaseFaults, ConnectionThatBreaksAtAnyMomentOfAReleaseLeavesNothing) {
-    for (auto phase = 0us; phase < 6000us; phase += 250us) {
-        hold h = held(mine_);
-        const auto w = acquire(theirs_);
-        ensemble_.run_for(1s);
-        h.release();
-        ensemble_.run_for(phase);
-        ensemble_.cut(a_.session_id());
-        expect_granted(*w);
-        w->granted.release();
-        ensemble_.run_for(1s);
-        ASSERT_EQ(in_queue(), 0U) << phase.count();
-    }
 }
 
 TEST_F(ReleaseFaults, HolderThatIsGoneForEverIsReplacedWithinTheTimeoutAndOneAndAHalfTicks) {
@@ -133,7 +111,7 @@ TEST_F(ReleaseFaults, HolderThatIsGoneForEverIsReplacedWithinTheTimeoutAndOneAnd
         ensemble_.run_for(5s + phase);
         const auto crash = ensemble_.now();
         ensemble_.suspend(doomed.session_id());
-        expect_granted(*w);
+        expect_granted(w);
         EXPECT_LE(w->at - crash, timeout + tick * 3 / 2 + round_trip) << phase.count();
         EXPECT_FALSE(h.valid());
     }
@@ -145,7 +123,7 @@ TEST_F(ReleaseFaults, ReleaseWithAWaiterIsOneHandOff) {
     ensemble_.run_for(5s);
     const auto released = ensemble_.now();
     h.release();
-    expect_granted(*w);
+    expect_granted(w);
     EXPECT_EQ(w->at - released, round_trip) << "the delete there, the event back";
 }
 

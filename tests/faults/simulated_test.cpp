@@ -62,8 +62,7 @@ TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
     ensemble_.run_for(2s);
     EXPECT_FALSE(waiting->done) << waiting->ec.message();
     next.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return waiting->done; }, 10s));
-    EXPECT_TRUE(waiting->granted);
+    expect_granted(waiting, 10s);
 }
 
 /// How long two holds believed at once, when the network held back all that an idle client sent,

@@ -61,8 +61,6 @@ protected:
 
     static bool applied() { return GetParam().applied == when::after; }
 
-    std::size_t in_queue() { return ensemble_.children("/lock").size(); }
-
     /// The directory is there, and known to the client.
     void warm_up() {
         held(mine_).release();
@@ -258,8 +256,7 @@ TEST_P(UnknownOutcome, OfTheDeletesOfAClosedClientEndsWithTheSession) {
     ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::closed; }, 30s));
     EXPECT_EQ(h.why_lost(), loss::client_closed);
     EXPECT_LE(ensemble_.now() - begun, 4s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    EXPECT_TRUE(w->granted.valid());
+    expect_granted(w, 30s);
     EXPECT_EQ(in_queue(), 1U);
     EXPECT_LT(ensemble_.faults_to_come(), std::size_t(count));
     // Where each connection broke the request to end it has got lost with one, and its time passes.

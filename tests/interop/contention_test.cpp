@@ -5,8 +5,9 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "held_intervals.hpp"
 #include "interop_test.hpp"
-#include "intervals.hpp"
+#include "rival.hpp"
 #include "tcp_proxy.hpp"
 
 #include <algorithm>

@@ -1,22 +1,18 @@
 #pragma once
 
-#include <latchkey/acquire_options.hpp>
 #include <latchkey/client.hpp>
-#include <latchkey/hold.hpp>
 
 #include "eventually.hpp"
 #include "peer.hpp"
+#include "queued.hpp"
 #include "real_ensemble.hpp"
 #include "world.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -43,26 +39,6 @@ protected:
     /// That many are in the queue, now or soon.
     [[nodiscard]] bool queue_has(std::size_t participants) {
         return eventually([&] { return world_->children(path_).size() == participants; });
-    }
-
-    /// An acquire on its way; its place in the queue is reserved when this returns. `start` gets
-    /// the options and the handler.
-    template <class Start>
-    std::future<hold> queued(Start start) {
-        auto granted = std::make_shared<std::promise<hold>>();
-        const auto reserved = std::make_shared<std::atomic<bool>>(false);  // told for each path
-        start(
-            acquire_options{.stop = {}, .reserved = [reserved](const place&) { *reserved = true; }},
-            [granted](std::error_code ec, hold h) {
-                EXPECT_FALSE(ec) << ec.message();
-                granted->set_value(std::move(h));
-            });
-        EXPECT_TRUE(eventually([&] { return reserved->load(); }));
-        return granted->get_future();
-    }
-
-    static bool is_granted(std::future<hold>& f, std::chrono::milliseconds limit = 0ms) {
-        return f.wait_for(limit) == std::future_status::ready;
     }
 
     std::unique_ptr<world> world_ = make_world(world_kind::real);

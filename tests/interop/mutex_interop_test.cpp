@@ -18,14 +18,6 @@ using ::testing::SizeIs;
 
 class MutexInterop : public InteropTest {
 protected:
-    using InteropTest::queued;
-
-    std::future<hold> queued(mutex& m) {
-        return InteropTest::queued([&](acquire_options o, mutex::acquire_handler h) {
-            m.async_acquire(std::move(o), std::move(h));
-        });
-    }
-
     client client_ = connect();
     mutex mutex_{client_, path_, {.data = "ours", .access = {}}};
     mutex other_{client_, path_, {.data = "too", .access = {}}};  ///< a participant of its own
@@ -147,9 +139,7 @@ TEST_F(MutexInterop, OneOfCuratorsThatTakesPathsOneByOneHasToGiveUpBesideAMultiM
     java().open("a", "mutex", path_ + "/a");
     java().open("b", "mutex", path_ + "/b");
     answer_of(java().acquire("a"));
-    auto ours = queued([&](acquire_options o, multi_mutex::acquire_handler h) {
-        both.async_acquire(std::move(o), std::move(h));
-    });
+    auto ours = queued(both);
     EXPECT_FALSE(java().try_acquire("b", 200ms)) << "it waits behind us, as we do behind it";
     EXPECT_FALSE(is_granted(ours));
     java().release("a");

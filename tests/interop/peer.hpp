@@ -1,5 +1,7 @@
 #pragma once
 
+#include "held_intervals.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -13,13 +15,6 @@
 #include <sys/types.h>
 
 namespace latchkey::test {
-
-/// A time in which somebody held a lock, as it saw it, on the clock that all processes of a machine
-/// share.
-struct held_interval {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-};
 
 /// A program in another language, with another library, that uses its locks as it is told. It ends
 /// with this object, and with the test.

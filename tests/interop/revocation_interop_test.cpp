@@ -42,9 +42,7 @@ TEST_F(RevocationInterop, DisturbsNeitherCuratorsWaitersNorOurs) {
     hold first = mutex_.acquire();
     auto second = java().acquire("m");
     ASSERT_TRUE(queue_has(2));
-    auto third = queued([&](acquire_options o, mutex::acquire_handler h) {
-        other.async_acquire(std::move(o), std::move(h));
-    });
+    auto third = queued(other);
     auto fourth = java().acquire("behind");
     ASSERT_TRUE(queue_has(4));
     for (const participant& p : other.participants()) {

@@ -15,13 +15,6 @@ using ::testing::SizeIs;
 
 class SharedMutexInterop : public InteropTest {
 protected:
-    std::future<hold> queued(lock_mode mode) {
-        return InteropTest::queued([&](acquire_options o, shared_mutex::acquire_handler h) {
-            shared_.async_acquire(
-                mode, std::chrono::nanoseconds::max(), std::move(o), std::move(h));
-        });
-    }
-
     client client_ = connect();
     shared_mutex shared_{client_, path_};
 };
@@ -33,7 +26,7 @@ TEST_F(SharedMutexInterop, ReadersOfBothHoldTogetherAndAWriterAlone) {
     answer_of(java().acquire("r"));
     EXPECT_FALSE(java().try_acquire("w", 200ms));
     EXPECT_FALSE(shared_.try_acquire(exclusive));
-    auto writer = queued(exclusive);
+    auto writer = queued(shared_, exclusive);
     ours.release();
     EXPECT_FALSE(is_granted(writer, 100ms)) << "a reader of Curator's is there";
     java().release("r");
@@ -53,7 +46,7 @@ TEST_F(SharedMutexInterop, BothGrantInTheOrderOfArrival) {
     hold first = shared_.acquire(shared);
     auto writer = java().acquire("w");
     ASSERT_TRUE(queue_has(2));
-    auto behind = queued(shared);
+    auto behind = queued(shared_, shared);
     auto last = java().acquire("r");
     ASSERT_TRUE(queue_has(4));
     EXPECT_FALSE(is_granted(behind, 100ms));
@@ -117,7 +110,7 @@ TEST_F(SharedMutexInterop, KazooWithCuratorsNamesReadsAndWritesWithAll) {
     answer_of(java().acquire("r"));
     auto writer = python().acquire("w");
     ASSERT_TRUE(queue_has(4));
-    auto behind = queued(shared);
+    auto behind = queued(shared_, shared);
     ours.release();
     java().release("r");
     EXPECT_FALSE(is_ready(writer, 100ms));

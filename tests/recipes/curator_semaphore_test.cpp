@@ -1,5 +1,6 @@
 #include <latchkey/curator_semaphore.hpp>
 
+#include "queued.hpp"
 #include "recipe_test.hpp"
 
 #include <future>
@@ -12,28 +13,6 @@ namespace {
 
 class CuratorSemaphore : public RecipeTest {
 protected:
-    /// An acquire on its way; its place in the queue is reserved when this returns.
-    static std::future<hold> queued(curator_semaphore& s,
-                                    std::uint32_t permits,
-                                    std::stop_token stop = {}) {
-        auto granted = std::make_shared<std::promise<hold>>();
-        blocking_result<bool> reserved;
-        s.async_acquire(
-            permits,
-            std::chrono::nanoseconds::max(),
-            {.stop = std::move(stop), .reserved = [&](const place&) { reserved.set(true); }},
-            [granted](std::error_code ec, hold h) {
-                EXPECT_FALSE(ec) << ec.message();
-                granted->set_value(std::move(h));
-            });
-        EXPECT_TRUE(reserved.get_for(30s));
-        return granted->get_future();
-    }
-
-    static bool is_ready(std::future<hold>& f, std::chrono::milliseconds limit = 0ms) {
-        return f.wait_for(limit) == std::future_status::ready;
-    }
-
     std::size_t leases() { return world_->children(path_ + "/leases").size(); }
 
     client a_ = connect();
@@ -64,7 +43,7 @@ TEST_P(CuratorSemaphore, EveryChildOfLeasesCountsForOne) {
     world_->create(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
     EXPECT_TRUE(eventually([&] { return s.available() == 0; }));
     auto waits = queued(s, 1);
-    EXPECT_FALSE(is_ready(waits, 100ms));
+    EXPECT_FALSE(is_granted(waits, 100ms));
     world_->remove(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
     EXPECT_TRUE(waits.get().valid());
 }
@@ -74,9 +53,9 @@ TEST_P(CuratorSemaphore, WhoWaitsHasNoPermitYetAndHoldsBackTheSmaller) {
     curator_semaphore second(b_, path_, 2);
     hold one = first.acquire();
     std::stop_source give_up;
-    auto both = queued(first, 2, give_up.get_token());
+    auto both = queued_until(give_up.get_token(), first, 2);
     auto late = queued(second, 1);
-    EXPECT_FALSE(is_ready(late, 100ms)) << "overtaken: large requests would starve";
+    EXPECT_FALSE(is_granted(late, 100ms)) << "overtaken: large requests would starve";
     EXPECT_EQ(leases(), 1U);
     give_up.request_stop();
     EXPECT_FALSE(both.get());

@@ -12,11 +12,11 @@
 
 namespace latchkey::test {
 
-/// Names that the list of tests shows: the world, for the kind is said beside it.
+/// Names that the list of tests shows: the world, and the kind.
 struct name_of_kind {
     template <class Lock>
-    static std::string GetName(int number) {
-        return name_of_world(this_world()) + std::to_string(number);
+    static std::string GetName(int /*index*/) {
+        return name_of_world(this_world()) + '_' + kind<Lock>::name;
     }
 };
 

@@ -8,6 +8,7 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,7 @@ enum class relock { error, counts, another, waits };
 template <class Lock>
 struct kind {
     using rival = Lock;  ///< what excludes it, and is excluded by it
+    static constexpr const char* name = "mutex";
     static constexpr bool alone = true;
     static constexpr relock again = relock::error;
     static constexpr bool tells_when_not_held = true;
@@ -133,12 +135,15 @@ struct kind {
 
 template <>
 struct kind<recursive_mutex> : kind<mutex> {
+    static constexpr const char* name = "recursive_mutex";
     using rival = mutex;
     static constexpr relock again = relock::counts;
 };
 
 template <>
 struct kind<pair_of_mutexes> : kind<mutex> {
+    static constexpr const char* name = "multi_mutex";
+
     static std::vector<std::string> directories(const std::string& path) {
         return {path, path + "-beside"};
     }
@@ -146,6 +151,7 @@ struct kind<pair_of_mutexes> : kind<mutex> {
 
 template <>
 struct kind<reader> : kind<mutex> {
+    static constexpr const char* name = "reader";
     using rival = shared_mutex;
     static constexpr bool alone = false;
     static constexpr relock again = relock::another;
@@ -153,11 +159,20 @@ struct kind<reader> : kind<mutex> {
 
 template <>
 struct kind<upgrader> : kind<mutex> {
+    static constexpr const char* name = "upgrader";
     using rival = shared_mutex;
+};
+
+template <>
+struct kind<shared_mutex> : kind<mutex> {
+    using rival = shared_mutex;
+    static constexpr const char* name = "shared_mutex";
 };
 
 template <class Semaphore>
 struct kind<only_permit<Semaphore>> : kind<mutex> {
+    static constexpr const char* name =
+        std::is_same_v<Semaphore, semaphore> ? "semaphore" : "curator_semaphore";
     using rival = only_permit<Semaphore>;
     static constexpr relock again = relock::waits;
     static constexpr bool tells_when_not_held = false;

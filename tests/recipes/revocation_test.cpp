@@ -5,6 +5,7 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "queued.hpp"
 #include "recipe_test.hpp"
 
 #include <algorithm>
@@ -23,19 +24,6 @@ class Revocation : public RecipeTest {
 protected:
     [[nodiscard]] static bool asked(const hold& h) {
         return eventually([&] { return h.revocation_requested().stop_requested(); });
-    }
-
-    /// An acquire on its way; its place in the queue is reserved when this returns.
-    static std::future<hold> queued(mutex& m) {
-        auto granted = std::make_shared<std::promise<hold>>();
-        blocking_result<bool> reserved;
-        m.async_acquire({.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
-                        [granted](std::error_code ec, hold h) {
-                            EXPECT_FALSE(ec) << ec.message();
-                            granted->set_value(std::move(h));
-                        });
-        EXPECT_TRUE(reserved.get_for(30s));
-        return granted->get_future();
     }
 
     client holders_ = connect();

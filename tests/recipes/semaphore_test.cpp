@@ -1,5 +1,6 @@
 #include <latchkey/semaphore.hpp>
 
+#include "queued.hpp"
 #include "recipe_test.hpp"
 
 #include <future>
@@ -10,27 +11,7 @@
 namespace latchkey::test {
 namespace {
 
-class Semaphore : public RecipeTest {
-protected:
-    /// An acquire on its way; its place in the queue is reserved when this returns.
-    std::future<hold> queued(semaphore& s, std::uint32_t permits) {
-        auto granted = std::make_shared<std::promise<hold>>();
-        blocking_result<bool> reserved;
-        s.async_acquire(permits,
-                        std::chrono::nanoseconds::max(),
-                        {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
-                        [granted](std::error_code ec, hold h) {
-                            EXPECT_FALSE(ec) << ec.message();
-                            granted->set_value(std::move(h));
-                        });
-        EXPECT_TRUE(reserved.get_for(30s));
-        return granted->get_future();
-    }
-
-    static bool is_ready(std::future<hold>& f, std::chrono::milliseconds limit = 0ms) {
-        return f.wait_for(limit) == std::future_status::ready;
-    }
-};
+class Semaphore : public RecipeTest {};
 
 TEST_P(Semaphore, GrantsUpToItsLimit) {
     client a = connect();
@@ -56,12 +37,12 @@ TEST_P(Semaphore, WhoWantsAllWaitsForAllAndHoldsBackTheSmaller) {
     hold one = s.acquire();
     auto both = queued(s, 2);
     auto late = queued(s, 1);
-    EXPECT_FALSE(is_ready(late, 100ms)) << "overtaken: large requests would starve";
-    EXPECT_FALSE(is_ready(both));
+    EXPECT_FALSE(is_granted(late, 100ms)) << "overtaken: large requests would starve";
+    EXPECT_FALSE(is_granted(both));
     one.release();
     hold all = both.get();
     EXPECT_TRUE(all.valid());
-    EXPECT_FALSE(is_ready(late, 100ms));
+    EXPECT_FALSE(is_granted(late, 100ms));
     all.release();
     EXPECT_TRUE(late.get().valid());
 }
@@ -122,7 +103,7 @@ TEST_P(Semaphore, RaisedLimitWakesWhoWaits) {
     semaphore s(c, path_, 1);
     const hold h = s.acquire();
     auto next = queued(s, 1);
-    EXPECT_FALSE(is_ready(next, 50ms));
+    EXPECT_FALSE(is_granted(next, 50ms));
     s.resize(2);
     const hold second = next.get();
     EXPECT_TRUE(second.valid());
@@ -140,7 +121,7 @@ TEST_P(Semaphore, LoweredLimitGrantsNothingUntilWhatIsTakenFits) {
     EXPECT_EQ(s.available(), 0U);
     auto next = queued(s, 1);
     one.release();
-    EXPECT_FALSE(is_ready(next, 100ms));
+    EXPECT_FALSE(is_granted(next, 100ms));
     two.release();
     EXPECT_TRUE(next.get().valid());
 }

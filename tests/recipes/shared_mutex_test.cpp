@@ -1,5 +1,6 @@
 #include <latchkey/shared_mutex.hpp>
 
+#include "queued.hpp"
 #include "recipe_test.hpp"
 
 #include <future>
@@ -11,27 +12,7 @@ namespace {
 
 using enum lock_mode;
 
-class SharedMutex : public RecipeTest {
-protected:
-    /// An acquire on its way; its place in the queue is reserved when this returns.
-    std::future<hold> queued(shared_mutex& m, lock_mode mode) {
-        auto granted = std::make_shared<std::promise<hold>>();
-        blocking_result<bool> reserved;
-        m.async_acquire(mode,
-                        std::chrono::nanoseconds::max(),
-                        {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
-                        [granted](std::error_code ec, hold h) {
-                            EXPECT_FALSE(ec) << ec.message();
-                            granted->set_value(std::move(h));
-                        });
-        EXPECT_TRUE(reserved.get_for(30s));
-        return granted->get_future();
-    }
-
-    static bool is_ready(std::future<hold>& f, std::chrono::milliseconds limit = 0ms) {
-        return f.wait_for(limit) == std::future_status::ready;
-    }
-};
+class SharedMutex : public RecipeTest {};
 
 TEST_P(SharedMutex, ReadersHoldTogetherAndAWriterAlone) {
     client a = connect();
@@ -62,12 +43,12 @@ TEST_P(SharedMutex, GrantsInTheOrderOfArrivalSoThatWritersDoNotStarve) {
     hold r = m.acquire(shared);
     auto writer = queued(m, exclusive);
     auto late = queued(m, shared);
-    EXPECT_FALSE(is_ready(late, 100ms)) << "a reader has overtaken a writer";
-    EXPECT_FALSE(is_ready(writer));
+    EXPECT_FALSE(is_granted(late, 100ms)) << "a reader has overtaken a writer";
+    EXPECT_FALSE(is_granted(writer));
     r.release();
     hold w = writer.get();
     EXPECT_TRUE(w.valid());
-    EXPECT_FALSE(is_ready(late, 100ms));
+    EXPECT_FALSE(is_granted(late, 100ms));
     w.release();
     EXPECT_TRUE(late.get().valid());
 }
@@ -86,7 +67,7 @@ TEST_P(SharedMutex, WriterThatGivesUpLetsTheReadersBehindItPass) {
         [&](std::error_code, const hold& h) { ended.set(!h); });
     ASSERT_TRUE(reserved.get_for(30s));
     auto late = queued(m, shared);
-    EXPECT_FALSE(is_ready(late, 50ms));
+    EXPECT_FALSE(is_granted(late, 50ms));
     stop.request_stop();
     EXPECT_TRUE(ended.get());
     EXPECT_TRUE(late.get().valid());
@@ -107,9 +88,9 @@ TEST_P(SharedMutex, DowngradeLetsReadersInAndNoWriterBetween) {
     EXPECT_EQ(h.path().substr(h.path().size() - 10), before.substr(before.size() - 10));
     hold r = reader.get();
     EXPECT_TRUE(h.valid() && r.valid());
-    EXPECT_FALSE(is_ready(writer, 100ms));
+    EXPECT_FALSE(is_granted(writer, 100ms));
     r.release();
-    EXPECT_FALSE(is_ready(writer, 100ms)) << "the one that was downgraded still reads";
+    EXPECT_FALSE(is_granted(writer, 100ms)) << "the one that was downgraded still reads";
     h.release();
     EXPECT_TRUE(writer.get().valid());
     EXPECT_TRUE(empties(path_));
@@ -142,7 +123,7 @@ TEST_P(SharedMutex, UpgraderReadsBesideReadersAndBecomesAWriterBeforeAnybodyElse
     r.release();
     EXPECT_TRUE(becoming.get());
     EXPECT_EQ(u.mode(), exclusive);
-    EXPECT_FALSE(is_ready(late, 100ms));
+    EXPECT_FALSE(is_granted(late, 100ms));
     EXPECT_TRUE(m.convert(u, upgrade));
     EXPECT_TRUE(m.convert(u, shared));
     u.release();

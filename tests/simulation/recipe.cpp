@@ -47,18 +47,37 @@ public:
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
 };
 
-constexpr std::array<std::pair<recipe_kind, const char*>, 10> recipes{{
-    {recipe_kind::mutex, "mutex"},
-    {recipe_kind::shared_mutex, "shared_mutex"},
-    {recipe_kind::semaphore, "semaphore"},
-    {recipe_kind::curator_semaphore, "curator_semaphore"},
-    {recipe_kind::multi_mutex, "multi_mutex"},
-    {recipe_kind::leader_latch, "leader_latch"},
-    {recipe_kind::leader_selector, "leader_selector"},
-    {recipe_kind::barrier, "barrier"},
-    {recipe_kind::double_barrier, "double_barrier"},
-    {recipe_kind::group, "group"},
-}};
+struct entry {
+    recipe_kind kind;
+    const char* name;
+    const lock_recipe& how;
+};
+
+template <class Recipe>
+const Recipe& the() {
+    static const Recipe only;
+    return only;
+}
+
+/// In the order of recipe_kind.
+const auto& recipes() {
+    static const std::array all{
+        entry{recipe_kind::mutex, "mutex", the<mutex_recipe>()},
+        entry{recipe_kind::shared_mutex, "shared_mutex", the<shared_mutex_recipe>()},
+        entry{recipe_kind::semaphore, "semaphore", the<semaphore_recipe>()},
+        entry{recipe_kind::curator_semaphore, "curator_semaphore", the<curator_semaphore_recipe>()},
+        entry{recipe_kind::multi_mutex, "multi_mutex", the<multi_mutex_recipe>()},
+        entry{recipe_kind::leader_latch, "leader_latch", the<leader_recipe>()},
+        entry{recipe_kind::leader_selector, "leader_selector", the<selector_recipe>()},
+        entry{recipe_kind::barrier, "barrier", the<barrier_recipe>()},
+        entry{recipe_kind::double_barrier, "double_barrier", the<double_barrier_recipe>()},
+        entry{recipe_kind::group, "group", the<group_recipe>()}};
+    return all;
+}
+
+const entry& entry_of(recipe_kind k) {
+    return recipes().at(static_cast<std::size_t>(k));
+}
 
 }  // namespace
 
@@ -82,49 +101,18 @@ std::string to_string(const wish& w) {
 }
 
 const char* to_string(recipe_kind k) noexcept {
-    return recipes[static_cast<std::size_t>(k)].second;
+    return entry_of(k).name;
 }
 
 std::optional<recipe_kind> recipe_kind_of(std::string_view name) noexcept {
-    const auto* const found = std::find_if(
-        recipes.begin(), recipes.end(), [&](const auto& entry) { return entry.second == name; });
-    return found == recipes.end() ? std::nullopt : std::optional(found->first);
+    const auto& all = recipes();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const entry& e) { return e.name == name; });
+    return found == all.end() ? std::nullopt : std::optional(found->kind);
 }
 
 const lock_recipe& recipe_of(recipe_kind k) {
-    static const mutex_recipe of_mutex;
-    static const shared_mutex_recipe of_shared_mutex;
-    static const semaphore_recipe of_semaphore;
-    static const curator_semaphore_recipe of_curator_semaphore;
-    static const multi_mutex_recipe of_multi_mutex;
-    static const leader_recipe of_leader_latch;
-    static const selector_recipe of_leader_selector;
-    static const barrier_recipe of_barrier;
-    static const double_barrier_recipe of_double_barrier;
-    static const group_recipe of_group;
-    switch (k) {
-        case recipe_kind::mutex:
-            return of_mutex;
-        case recipe_kind::shared_mutex:
-            return of_shared_mutex;
-        case recipe_kind::semaphore:
-            return of_semaphore;
-        case recipe_kind::curator_semaphore:
-            return of_curator_semaphore;
-        case recipe_kind::multi_mutex:
-            return of_multi_mutex;
-        case recipe_kind::leader_latch:
-            return of_leader_latch;
-        case recipe_kind::leader_selector:
-            return of_leader_selector;
-        case recipe_kind::barrier:
-            return of_barrier;
-        case recipe_kind::double_barrier:
-            return of_double_barrier;
-        case recipe_kind::group:
-            return of_group;
-    }
-    return of_mutex;
+    return entry_of(k).how;
 }
 
 }  // namespace latchkey::simulation

@@ -4,6 +4,7 @@
 #include <latchkey/mutex.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -61,6 +62,17 @@ protected:
             a->at = ensemble_.now();
         });
         return a;
+    }
+
+    /// What is waited for is granted.
+    void expect_granted(const std::shared_ptr<attempt>& a, ensemble::duration limit = 60s) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, limit));
+        EXPECT_FALSE(a->ec) << a->ec.message();
+        EXPECT_TRUE(a->granted.valid());
+    }
+
+    [[nodiscard]] std::size_t in_queue(const std::string& path = "/lock") const {
+        return ensemble_.children(path).size();
     }
 
     /// Acquires and waits for it.

@@ -37,6 +37,9 @@ TEST_P(SessionContract, TheSameIdentityIsLetInOnAnySession) {
     catch_up(*same);
     EXPECT_EQ(same->ask(request::get(at("a"))).data, "data");
     EXPECT_EQ(same->ask(request::set(at("a"), "new")).code, result_code::ok);
+    same->on_loop([&] { same->reconnect(); });
+    ASSERT_TRUE(same->wait_for("connected", 2));
+    EXPECT_EQ(same->ask(request::get(at("a"))).data, "new") << "also on the next connection";
 }
 
 TEST_P(SessionContract, ExistsNeedsNoPermission) {

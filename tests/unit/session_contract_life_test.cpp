@@ -56,16 +56,17 @@ TEST_P(SessionContract, AnswersComeInTheOrderOfTheRequests) {
 }
 
 TEST_P(SessionContract, AListSentWithACreateShowsIt) {
-    for (int i = 0; i < 20; ++i) {
-        const std::string create_label = "c" + number(i);
-        const std::string list_label = "l" + number(i);
-        main_->on_loop([&] {
-            main_->send(create_label, create(at("n-"), ephemeral_numbered));
-            main_->send(list_label, request::children(base()));
-        });
-        ASSERT_TRUE(main_->wait_for(list_label + ":ok"));
-        const std::string made = main_->answer(create_label)->path.substr(base().size() + 1);
-        EXPECT_THAT(main_->answer(list_label)->names, ::testing::Contains(made));
+    constexpr std::size_t rounds = 100;
+    main_->on_loop([&] {
+        for (std::size_t i = 0; i < rounds; ++i) {
+            main_->send("c" + number(int(i)), create(at("n-"), ephemeral_numbered));
+            main_->send("l" + number(int(i)), request::children(base()));
+        }
+    });
+    ASSERT_TRUE(main_->wait_for("l" + number(rounds - 1) + ":ok"));
+    for (std::size_t i = 0; i < rounds; ++i) {
+        EXPECT_EQ(main_->answer("l" + number(int(i)))->names.size(), i + 1)
+            << "and the creates before it, and no others";
     }
 }
 
