@@ -108,7 +108,7 @@ int priority_from(const std::string& text) {
     return *priority;
 }
 
-void declare(option_parser& parser, candidate_options& given) {
+void declare_candidate(option_parser& parser, candidate_options& given) {
     parser.value("--id", given.id);
     parser.value("--data", given.data);
     parser.value("--priority",
@@ -153,7 +153,7 @@ elect_options parse_elect_options(const std::vector<std::string>& arguments,
     elect_options options;
     candidate_options given;
     options.declare(parser, environment);
-    declare(parser, given);
+    declare_candidate(parser, given);
     parser.flag("--once", options.once);
     parser.flag("-l,--listen", options.follow);
     auto operands = parser.read(arguments);

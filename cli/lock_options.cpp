@@ -126,7 +126,7 @@ int conflict_status_from(const std::string& text) {
     return static_cast<int>(*status);
 }
 
-void declare(option_parser& parser, lock_selection& selected) {
+void declare_selection(option_parser& parser, lock_selection& selected) {
     parser.value("-N,--permits",
                  [&](const std::string& text) { selected.permits = count_from("-N", text); });
     parser.value("--limit",
@@ -138,7 +138,7 @@ void declare(option_parser& parser, lock_selection& selected) {
     parser.flag("--all", selected.all);
 }
 
-void declare(option_parser& parser, lock_options& options) {
+void declare_lock(option_parser& parser, lock_options& options) {
     parser.value("-w,--wait,--timeout",
                  [&](const std::string& text) { options.wait = parse_seconds("-w/--wait", text); });
     parser.value("-E,--conflict-exit-code", [&](const std::string& text) {
@@ -292,8 +292,8 @@ lock_options parse_lock_options(const std::vector<std::string>& arguments,
     lock_options options;
     lock_selection selected;
     options.declare(parser, environment);
-    declare(parser, selected);
-    declare(parser, options);
+    declare_selection(parser, selected);
+    declare_lock(parser, options);
     auto operands = parser.read(arguments);
     select_lock(selected, options);
     read_operands(std::move(operands), options, environment);

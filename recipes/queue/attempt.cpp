@@ -1,5 +1,6 @@
 #include "queue/attempt.hpp"
 
+#include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
@@ -48,68 +49,17 @@ void attempt::start() {
         join();
         return;
     }
-    running_.start(look(), [this](looked l) {
-        if (l.clear) {
+    running_.start(look_at_queues(core_, as_), [this](queues_seen seen) {
+        directory_known_ = seen.directories_exist;
+        if (seen.free) {
             join();
         } else {
-            owner_.on_refused(std::move(l.why));
+            owner_.on_refused(std::move(seen.why));
         }
     });
 }
 
 // ---- joining ----
-
-task<attempt::looked> attempt::look() {
-    while (true) {
-        auto connected = core_->connection_made();
-        co_await connected;
-        std::vector<oneshot<directory_lists::answer>> asked;
-        for (std::string& directory : as_->directories()) {
-            asked.push_back(core_->lists().list(std::move(directory)));
-        }
-        std::vector<directory_lists::answer> lists;
-        for (auto& one : asked) {
-            auto list = co_await one;
-            lists.push_back(std::move(list));
-        }
-        std::optional<looked> seen = looked_at(lists);
-        if (seen) {
-            co_return *std::move(seen);
-        }
-        if (core_->connected()) {
-            auto pause = retry_.pause();
-            co_await pause;
-        }
-    }
-}
-
-/// Whether nobody is ahead; nothing if these do not tell.
-std::optional<attempt::looked> attempt::looked_at(
-    const std::vector<directory_lists::answer>& lists) {
-    using enum queue_verdict::answer;
-    const auto directories = as_->directories();
-    const auto answered = [&lists](auto... codes) {
-        return std::all_of(lists.begin(), lists.end(), [codes...](const auto& l) {
-            return ((l->code == codes) || ...);
-        });
-    };
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        if (lists[i]->code == result_code::no_auth) {
-            return looked{false, failure_of(lists[i]->code, directories[i])};
-        }
-    }
-    directory_known_ = answered(result_code::ok);
-    if (!answered(result_code::ok, result_code::no_node)) {
-        return std::nullopt;
-    }
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-        const queue_verdict v = queue_of(*lists[i], as_->markers).decide({}, rule_of(as_->mode));
-        if (v.what != acquired) {
-            return looked{false, v.what == wait ? failure() : refusal_of(v, directories[i])};
-        }
-    }
-    return looked{true};
-}
 
 void attempt::join() {
     create_ = std::make_unique<protected_create>(core_, as_, directory_known_);

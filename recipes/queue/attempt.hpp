@@ -89,11 +89,6 @@ private:
         bool reserved = false;  ///< its place was reported
     };
 
-    struct looked {
-        bool clear = false;
-        failure why = {};
-    };
-
     // own_znode::owner
     void on_gone(own_znode& z) override;
 
@@ -114,9 +109,6 @@ private:
 
     void on_refused(failure why) override { owner_.on_refused(std::move(why)); }
 
-    [[nodiscard]] task<looked> look();
-    [[nodiscard]] std::optional<looked> looked_at(
-        const std::vector<directory_lists::answer>& lists);
     void join();
     void on_joined(protected_create::joined j);
     void wait_in_all(std::vector<directory_lists::answer> at_hand);

@@ -57,7 +57,7 @@ struct kind_of_lock {
 };
 
 template <lock_mode Mode>
-lock shared(client& c) {
+lock shared_mutex_as(client& c) {
     return of(std::make_shared<shared_mutex>(c, "/lock"), Mode);
 }
 
@@ -81,9 +81,18 @@ lock three(client& c) {
 const auto every_kind = ::testing::Values(
     kind_of_lock{"mutex", one, one, {"/lock"}},
     kind_of_lock{"multi_mutex", three, one_of_three, {"/x", "/y", "/z"}, 3},
-    kind_of_lock{"writer", shared<lock_mode::exclusive>, shared<lock_mode::exclusive>, {"/lock"}},
-    kind_of_lock{"upgrader", shared<lock_mode::upgrade>, shared<lock_mode::upgrade>, {"/lock"}},
-    kind_of_lock{"reader", shared<lock_mode::shared>, shared<lock_mode::exclusive>, {"/lock"}},
+    kind_of_lock{"writer",
+                 shared_mutex_as<lock_mode::exclusive>,
+                 shared_mutex_as<lock_mode::exclusive>,
+                 {"/lock"}},
+    kind_of_lock{"upgrader",
+                 shared_mutex_as<lock_mode::upgrade>,
+                 shared_mutex_as<lock_mode::upgrade>,
+                 {"/lock"}},
+    kind_of_lock{"reader",
+                 shared_mutex_as<lock_mode::shared>,
+                 shared_mutex_as<lock_mode::exclusive>,
+                 {"/lock"}},
     kind_of_lock{
         "semaphore", permit<semaphore>, permit<semaphore>, {"/lock/queue", "/lock/permits"}},
     kind_of_lock{"curator_semaphore",

@@ -112,24 +112,6 @@ TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {
         });
 }
 
-// It was the first, and looked for somebody better before it led.
-TEST_F(OfferToAPlaceThatIsDeleted, DoesNotKeepWhoMadeItFromAnotherPlace) {
-    candidate& leader = leading(taking_part("leader", 9));
-    candidate& next = following(taking_part("next"));
-    candidate& better = following(taking_part("better", 5));
-    run_for(1s);
-    ensemble_.pause(better.id());
-    const std::string place = znode_of(next);
-    leader.latch->close();
-    run_for(100ms);
-    ASSERT_FALSE(next.latch->is_leader()) << "it waits for an answer";
-    ensemble_.remove(place);
-    EXPECT_TRUE(run_until([&] { return !znode_of(next).empty(); }, 500ms));
-    ensemble_.resume(better.id());
-    ASSERT_TRUE(leads(better));
-    EXPECT_EQ(next.story.count("elected"), 0U);
-}
-
 // ---- writes ----
 
 class LeaderThatWritesALetter : public election_with_transfers {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -9,7 +10,7 @@ namespace latchkey::simulation {
 /// What can be made wrong in the mutated copy of a program's sources: its lists.
 enum class mutant : unsigned {
     none,
-#define LATCHKEY_MUTANT(id, name, seeds, recipe, where, files, harm) id,
+#define LATCHKEY_MUTANT(id, name, seeds, first, recipe, where, files, harm) id,
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT
 };
@@ -19,13 +20,14 @@ struct mutant_description {
     std::string_view id;  ///< as an identifier
     std::string_view name;
     int seeds;               ///< it is killed within
+    std::uint64_t first;     ///< of them
     std::string_view files;  ///< that it changes
     std::string_view harm;   ///< what is wrong, and what that may lead to
 };
 
 inline constexpr auto all_mutants = std::to_array<mutant_description>({
-#define LATCHKEY_MUTANT(id, name, seeds, recipe, where, files, harm) \
-    {mutant::id, #id, name, seeds, files, harm},
+#define LATCHKEY_MUTANT(id, name, seeds, first, recipe, where, files, harm) \
+    {mutant::id, #id, name, seeds, first, files, harm},
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT
 });

@@ -14,8 +14,8 @@ void PrintTo(const mutant_description& m, std::ostream* out) {
 }
 
 void expect_killed(const mutant_description& m) {
-    const auto killed = kill(m, 1, m.seeds);
-    ASSERT_TRUE(killed) << "survives " << m.seeds << " seeds"
+    const auto killed = kill(m, m.first, m.seeds);
+    ASSERT_TRUE(killed) << "survives " << m.seeds << " seeds from " << m.first
                         << (mutant_was_reached ? "" : ", which never come to what it changes")
                         << ": " << m.harm;
     EXPECT_TRUE(mutant_was_reached);

@@ -6,8 +6,8 @@ namespace latchkey::simulation {
 
 options runs_of(mutant which) {
     switch (which) {
-#define LATCHKEY_MUTANT(id, name, seeds, kind, corner_of_it, files, harm) \
-    case mutant::id:                                                      \
+#define LATCHKEY_MUTANT(id, name, seeds, first, kind, corner_of_it, files, harm) \
+    case mutant::id:                                                             \
         return {.recipe = recipe_kind::kind, .where = corner::corner_of_it};
 #include "mutants.inc"
 #undef LATCHKEY_MUTANT

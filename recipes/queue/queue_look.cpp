@@ -1,0 +1,76 @@
+#include "queue/queue_look.hpp"
+
+#include "loop/paced_retry.hpp"
+#include "queue/queue_list_of.hpp"
+#include "queue/queue_wait.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace latchkey {
+namespace {
+
+using lists = std::vector<directory_lists::answer>;
+
+bool are_answered(const lists& all, std::initializer_list<result_code> with) {
+    return std::all_of(all.begin(), all.end(), [&with](const auto& one) {
+        return std::find(with.begin(), with.end(), one->code) != with.end();
+    });
+}
+
+/// Nothing if these lists do not tell.
+std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
+    using enum queue_verdict::answer;
+    const auto directories = as.directories();
+    queues_seen seen{.directories_exist = are_answered(all, {result_code::ok})};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i]->code == result_code::no_auth) {
+            seen.why = failure_of(all[i]->code, directories[i]);
+            return seen;
+        }
+    }
+    if (!are_answered(all, {result_code::ok, result_code::no_node})) {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const queue_verdict v = queue_of(*all[i], as.markers).decide({}, rule_of(as.mode));
+        if (v.what != acquired) {
+            seen.why = v.what == wait ? failure() : refusal_of(v, directories[i]);
+            return seen;
+        }
+    }
+    seen.free = true;
+    return seen;
+}
+
+}  // namespace
+
+task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
+                                 std::shared_ptr<const queue_recipe> as) {
+    paced_retry again(core->loop());
+    while (true) {
+        auto connected = core->connection_made();
+        co_await connected;
+        std::vector<oneshot<directory_lists::answer>> asked;
+        for (std::string& directory : as->directories()) {
+            asked.push_back(core->lists().list(std::move(directory)));
+        }
+        lists all;
+        for (auto& one : asked) {
+            auto list = co_await one;
+            all.push_back(std::move(list));
+        }
+        std::optional<queues_seen> seen = seen_in(all, *as);
+        if (seen) {
+            co_return *std::move(seen);
+        }
+        if (core->connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
+    }
+}
+
+}  // namespace latchkey

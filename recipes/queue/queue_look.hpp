@@ -1,0 +1,24 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "loop/task.hpp"
+#include "queue/queue_recipe.hpp"
+
+#include <memory>
+
+namespace latchkey {
+
+/// What a participant that will not wait sees before it joins.
+struct queues_seen {
+    bool free = false;               ///< nobody is ahead, in any of the directories
+    failure why = {};                ///< it can never be granted
+    bool directories_exist = false;  ///< all of them
+};
+
+/// Lists the directories, so that a participant which would have to wait writes nothing. One round
+/// trip; repeated, with pauses, until servers have answered. On the loop only.
+[[nodiscard]] task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
+                                               std::shared_ptr<const queue_recipe> as);
+
+}  // namespace latchkey
