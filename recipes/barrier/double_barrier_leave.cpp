@@ -60,7 +60,7 @@ void double_barrier_leave::on_removed(const reply& r) {
     } else if (missing) {
         end({{errc::participant_lost,
               '"' + escaped(at_->as.directory) + '/' + at_->own +
-                  "\": the own znode was deleted by somebody else"},
+                  "\": another client deleted this participant's znode"},
              false});
     } else if (outcome_unknown(r.code)) {
         in_doubt_ = true;

@@ -17,7 +17,7 @@ namespace {
 void check_successor(const std::optional<std::string>& to) {
     if (to && (to->empty() || to->size() > longest_leader_id || !is_utf8(*to))) {
         throw error(errc::invalid_argument,
-                    "no candidate's id: \"" + escaped(to->substr(0, 64)) + '"');
+                    "not the id of a candidate: \"" + escaped(to->substr(0, 64)) + '"');
     }
 }
 

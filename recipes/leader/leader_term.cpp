@@ -119,7 +119,7 @@ void leader_term::on_written(const guarded_write& w, failure why) {
             break;
         case unknown:
             if (w.sent()) {
-                why = {errc::indeterminate, "the term ended before it was known"};
+                why = {errc::indeterminate, "the term ended before the outcome was known"};
             } else if (!why) {
                 why = {errc::hold_lost, "nothing was written: the term is over"};
             }
@@ -144,7 +144,7 @@ void leader_term::close() {
     // finish. Its caller gets its answer now: that caller may be the thread that is closing the
     // term.
     std::exchange(proclamations_.front().done, [](const failure&) {})(
-        {errc::indeterminate, "the term ended before it was known"});
+        {errc::indeterminate, "the term ended before the outcome was known"});
     write_next();
 }
 

@@ -61,7 +61,7 @@ std::string leadership::id() const {
 
 std::vector<std::string> leadership::transact(std::vector<operation> operations) const {
     if (!term_) {
-        throw error(errc::hold_lost, "there is no term");
+        throw error(errc::hold_lost, "this leadership is empty");
     }
     return term_->state().transact_and_wait(std::move(operations));
 }
@@ -82,7 +82,7 @@ void leadership::async_transact(std::vector<operation> operations, transact_hand
 
 void leadership::proclaim(std::string data) const {
     if (!term_) {
-        throw error(errc::hold_lost, "there is no term");
+        throw error(errc::hold_lost, "this leadership is empty");
     }
     check_leader_data(data);
     term_->state().core()->check_may_block();

@@ -54,7 +54,7 @@ queue_recipe together(const client_core& core,
                       std::vector<std::string> paths,
                       mutex_options options) {
     if (paths.empty()) {
-        throw error(errc::invalid_argument, "a multi_mutex of no path: give at least one");
+        throw error(errc::invalid_argument, "a multi_mutex without paths: give at least one");
     }
     for (const std::string& path : paths) {
         check_path(path);

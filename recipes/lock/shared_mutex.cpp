@@ -40,7 +40,7 @@ void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void
             } else if (r.ok() || r.code == result_code::no_auth) {
                 told(r.ok() ? failure() : failure_of(r.code, held->path()));
             } else {
-                told({errc::unreachable, "whether the hold is lost was not answered"});
+                told({errc::unreachable, "no server answered whether the hold is lost"});
             }
         });
     }
@@ -392,7 +392,7 @@ hold& shared_mutex::held_shared() {
     hold* const shared = impl_->kept().shared();
     if (shared == nullptr) {
         throw error(errc::hold_lost,
-                    "\"" + escaped(path()) + "\" is not locked to share by this thread");
+                    "\"" + escaped(path()) + "\" is not locked shared by this thread");
     }
     return *shared;
 }

@@ -17,7 +17,7 @@ constexpr std::size_t longest_participant_data = 16'384;
 error no_participant(const participant& whom, const std::string& directory) {
     return error(
         errc::invalid_argument,
-        '"' + escaped(whom.name) + "\" is no participant of \"" + escaped(directory) + '"');
+        '"' + escaped(whom.name) + "\" is not a participant of \"" + escaped(directory) + '"');
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ failure permit_grant::refusal() const {
         return failure_of(result_code::no_auth, terms_.semaphore);
     }
     if (is(result_code::no_node) && !terms_.limit) {
-        return {errc::no_such_znode, "there is no semaphore " + name + "; give a limit to make it"};
+        return {errc::no_such_znode,
+                "there is no semaphore " + name + "; give a limit to create it"};
     }
     const auto known = limit();
     if (is(result_code::ok) && !known) {

@@ -233,7 +233,7 @@ void client_core::close_without_servers() {
         if (self->close_limit_.running()) {
             self->finish_close();
         } else {
-            self->begin_close({errc::closed, "the servers are no more"}, false);
+            self->begin_close({errc::closed, "the in-process ensemble was destroyed"}, false);
         }
     });
 }
@@ -268,7 +268,8 @@ bool client_core::may_block() const noexcept {
 
 void client_core::check_not_forked() const {
     if (forked()) {
-        throw error(errc::forked, "connect a client of its own in the child");
+        throw error(errc::forked,
+                    "this client belongs to the parent process: connect another one in the child");
     }
 }
 

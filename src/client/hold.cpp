@@ -26,13 +26,13 @@ const char* to_string(loss why) noexcept {
         case loss::none:
             return "not lost";
         case loss::deadline_passed:
-            return "no server proved in time that the session still lives";
+            return "no server confirmed the session in time";
         case loss::session_expired:
             return "the servers ended the session";
         case loss::session_replaced:
-            return "a server replaced the session by another one";
+            return "a server replaced the session with another one";
         case loss::znode_deleted:
-            return "the participant's znode was deleted by somebody else";
+            return "another client deleted the participant's znode";
         case loss::client_closed:
             return "the client was closed";
         case loss::forked:

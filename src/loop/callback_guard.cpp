@@ -26,7 +26,7 @@ std::string thrown() {
     } catch (const std::exception& e) {
         return e.what();
     } catch (...) {
-        return "something that is no std::exception";
+        return "something other than a std::exception";
     }
 }
 

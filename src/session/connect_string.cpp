@@ -79,7 +79,7 @@ void check_chroot(std::string_view text, std::string_view chroot) {
     if (problem.empty() && chroot.find(',') != std::string_view::npos) {
         // ZooKeeper would take the rest of the servers for a path, and the locks would be
         // elsewhere.
-        problem = "has a ',' in it: name it once, after the last server";
+        problem = "contains ',': give the chroot once, after the last server";
     }
     if (!problem.empty()) {
         refuse(text, "the chroot \"" + escaped(chroot.substr(0, longest_host)) + "\" " + problem);

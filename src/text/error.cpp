@@ -29,7 +29,7 @@ public:
             case errc::znode_exists:
                 return "the znode exists already";
             case errc::version_mismatch:
-                return "the znode's version is another one";
+                return "the znode has another version";
             case errc::not_empty:
                 return "the znode has children";
             case errc::ephemeral_parent:
@@ -37,11 +37,11 @@ public:
             case errc::quota_exceeded:
                 return "the quota of the path is used up";
             case errc::sequence_exhausted:
-                return "the directory's sequence numbers are at their end";
+                return "the directory's sequence numbers have run out";
             case errc::malformed_participant:
                 return "the directory holds a participant that cannot be ordered";
             case errc::would_deadlock:
-                return "the call would never return";
+                return "the call would wait forever";
             case errc::closed:
                 return "the client is closed";
             case errc::forked:
