@@ -1,5 +1,6 @@
 #include "barrier/double_barrier_enter.hpp"
 
+#include "barrier/double_barrier_withdrawal.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -9,28 +10,24 @@
 namespace latchkey {
 namespace {
 
-void ignore(const reply&) {}
+/// For this long the place is given up in an orderly way, so that the others see no loss.
+constexpr auto farewell_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-std::string double_barrier_enter::path_of(std::string_view name) const {
-    return join_path(at_->as.directory, name);
-}
-
 void double_barrier_enter::session_connected() {
-    next_step();
     if (leaving_) {
-        withdraw();
-    } else if (placed_) {
-        look();
-    } else {
-        take_place();
+        return;  // which awaits the connection itself
     }
+    next_step();
+    placed_ ? look() : take_place();
 }
 
 void double_barrier_enter::session_ended(loss) {
     next_step();
     watch_.reset();
+    withdrawal_.drop();
+    counting_.drop();
     lose_place();
     if (leaving_) {
         end({});
@@ -49,16 +46,12 @@ void double_barrier_enter::client_closed(const failure& why) {
 /// No other participant has this name: a znode that exists already was created by an earlier try in
 /// this session.
 void double_barrier_enter::take_place() {
-    const std::string& directory = at_->as.directory;
     if (at_->own.empty()) {
         at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->generation = core()->generation();
     }
     if (!at_->directory_known) {
-        core()->create_directories(std::string(parent_of(directory)), at_->as.access, ignore);
-        // Not a container: its version must outlive the last participant that leaves.
-        core()->submit(request::create(directory, {}, create_mode::persistent, at_->as.access),
-                       ignore);
+        at_->create_directory(*core());
     }
     sent_ = true;
     opens_ = true;
@@ -111,23 +104,18 @@ std::shared_ptr<session::watcher> double_barrier_enter::stirs() {
 /// In this order: a round that begins after the first of these reads changes the directory's
 /// version, which the watch of that read reports.
 void double_barrier_enter::look() {
-    struct answers {
-        reply directory;
-        reply ready;
-    };
-
     busy_ = false;
     changed_ = false;
+    counting_.drop();
     watch_ = stirs();
-    const auto a = std::make_shared<answers>();
+    const auto before = std::make_shared<std::vector<reply>>();
+    const auto keep = [before](reply r) { before->push_back(std::move(r)); };
     const std::string& directory = at_->as.directory;
-    core()->submit(
-        request::get(directory), watch_, here([a](reply r) { a->directory = std::move(r); }));
-    core()->submit(request::get(path_of(double_barrier_round::ready)),
-                   here([a](reply r) { a->ready = std::move(r); }));
+    core()->submit(request::get(directory), watch_, here(keep));
+    core()->submit(request::get(path_of(double_barrier_round::ready)), here(keep));
     core()->submit(request::children(directory),
                    keeps_ ? watch_ : nullptr,
-                   here([this, a](const reply& r) { judge(a->directory, a->ready, r); }));
+                   here([this, before](const reply& r) { judge((*before)[0], (*before)[1], r); }));
 }
 
 /// What was seen is no longer so, or not so yet.
@@ -229,13 +217,160 @@ void double_barrier_enter::heed(std::string_view name) {
         }));
 }
 
+/// Begins a round if all members still exist and nothing has happened since the look. The write
+/// gives the directory a version that no earlier round has seen. If more members are present than
+/// fit into one round, some wait for the next.
+void double_barrier_enter::open_round(const reply& directory, std::vector<std::string> members) {
+    busy_ = true;
+    const std::int32_t version = directory.stat.version;
+    members = double_barrier_round::those_that_fit(std::move(members), at_->own);
+    auto round = double_barrier_round::after(version, directory.data, std::move(members));
+    request opening = round.opening(at_->as, version);
+    core()->submit(std::move(opening), here([this, round = std::move(round)](const reply& r) {
+                       if (r.ok()) {
+                           pass(round);
+                       } else {
+                           look_unless_refused(r);  // the members have changed
+                       }
+                   }));
+}
+
+void double_barrier_enter::on_round(std::int32_t version,
+                                    const reply& ready,
+                                    std::vector<std::string> members) {
+    opens_ = true;
+    auto round = double_barrier_round::read(ready.data);
+    if (!round) {
+        on_curators_round(version, ready.stat.czxid, std::move(members));
+    } else if (round->has(at_->own)) {
+        busy_ = true;
+        counting_.start(is_counted_on(core(), at_, ready.stat.czxid),
+                        [this, version, round = *std::move(round)](const counted& c) {
+                            if (!c.known) {
+                                refused(c.answer, path_of(at_->own));
+                            } else if (c.yes) {
+                                pass(round);
+                            } else {
+                                start_anew(version);
+                            }
+                        });
+    } else if (round->left_of(members).empty()) {
+        // All participants of that round were lost, or the last one to leave could not clear it
+        // away.
+        busy_ = true;
+        core()->submit(request::multi({request::check(at_->as.directory, version),
+                                       request::check(path_of(at_->own)),  // still the same one
+                                       request::remove(path_of(double_barrier_round::ready))}),
+                       here([this](const reply& r) { look_unless_refused(r); }));
+    } else {
+        std::erase_if(members, [&round](const std::string& name) { return round->has(name); });
+        wait(members, true);
+    }
+}
+
+/// Uses a name that no other participant has counted, unless a round that counts on this one has
+/// begun.
+void double_barrier_enter::start_anew(std::int32_t version) {
+    core()->submit(removal_at(version, *at_),
+                   here([this](const reply& r) { look_unless_refused(r); }));
+}
+
+/// That round has no list of its participants.
+void double_barrier_enter::on_curators_round(std::int32_t version,
+                                             std::int64_t begun,
+                                             std::vector<std::string> members) {
+    busy_ = true;
+    core()->submit(request::get(path_of(at_->own)),
+                   here([this, version, begun, members = std::move(members)](const reply& own) {
+                       if (!own.ok()) {
+                           look_unless_refused(own);
+                       } else if (own.stat.czxid < begun || members.size() >= at_->wanted) {
+                           pass_curators_round(version, members);
+                       } else {
+                           wait({at_->own}, true);  // it is not known which others wait
+                       }
+                   }));
+}
+
+/// The participant that watches the children notifies the others, which learn of this round only
+/// from the directory's version. If that version has changed since the look, this round may be
+/// over.
+void double_barrier_enter::pass_curators_round(std::int32_t version,
+                                               const std::vector<std::string>& members) {
+    double_barrier_round round{members, std::nullopt};
+    if (!nearest_before(at_->own, members).empty()) {
+        pass(std::move(round));
+        return;
+    }
+    core()->submit(request::set(at_->as.directory, {}, version),
+                   here([this, round = std::move(round)](const reply& r) {
+                       if (r.ok() || r.code == result_code::no_auth) {
+                           pass(round);
+                       } else {
+                           look_unless_refused(r);
+                       }
+                   }));
+}
+
+void double_barrier_enter::look_unless_refused(const reply& r) {
+    if (proves_quorum(r.code) || r.ok()) {
+        look_again();
+    } else {
+        refused(r, at_->as.directory);
+    }
+}
+
+void double_barrier_enter::pass(double_barrier_round round) {
+    at_->round = std::move(round);
+    at_->session = core()->session_id();
+    if (at_->abandoned) {
+        core()->deletes().add(path_of(at_->own), nullptr);
+        at_->forget_own(core());
+    }
+    end({{}, true});
+}
+
+// ---- giving up ----
+
+void double_barrier_enter::give_up() {
+    leaving_ = true;
+    next_step();
+    watch_.reset();
+    if (!sent_) {
+        end({});
+        return;
+    }
+    farewell_.start(farewell_limit, [this] {
+        core()->deletes().add(path_of(at_->own), nullptr);
+        end({});
+    });
+    withdrawal_.start(withdraw_from_barrier(core(), at_),
+                      [this](withdrawn w) { on_withdrawn(std::move(w)); });
+}
+
+void double_barrier_enter::on_withdrawn(withdrawn w) {
+    switch (w.what) {
+        case withdrawn::kind::left:
+            sent_ = false;
+            end({});
+            break;
+        case withdrawn::kind::passed:
+            pass(std::move(w.round));
+            break;
+        case withdrawn::kind::refused:
+            core()->deletes().add(path_of(at_->own), nullptr);
+            end({std::move(w.why), false});
+            break;
+    }
+}
+
 /// If the refusal is a lasting one, ends the call with it and returns true. Otherwise begins again.
 bool double_barrier_enter::refused(const reply& r, const std::string& path) {
     if (outcome_unknown(r.code)) {
         begin_again();
         return false;
     }
-    if (r.code == result_code::throttled || proves_quorum(r.code) || r.ok()) {
+    if (may_change(r)) {
         retry_later();
         return false;
     }

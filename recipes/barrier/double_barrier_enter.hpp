@@ -1,7 +1,9 @@
 #pragma once
 
 #include "barrier/double_barrier_round.hpp"
+#include "barrier/double_barrier_withdrawal.hpp"
 #include "call/retrying_operation.hpp"
+#include "text/path.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -37,13 +39,9 @@ private:
                            std::int64_t begun,
                            std::vector<std::string> members);
     void pass_curators_round(std::int32_t version, const std::vector<std::string>& members);
-    void if_counted_on(std::int64_t begun, std::function<void(bool)> then);
     void start_anew(std::int32_t version);
     void look_unless_refused(const reply& r);
-    void withdraw();
-    void on_opened_or_not(const reply& directory, const reply& ready);
-    void remove_own(std::int32_t version);
-    [[nodiscard]] request removal(std::int32_t version) const;
+    void on_withdrawn(withdrawn w);
     void pass(double_barrier_round round);
     void wait(const std::vector<std::string>& members, bool round_is_on);
     void heed(std::string_view name);
@@ -51,7 +49,9 @@ private:
     void end(result r);
     bool refused(const reply& r, const std::string& path);
 
-    [[nodiscard]] std::string path_of(std::string_view name) const;
+    [[nodiscard]] std::string path_of(std::string_view name) const {
+        return join_path(at_->as.directory, name);
+    }
 
     const std::shared_ptr<double_barrier_state> at_;
     std::shared_ptr<session::watcher> watch_;
@@ -67,6 +67,8 @@ private:
     bool changed_ = false;  ///< the watch has reported something meanwhile
     bool leaving_ = false;
     timer farewell_;
+    running_task counting_;
+    running_task withdrawal_;
 };
 
 }  // namespace latchkey

@@ -175,4 +175,31 @@ std::vector<std::string> members_in(std::vector<std::string> names) {
     return names;
 }
 
+std::vector<std::string> double_barrier_round::those_that_fit(std::vector<std::string> members,
+                                                              const std::string& own) {
+    if (how_many_fit(members) < members.size()) {
+        std::iter_swap(members.begin(), std::find(members.begin(), members.end(), own));
+        members.resize(how_many_fit(members));
+    }
+    return members;
+}
+
+request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) const {
+    std::vector<request> all{
+        request::set(as.directory, note(), now),
+        request::create(
+            join_path(as.directory, ready), write(), create_mode::persistent, as.access)};
+    for (const std::string& name : members) {
+        all.push_back(request::check(join_path(as.directory, name)));
+    }
+    return request::multi(std::move(all));
+}
+
+void double_barrier_state::create_directory(client_core& core) const {
+    const auto ignore = [](const reply&) {};
+    core.create_directories(std::string(parent_of(as.directory)), as.access, ignore);
+    // Not a container: its version must outlive the last participant that leaves.
+    core.submit(request::create(as.directory, {}, create_mode::persistent, as.access), ignore);
+}
+
 }  // namespace latchkey

@@ -63,6 +63,14 @@ struct double_barrier_round {
     /// The data of the directory while this round is on.
     [[nodiscard]] std::string note() const;
 
+    /// As many of `members` as fit into one round, `own` among them.
+    [[nodiscard]] static std::vector<std::string> those_that_fit(std::vector<std::string> members,
+                                                                 const std::string& own);
+
+    /// Begins this round in a directory that is at version `now`, if all members still exist. The
+    /// write gives the directory a version that no earlier round has seen.
+    [[nodiscard]] request opening(const queue_recipe& as, std::int32_t now) const;
+
     /// Writes and reads the data of `ready`. Nothing if the data is not ours.
     [[nodiscard]] std::string write() const;
     [[nodiscard]] static std::optional<double_barrier_round> read(const std::string& data);
@@ -92,6 +100,9 @@ struct double_barrier_state {
     bool in_doubt = false;         ///< the answer to a create of that znode was lost
     double_barrier_round round;
     std::int64_t directory = 0;  ///< its czxid; a new directory has versions of its own
+
+    /// With the levels above it. Whether that succeeds is seen when the own znode is created.
+    void create_directory(client_core& core) const;
 
     /// The own znode is gone, or is being deleted. Names are not used again.
     void forget_own(const std::shared_ptr<client_core>& core);

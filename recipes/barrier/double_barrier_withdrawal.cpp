@@ -1,0 +1,99 @@
+#include "barrier/double_barrier_withdrawal.hpp"
+
+#include "loop/paced_retry.hpp"
+#include "text/path.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace latchkey {
+namespace {
+
+bool is_answer(const reply& r) {
+    return r.ok() || r.code == result_code::no_node;
+}
+
+}  // namespace
+
+bool may_change(const reply& r) {
+    return outcome_unknown(r.code) || r.code == result_code::throttled || proves_quorum(r.code) ||
+           r.ok();
+}
+
+request removal_at(std::int32_t version, const double_barrier_state& at) {
+    return request::multi({request::check(at.as.directory, version),
+                           request::remove(join_path(at.as.directory, at.own))});
+}
+
+task<counted> is_counted_on(std::shared_ptr<client_core> core,
+                            std::shared_ptr<const double_barrier_state> at,
+                            std::int64_t begun) {
+    if (!at->in_doubt) {
+        co_return counted{};
+    }
+    auto asked = core->send(request::get(join_path(at->as.directory, at->own)));
+    const reply own = co_await asked;
+    if (!is_answer(own)) {
+        co_return counted{false, false, own};
+    }
+    co_return counted{true, own.ok() && own.stat.czxid < begun};
+}
+
+task<withdrawn> withdraw_from_barrier(std::shared_ptr<client_core> core,
+                                      std::shared_ptr<double_barrier_state> at) {
+    using enum withdrawn::kind;
+    const std::string path = at->as.directory;
+    paced_retry again(core->loop());
+    while (true) {
+        auto connected = core->connection_made();
+        co_await connected;
+        auto directory_asked = core->send(request::get(path));
+        auto ready_asked = core->send(request::get(join_path(path, double_barrier_round::ready)));
+        const reply directory = co_await directory_asked;
+        const reply ready = co_await ready_asked;
+        if (directory.code == result_code::no_node) {
+            co_return withdrawn{left};
+        }
+        std::optional<reply> unclear;
+        if (!directory.ok() || !is_answer(ready)) {
+            unclear = directory.ok() ? ready : directory;
+        } else {
+            at->directory = directory.stat.czxid;
+        }
+        auto round = unclear || !ready.ok() ? std::nullopt : double_barrier_round::read(ready.data);
+        if (round && round->has(at->own)) {
+            auto counting = is_counted_on(core, at, ready.stat.czxid);
+            const counted own = co_await counting;
+            if (own.known && own.yes) {
+                co_return withdrawn{passed, *std::move(round)};
+            }
+            if (!own.known) {
+                unclear = own.answer;
+            }
+        }
+        if (!unclear) {
+            auto removed = core->send(removal_at(directory.stat.version, *at));
+            const reply r = co_await removed;
+            const bool gone =
+                r.ok() || (r.results.size() == 2 && r.results[1].code == result_code::no_node);
+            if (gone) {
+                co_return withdrawn{left};
+            }
+            if (r.code == result_code::bad_version) {
+                auto pause = again.short_pause();
+                co_await pause;
+                continue;
+            }
+            unclear = r;
+        }
+        if (!may_change(*unclear)) {
+            co_return withdrawn{refused, {}, failure_of(unclear->code, path)};
+        }
+        if (core->connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
+    }
+}
+
+}  // namespace latchkey
