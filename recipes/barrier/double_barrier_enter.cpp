@@ -26,8 +26,7 @@ void double_barrier_enter::session_connected() {
 void double_barrier_enter::session_ended(loss) {
     next_step();
     watch_.reset();
-    withdrawal_.drop();
-    counting_.drop();
+    running_.drop();
     lose_place();
     if (leaving_) {
         end({});
@@ -106,7 +105,7 @@ std::shared_ptr<session::watcher> double_barrier_enter::stirs() {
 void double_barrier_enter::look() {
     busy_ = false;
     changed_ = false;
-    counting_.drop();
+    running_.drop();
     watch_ = stirs();
     const auto before = std::make_shared<std::vector<reply>>();
     const auto keep = [before](reply r) { before->push_back(std::move(r)); };
@@ -244,16 +243,16 @@ void double_barrier_enter::on_round(std::int32_t version,
         on_curators_round(version, ready.stat.czxid, std::move(members));
     } else if (round->has(at_->own)) {
         busy_ = true;
-        counting_.start(is_counted_on(core(), at_, ready.stat.czxid),
-                        [this, version, round = *std::move(round)](const counted& c) {
-                            if (!c.known) {
-                                refused(c.answer, path_of(at_->own));
-                            } else if (c.yes) {
-                                pass(round);
-                            } else {
-                                start_anew(version);
-                            }
-                        });
+        running_.start(is_counted_on(core(), at_, ready.stat.czxid),
+                       [this, version, round = *std::move(round)](const counted& c) {
+                           if (!c.known) {
+                               refused(c.answer, path_of(at_->own));
+                           } else if (c.yes) {
+                               pass(round);
+                           } else {
+                               start_anew(version);
+                           }
+                       });
     } else if (round->left_of(members).empty()) {
         // All participants of that round were lost, or the last one to leave could not clear it
         // away.
@@ -344,8 +343,8 @@ void double_barrier_enter::give_up() {
         core()->deletes().add(path_of(at_->own), nullptr);
         end({});
     });
-    withdrawal_.start(withdraw_from_barrier(core(), at_),
-                      [this](withdrawn w) { on_withdrawn(std::move(w)); });
+    running_.start(withdraw_from_barrier(core(), at_),
+                   [this](withdrawn w) { on_withdrawn(std::move(w)); });
 }
 
 void double_barrier_enter::on_withdrawn(withdrawn w) {
@@ -384,6 +383,7 @@ bool double_barrier_enter::refused(const reply& r, const std::string& path) {
 void double_barrier_enter::end(result r) {
     using enum double_barrier_state::state;
     farewell_.cancel();
+    running_.drop();
     watch_.reset();
     at_->now = r.reached ? inside : outside;
     if (!r.reached) {

@@ -67,8 +67,7 @@ private:
     bool changed_ = false;  ///< the watch has reported something meanwhile
     bool leaving_ = false;
     timer farewell_;
-    running_task counting_;
-    running_task withdrawal_;
+    running_task running_;  ///< reads whether a round counts on this participant, or withdraws it
 };
 
 }  // namespace latchkey

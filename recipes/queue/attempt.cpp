@@ -9,23 +9,6 @@
 #include <utility>
 
 namespace latchkey {
-namespace {
-
-constexpr std::size_t number_length = 10;
-
-}  // namespace
-
-void delete_strays(client_core& core,
-                   const queue_recipe& as,
-                   const std::string& prefix,
-                   const std::string& own,
-                   const listing& l) {
-    for (const std::string& stray : queue_of(l, as.markers).with_prefix(prefix)) {
-        if (stray != name_of(own)) {
-            core.deletes().add(join_path(parent_of(own), stray), nullptr);
-        }
-    }
-}
 
 attempt::attempt(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
@@ -171,7 +154,7 @@ void attempt::on_wait_ended(entry& e, queue_wait::end how) {
     using enum queue_wait::end::kind;
     switch (how.what) {
         case gone:
-            on_gone(*e.znode);
+            on_gone();
             break;
         case unwanted:
         case refused:
@@ -226,16 +209,14 @@ void attempt::session_connected() {
 }
 
 void attempt::znode_missing(const std::string& path) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&path](const entry& e) {
-        return e.znode->path() == path;
-    });
-    if (found != entries_.end()) {
-        on_gone(*found->znode);
+    const auto is_it = [&path](const entry& e) { return e.znode->path() == path; };
+    if (std::any_of(entries_.begin(), entries_.end(), is_it)) {
+        on_gone();
     }
 }
 
 /// Deleted by another client, unless it is just being exchanged for another one.
-void attempt::on_gone(own_znode& /*z*/) {
+void attempt::on_gone() {
     if (!moving_ && in_doubt().empty()) {
         owner_.on_place_lost();
     }
@@ -346,7 +327,7 @@ void attempt::move_behind(const std::string& leader,
     const std::string to =
         join_path(as_->directory,
                   protected_prefix(guid(core_->loop())) + std::string(as_->markers.exclusive) +
-                      leader.substr(leader.size() - number_length));
+                      leader.substr(leader.size() - sequence_digits));
     running_.start(
         swap_znodes(
             core_,

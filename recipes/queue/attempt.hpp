@@ -90,7 +90,7 @@ private:
     };
 
     // own_znode::owner
-    void on_gone(own_znode& z) override;
+    void on_gone(own_znode&) override { on_gone(); }
 
     void on_revocation() override { revocation_requested_ = true; }
 
@@ -105,7 +105,7 @@ private:
 
     void on_full() override { owner_.on_refused({}); }
 
-    void on_gone() override { on_gone(*entries_.front().znode); }
+    void on_gone() override;
 
     void on_refused(failure why) override { owner_.on_refused(std::move(why)); }
 
@@ -142,17 +142,10 @@ private:
     std::shared_ptr<grant_step> step_;          ///< from joining until it is taken
     bool stepping_ = false;                     ///< the first, and taking it
     std::optional<bool> step_taken_;            ///< whether the znodes have to be looked for
-    std::shared_ptr<const char> alive_;
+    std::shared_ptr<const char> alive_;         ///< to notice the end of the attempt
     timer watch_delay_;
     paced_retry retry_;
     running_task running_;  ///< joining, moving, or proving
 };
-
-/// A second znode of the same attempt is a create that was thought lost: deletes it.
-void delete_strays(client_core& core,
-                   const queue_recipe& as,
-                   const std::string& prefix,
-                   const std::string& own,
-                   const listing& l);
 
 }  // namespace latchkey

@@ -65,9 +65,12 @@ void held_place::watch_soon() {
 }
 
 bool held_place::watch() {
+    if (change_) {
+        return true;  // which watches the znode itself
+    }
     bool watched = true;
     for (const auto& z : znodes_) {
-        if (!change_ && !z->watched()) {  // a change watches it itself
+        if (!z->watched()) {
             z->watch();
             watched = false;
         }
@@ -134,14 +137,14 @@ void held_place::session_ended(loss why) {
     change_.reset();
     znodes_.clear();
     lose(why);
-    drop_swap();
+    release_if_meanwhile();
 }
 
 void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss::client_closed);
     change_.reset();
-    drop_swap();
+    release_if_meanwhile();
     core_->deletes().add(paths(), nullptr);
     leave();
 }
@@ -242,9 +245,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
         swapped ? znodes_.front()->watch() : watch_soon();
         end_conversion(std::move(how.why), how.what == done);
     }
-    if (auto gone_later = std::exchange(released_meanwhile_, nullptr)) {
-        release(std::move(gone_later));
-    }
+    release_if_meanwhile();
 }
 
 void held_place::cancel_conversion() {
@@ -261,8 +262,8 @@ void held_place::end_conversion(failure why, bool done) {
     }
 }
 
-/// The znodes have gone with the session, or are deleted.
-void held_place::drop_swap() {
+/// It is known now which znode is held, or that none is.
+void held_place::release_if_meanwhile() {
     if (auto gone = std::exchange(released_meanwhile_, nullptr)) {
         release(std::move(gone));
     }

@@ -64,7 +64,7 @@ private:
     void leave();
     void on_mode_changed(lock_mode to, mode_change::end how);
     void end_conversion(failure why, bool done);
-    void drop_swap();
+    void release_if_meanwhile();
 
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 

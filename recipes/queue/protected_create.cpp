@@ -43,15 +43,12 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         sent_create all = send(sent);
         const reply created = co_await all.created;
         std::int64_t zxid = created.stat.czxid;
-        for (auto& one : all.first_directory) {
-            const reply seen = co_await one;
+        if (all.first_directory) {
+            auto& asked = *all.first_directory;
+            const reply seen = co_await asked;
             zxid = seen.stat.pzxid;
         }
-        std::vector<directory_lists::answer> lists;
-        for (auto& one : all.lists) {
-            auto list = co_await one;
-            lists.push_back(std::move(list));
-        }
+        auto lists = co_await all.lists;
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
@@ -82,17 +79,17 @@ protected_create::sent_create protected_create::send(const std::function<void()>
     if (!directory_known_) {
         create_directories(refused);
     }
-    sent_create all{.directories_refused = refused,
-                    .created = core_->send(creation()),
-                    .first_directory = {},
-                    .lists = {}};
+    auto created = core_->send(creation());
+    std::optional<oneshot<reply>> first_directory;
     if (directories_.size() > 1) {
         // The answer to a transaction does not tell its zxid. Our creation is the last change that
         // this can see, or there was a later one.
-        all.first_directory.push_back(core_->send(request::get(directories_.front())));
+        first_directory.emplace(core_->send(request::get(directories_.front())));
     }
-    all.lists = list_all(sent);
-    return all;
+    return {.directories_refused = std::move(refused),
+            .created = std::move(created),
+            .first_directory = std::move(first_directory),
+            .lists = core_->lists().list_all(directories_, sent)};
 }
 
 request protected_create::creation() const {
@@ -131,17 +128,6 @@ void protected_create::create_directories(
     for (std::size_t i = 0; i < directories_.size(); ++i) {
         core_->create_directories(directories_[i], as_->access, answer_for(i));
     }
-}
-
-/// `sent` is for what is to be asked behind the last of the lists.
-std::vector<oneshot<directory_lists::answer>> protected_create::list_all(
-    const std::function<void()>& sent) {
-    std::vector<oneshot<directory_lists::answer>> lists;
-    for (const std::string& directory : directories_) {
-        const bool last = lists.size() + 1 == directories_.size();
-        lists.push_back(core_->lists().list(directory, last ? sent : nullptr));
-    }
-    return lists;
 }
 
 protected_create::joined protected_create::joined_from(
@@ -208,8 +194,8 @@ protected_create::next protected_create::after_refusal(
                             "path"};
             return next::give_up;
         case result_code::marshalling_error:
-            // Something went wrong inside the server, nobody knows when: a failure, once it is
-            // known what is there.
+            // Something went wrong inside the server, and it is not known when: a failure, once
+            // it is known what is there.
             refused_ = failure_of(created.code, where);
             abandoned_ = true;
             return next::search;
@@ -235,12 +221,8 @@ task<std::optional<protected_create::joined>> protected_create::search() {
     while (true) {
         auto connected = core_->connection_made();
         co_await connected;
-        auto asked = list_all(nullptr);
-        std::vector<directory_lists::answer> lists;
-        for (auto& one : asked) {
-            auto list = co_await one;
-            lists.push_back(std::move(list));
-        }
+        auto asked = core_->lists().list_all(directories_);
+        auto lists = co_await asked;
         std::optional<candidates> found = candidates_in(lists);
         bool conclusive = found.has_value();
         if (conclusive) {
@@ -262,8 +244,8 @@ task<std::optional<protected_create::joined>> protected_create::search() {
                 whole->lists = std::move(lists);
                 co_return whole;
             }
-            // Of one of several znodes, somebody has deleted the others; or they came between two
-            // of the lists. It is looked again until no more is found, and none of it adopted.
+            // Of one of several znodes, another client has deleted the others; or they came between
+            // two of the lists. It is looked again until no more is found, and none of it adopted.
             if (!delete_ours(*found)) {
                 note_absence(partly_deleted);
                 co_return std::nullopt;

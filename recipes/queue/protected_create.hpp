@@ -65,8 +65,8 @@ private:
         /// Why each directory could not be created.
         std::shared_ptr<std::vector<result_code>> directories_refused;
         oneshot<reply> created;
-        std::vector<oneshot<reply>> first_directory;  ///< for the zxid of a transaction; or none
-        std::vector<oneshot<directory_lists::answer>> lists;
+        std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
+        oneshot<std::vector<directory_lists::answer>> lists;
     };
 
     /// A znode that bears the GUID.
@@ -83,8 +83,6 @@ private:
     [[nodiscard]] sent_create send(const std::function<void()>& sent);
     [[nodiscard]] request creation() const;
     void create_directories(const std::shared_ptr<std::vector<result_code>>& refused);
-    [[nodiscard]] std::vector<oneshot<directory_lists::answer>> list_all(
-        const std::function<void()>& sent);
     [[nodiscard]] joined joined_from(const reply& created,
                                      std::int64_t zxid,
                                      std::vector<directory_lists::answer> lists) const;

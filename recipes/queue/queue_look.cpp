@@ -53,15 +53,8 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
     while (true) {
         auto connected = core->connection_made();
         co_await connected;
-        std::vector<oneshot<directory_lists::answer>> asked;
-        for (std::string& directory : as->directories()) {
-            asked.push_back(core->lists().list(std::move(directory)));
-        }
-        lists all;
-        for (auto& one : asked) {
-            auto list = co_await one;
-            all.push_back(std::move(list));
-        }
+        auto asked = core->lists().list_all(as->directories());
+        const lists all = co_await asked;
         std::optional<queues_seen> seen = seen_in(all, *as);
         if (seen) {
             co_return *std::move(seen);

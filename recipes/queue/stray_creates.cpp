@@ -8,6 +8,33 @@
 #include <utility>
 
 namespace latchkey {
+namespace {
+
+template <class Keeps>
+void delete_what_begins_with(const std::string& prefix,
+                             const listing& l,
+                             client_core& core,
+                             const queue_recipe& as,
+                             const std::string& directory,
+                             Keeps is_kept) {
+    for (const std::string& name : queue_of(l, as.markers).with_prefix(prefix)) {
+        std::string path = join_path(directory, name);
+        if (!is_kept(path)) {
+            core.deletes().add(std::move(path), nullptr);
+        }
+    }
+}
+
+}  // namespace
+
+void delete_strays(client_core& core,
+                   const queue_recipe& as,
+                   const std::string& prefix,
+                   const std::string& own,
+                   const listing& l) {
+    const auto is_own = [&own](const std::string& path) { return path == own; };
+    delete_what_begins_with(prefix, l, core, as, std::string(parent_of(own)), is_own);
+}
 
 std::shared_ptr<stray_creates> stray_creates::await(std::shared_ptr<client_core> core,
                                                     std::shared_ptr<const queue_recipe> as,
@@ -43,12 +70,8 @@ void stray_creates::on_listed(const std::string& directory, const listing& l) {
     if (l.code != result_code::ok && l.code != result_code::no_node) {
         return;  // the next connection looks again
     }
-    for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
-        std::string path = join_path(directory, name);
-        if (!is_kept(path)) {
-            core_->deletes().add(std::move(path), nullptr);
-        }
-    }
+    const auto kept = [this](const std::string& path) { return is_kept(path); };
+    delete_what_begins_with(prefix_, l, *core_, *as_, directory, kept);
     if (too_old_to_come(*core_, since_)) {
         core_->detach(this);
     }

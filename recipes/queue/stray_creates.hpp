@@ -52,4 +52,12 @@ private:
     std::optional<std::vector<std::string>> kept_;
 };
 
+/// Deletes what the list shows with this prefix, but `own`, a path in that directory: a second
+/// znode of one attempt is a create that was thought lost.
+void delete_strays(client_core& core,
+                   const queue_recipe& as,
+                   const std::string& prefix,
+                   const std::string& own,
+                   const listing& l);
+
 }  // namespace latchkey

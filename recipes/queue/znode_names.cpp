@@ -7,8 +7,6 @@
 namespace latchkey {
 namespace {
 
-constexpr std::size_t digits = 10;
-
 bool all_digits(std::string_view text) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -41,7 +39,7 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
     std::uint64_t sequence = 0;
     const auto [end, failed] =
         std::from_chars(number.data(), number.data() + number.size(), sequence);
-    if (number.size() != digits || failed != std::errc{}) {
+    if (number.size() != sequence_digits || failed != std::errc{}) {
         return {malformed, 0, is_shared};
     }
     if (sequence > last_sequence) {

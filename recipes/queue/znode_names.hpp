@@ -13,6 +13,9 @@ namespace latchkey {
 /// ZOOKEEPER-3249). From here on nothing is granted any more: a million joins before the end.
 inline constexpr std::uint32_t last_sequence = 0x7FFF'FFFFU - (1U << 20U);
 
+/// How many digits the servers add to a sequential name.
+inline constexpr std::size_t sequence_digits = 10;
+
 /// How the names of a recipe's participants end: in a marker and ten digits.
 struct queue_markers {
     std::string_view exclusive;    ///< "lock-"; of those that hold alone

@@ -144,22 +144,15 @@ public:
 
     /// For a task: until there is a connection; at once while there is one.
     [[nodiscard]] auto connection_made() {
-        return until_called_back([this](loop::task go_on) {
-            connected_ ? go_on() : waiting_for_connection_.push_back(std::move(go_on));
+        return until_called_back([this](resumption go_on) {
+            connected_ ? go_on() : waiting_for_connection_.add(std::move(go_on));
         });
     }
 
     /// For a task that sends what thousands may send together: what it sends until it waits again
     /// counts in the window.
     [[nodiscard]] auto room_to_send() {
-        return until_called_back([this](loop::task go_on) { send_paced(std::move(go_on)); });
-    }
-
-    /// Runs `t`, which sends what thousands may send together: at once, as a rule, or when there is
-    /// room in the window.
-    template <class Task>
-    void send_paced(Task t) {
-        window_.enter(std::move(t));
+        return until_called_back([this](resumption go_on) { window_.enter(std::move(go_on)); });
     }
 
     /// Lists that are shared by those who ask for them.
@@ -230,7 +223,7 @@ private:
     send_window window_;
     timer slow_callbacks_;
     std::vector<std::shared_ptr<session_listener>> users_;
-    std::vector<loop::task> waiting_for_connection_;
+    waiting_tasks waiting_for_connection_;
     timer reopen_;
     timer close_limit_;
     backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};

@@ -100,9 +100,7 @@ void client_core::on_connected(const session_event& e) {
     for (const auto& user : users()) {
         user->session_connected();
     }
-    for (const auto& go_on : std::exchange(waiting_for_connection_, {})) {
-        go_on();
-    }
+    waiting_for_connection_.resume_all();
 }
 
 /// The first request of each connection but a session's first: a write that changes nothing. What

@@ -22,15 +22,41 @@ oneshot<directory_lists::answer> directory_lists::list(std::string path,
                                                        std::function<void()> sent) {
     oneshot<answer> listed;
     question q{.directory = std::move(path), .answered = listed.setter()};
+    ask_behind(std::move(q), std::move(sent), listed.alive());
+    return listed;
+}
+
+oneshot<std::vector<directory_lists::answer>> directory_lists::list_all(
+    const std::vector<std::string>& paths, std::function<void()> sent) {
+    oneshot<std::vector<answer>> listed;
+    const auto lists = std::make_shared<std::vector<answer>>(paths.size());
+    const auto unanswered = std::make_shared<std::size_t>(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        question q{.directory = paths[i],
+                   .answered = [lists, unanswered, i, done = listed.setter()](const answer& a) {
+                       (*lists)[i] = a;
+                       if (--*unanswered == 0) {
+                           done(std::move(*lists));
+                       }
+                   }};
+        const bool last = i + 1 == paths.size();
+        ask_behind(std::move(q), last ? std::move(sent) : nullptr, listed.alive());
+    }
+    return listed;
+}
+
+/// `sent` is called only while the answer is awaited.
+void directory_lists::ask_behind(question q,
+                                 std::function<void()> sent,
+                                 std::weak_ptr<const void> awaited) {
     if (sent) {
-        q.sent = [sent = std::move(sent), awaited = listed.alive()] {
+        q.sent = [sent = std::move(sent), awaited = std::move(awaited)] {
             if (!awaited.expired()) {
                 sent();
             }
         };
     }
     ask(std::move(q));
-    return listed;
 }
 
 void directory_lists::suspended() {

@@ -53,6 +53,10 @@ public:
     /// more.
     [[nodiscard]] oneshot<answer> list(std::string path, std::function<void()> sent = nullptr);
 
+    /// The same of several, in their order; `sent` is for the last list that is sent.
+    [[nodiscard]] oneshot<std::vector<answer>> list_all(const std::vector<std::string>& paths,
+                                                        std::function<void()> sent = nullptr);
+
     /// The connection is gone. Everything that waits is handed to the session, which answers it in
     /// the order of what was sent before.
     void suspended();
@@ -65,6 +69,7 @@ private:
         batch waiting;
     };
 
+    void ask_behind(question q, std::function<void()> sent, std::weak_ptr<const void> awaited);
     void send(const std::string& path, directory& d);
     void send(const std::string& path, const std::shared_ptr<batch>& askers);
     void answered(const std::string& path, const std::shared_ptr<batch>& askers, const answer& a);

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace latchkey {
 
@@ -176,7 +179,7 @@ public:
         };
     }
 
-    /// Expires when nobody waits for the value any more.
+    /// Expires when no task waits for the value any more.
     [[nodiscard]] std::weak_ptr<const void> alive() const { return state_; }
 
     [[nodiscard]] bool await_ready() const noexcept { return state_->value.has_value(); }
@@ -196,9 +199,28 @@ private:
     std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-/// Waits for something that calls back, whatever it is: `begin(resume)` is called when the task is
-/// suspended, and keeps or posts `resume`, which is without effect once the task is gone. It may
-/// also call it at once.
+/// Lets a suspended task go on, once; without effect when the task is gone.
+class resumption {
+public:
+    explicit resumption(const std::shared_ptr<std::coroutine_handle<>>& waiting)
+        : waiting_(waiting) {}
+
+    void operator()() const {
+        if (const auto alive = waiting_.lock()) {
+            if (const auto waiting = std::exchange(*alive, nullptr)) {
+                waiting.resume();
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_without_effect() const noexcept { return waiting_.expired(); }
+
+private:
+    std::weak_ptr<std::coroutine_handle<>> waiting_;
+};
+
+/// Waits for something that calls back, whatever it is: `begin(resumption)` is called when the task
+/// is suspended. It keeps or posts the resumption, or calls it at once.
 template <class Begin>
 class [[nodiscard]] until_called_back {
 public:
@@ -209,11 +231,7 @@ public:
     void await_suspend(std::coroutine_handle<> waiting) {
         waiting_ = std::make_shared<std::coroutine_handle<>>(waiting);
         Begin begin = std::move(begin_);
-        begin([weak = std::weak_ptr(waiting_)] {
-            if (const auto alive = weak.lock()) {
-                alive->resume();
-            }
-        });
+        begin(resumption(waiting_));
     }
 
     void await_resume() const noexcept {}
@@ -221,6 +239,34 @@ public:
 private:
     Begin begin_;
     std::shared_ptr<std::coroutine_handle<>> waiting_;
+};
+
+/// Tasks that wait for the same event. Those that were dropped meanwhile take no room for long. On
+/// the loop only.
+class waiting_tasks {
+public:
+    void add(resumption r) {
+        if (waiting_.size() >= full_) {
+            std::erase_if(waiting_, [](const resumption& w) { return w.is_without_effect(); });
+            full_ = std::max(smallest, waiting_.size() * 2);
+        }
+        waiting_.push_back(std::move(r));
+    }
+
+    void resume_all() {
+        full_ = smallest;
+        for (const resumption& go_on : std::exchange(waiting_, {})) {
+            go_on();
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return waiting_.size(); }
+
+private:
+    static constexpr std::size_t smallest = 64;
+
+    std::vector<resumption> waiting_;
+    std::size_t full_ = smallest;
 };
 
 /// Never: whoever started the task drops it, or starts another one.

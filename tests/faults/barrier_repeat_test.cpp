@@ -102,6 +102,53 @@ TEST_F(MeetingRepeated, CreateIsGivenUpThoughARoundCountedOnTheFirst) {
     EXPECT_EQ(out->ec, errc::participant_lost);
 }
 
+/// ... at any moment since that create.
+TEST_F(MeetingRepeated, CreateIsGivenUpForGoodThoughARoundCountedOnTheFirst) {
+    struct meeting {
+        std::string path;
+        std::shared_ptr<double_barrier> one;
+        std::shared_ptr<double_barrier> two;
+        std::shared_ptr<outcome> first = std::make_shared<outcome>();
+        std::stop_source stop = {};
+    };
+
+    int rounds = 0;
+    at_every_step(
+        {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
+        [&] {
+            const std::string path = "/b" + std::to_string(++rounds);
+            meeting m{path,
+                      std::make_shared<double_barrier>(a_, path, 2),
+                      std::make_shared<double_barrier>(b_, path, 2)};
+            ensemble_.create(path);
+            ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
+            m.one->async_enter(std::chrono::nanoseconds::max(),
+                               m.stop.get_token(),
+                               outcome::into(m.first, ensemble_));
+            EXPECT_TRUE(comes_true([&] { return !ensemble_.children(path).empty(); }));
+            const std::string own = path + "/" + ensemble_.children(path).front();
+            ensemble_.suspend(a_.session_id());
+            const auto second = enter(*m.two, ensemble_);
+            EXPECT_TRUE(comes_true([&] { return second->done; }));
+            ensemble_.remove(own);
+            ensemble_.resume(a_.session_id());
+            EXPECT_TRUE(comes_true([&] { return ensemble_.exists(own); }));
+            return m;
+        },
+        [&](meeting& m) { m.stop.request_stop(); },
+        [&](meeting& m) {
+            ASSERT_TRUE(comes_true([&] { return m.first->done; }));
+            EXPECT_FALSE(m.first->passed);
+            EXPECT_FALSE(m.first->ec) << m.first->ec.message();
+            const auto out = leave(*m.two, ensemble_);
+            ASSERT_TRUE(comes_true([&] { return out->done; }));
+            ensemble_.run_for(5s);
+            const auto left = ensemble_.children(m.path);
+            EXPECT_TRUE(left.empty()) << left.front();
+        });
+    EXPECT_GT(rounds, 4);
+}
+
 /// Servers that hear of each other late.
 class MeetingBehind : public SteppedTest {
 protected:

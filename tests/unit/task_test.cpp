@@ -187,5 +187,23 @@ TEST_F(Task, GoesOnAfterAPauseUnlessItIsDropped) {
     EXPECT_EQ(ended_, (std::vector{1}));
 }
 
+TEST_F(Task, ThatWaitsWithOthersIsForgottenSoonAfterItWasDropped) {
+    waiting_tasks all;
+    const auto wait = [](waiting_tasks& with) -> task<int> {
+        auto together = until_called_back([&with](resumption r) { with.add(std::move(r)); });
+        co_await together;
+        co_return 1;
+    };
+    running_.start(wait(all), [this](int r) { ended_.push_back(r); });
+    for (int i = 0; i < 10'000; ++i) {
+        running_task dropped;
+        dropped.start(wait(all), [this](int) { ended_.push_back(2); });
+    }
+    EXPECT_LT(all.size(), 200U);
+    all.resume_all();
+    EXPECT_EQ(ended_, (std::vector{1}));
+    EXPECT_EQ(all.size(), 0U);
+}
+
 }  // namespace
 }  // namespace latchkey::test

@@ -19,7 +19,6 @@ using kind = mailbox_message::kind;
 constexpr std::string_view prefix = protection;
 constexpr std::string_view marker = "-latch-";
 constexpr std::size_t guid_length = 36;
-constexpr std::size_t number_length = 10;
 
 // JSON may need six bytes for each byte of an id.
 constexpr std::size_t longest_letter = 6 * longest_leader_id + 64;
@@ -37,7 +36,7 @@ bool is_guid(std::string_view text) noexcept {
 
 std::string_view guid_in(std::string_view candidate) noexcept {
     const bool fits =
-        candidate.size() == prefix.size() + guid_length + marker.size() + number_length &&
+        candidate.size() == prefix.size() + guid_length + marker.size() + sequence_digits &&
         candidate.starts_with(prefix) &&
         candidate.substr(prefix.size() + guid_length).starts_with(marker) &&
         place_of(candidate, latch_names).what == queue_place::standing::participant;
