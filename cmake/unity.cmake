@@ -1,23 +1,50 @@
-# Sources that are compiled together share the templates that they instantiate: two thirds of the time. CMAKE_UNITY_BUILD
+# Sources that are compiled together share the templates that they instantiate: two thirds of the time. LATCHKEY_COMPILE_TOGETHER
 # says whether they are (preset dev and those like it), this which. The build with Clang compiles each alone, and so finds
 # what a source has forgotten to include.
+#
+# What CMake generates for this names sources by absolute paths, and so no compiler cache knows them in another checkout.
 
-# latchkey_compile_together(<target> [MOST <n>]): at most so many sources of one folder.
+# latchkey_compile_together(<target> [MOST <n>]): at most so many sources of one folder. The property LATCHKEY_SOURCES has
+# their names, as the target was given them.
 function(latchkey_compile_together target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "MOST" "")
     if(NOT arg_MOST)
         set(arg_MOST 6)
     endif()
     get_target_property(sources ${target} SOURCES)
+    set_target_properties(${target} PROPERTIES LATCHKEY_SOURCES "${sources}")
+    if(NOT LATCHKEY_COMPILE_TOGETHER)
+        return()
+    endif()
     get_target_property(here ${target} SOURCE_DIR)
     foreach(source IN LISTS sources)
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${here}")
+        get_source_file_property(alone "${source}" TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
+        if(alone OR NOT source MATCHES "\\.cpp$")
+            list(APPEND all "${source}")
+            continue()
+        endif()
+        foreach(root IN ITEMS "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+            cmake_path(IS_PREFIX root "${source}" inside)
+            if(inside)
+                cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${root}")
+                break()
+            endif()
+        endforeach()
         cmake_path(GET source PARENT_PATH folder)
-        string(MD5 folder "${folder}")
+        string(MAKE_C_IDENTIFIER "${folder}" folder)
         math(EXPR count_${folder} "0${count_${folder}} + 1")
         math(EXPR number "(${count_${folder}} - 1) / ${arg_MOST}")
-        string(SUBSTRING ${folder} 0 6 group)
-        set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${group}_${number}")
+        set(group "${folder}_${number}")
+        list(APPEND groups ${group})
+        string(APPEND text_${group} "#include \"${source}\"\n")
     endforeach()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    list(REMOVE_DUPLICATES groups)
+    foreach(group IN LISTS groups)
+        set(file "${CMAKE_CURRENT_BINARY_DIR}/together/${target}/${group}.cpp")
+        file(GENERATE OUTPUT "${file}" CONTENT "${text_${group}}")
+        list(APPEND all "${file}")
+    endforeach()
+    set_target_properties(${target} PROPERTIES SOURCES "${all}")
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
 endfunction()

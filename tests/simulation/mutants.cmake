@@ -6,7 +6,7 @@ if(LATCHKEY_SANITIZE)
 endif()
 include(mutate.cmake)
 
-get_target_property(_sources latchkey_objects SOURCES)
+get_target_property(_sources latchkey_objects LATCHKEY_SOURCES)
 get_target_property(_folder latchkey_objects SOURCE_DIR)
 set(_copied src/ensemble/ensemble_connect.cpp)
 foreach(source IN LISTS _sources)
