@@ -4,7 +4,7 @@
 #include "call/retrying_operation.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
-#include "znode/znode_watch.hpp"
+#include "znode/until_deleted.hpp"
 
 #include <utility>
 
@@ -12,60 +12,31 @@ namespace latchkey {
 namespace {
 
 /// Waits until the barrier's znode is deleted, or does not exist.
-class barrier_wait final : public retrying_operation, znode_watch::observer {
+class barrier_wait final : public retrying_operation {
 public:
     barrier_wait(std::shared_ptr<client_core> core, std::string path)
         : retrying_operation(std::move(core)), path_(std::move(path)) {}
 
 private:
-    void session_connected() override {
-        next_step();
+    task<attempted> attempt() override {
         // A write that changes nothing: what is read behind it is at least as new as this call. A
         // sync would not do, because a leader that the other servers no longer follow answers it
         // too.
-        abreast_ = false;
-        core()->submit(request::multi({request::check(path_)}), here([this](const reply& r) {
-                           abreast_ = proves_quorum(r.code);
-                           if (!abreast_) {
-                               begin_again();
-                           }
-                       }));
-        znode_watch::observer& self = *this;
-        watch_ = std::make_shared<znode_watch>(core(), path_, self);
-        watch_->arm();
-    }
-
-    void on_watch_set(const znode_stat&, const std::string&) override {
-        if (only_looks() && abreast_) {
-            finish({});
+        auto sent = core()->send(request::multi({request::check(path_)}));
+        auto waiting = until_deleted(core(), path_, !only_looks());
+        const deletion end = co_await waiting;
+        const reply written = co_await sent;
+        if (end.seen == result_code::no_auth) {
+            co_return result{failure_of(end.seen, path_), false};
         }
-    }
-
-    void on_znode_deleted() override {
-        if (abreast_) {
-            end({{}, true});
+        const bool known = end.seen == result_code::no_node || end.seen == result_code::ok;
+        if (!known || !proves_quorum(written.code)) {
+            co_return std::nullopt;
         }
-    }
-
-    void on_watch_refused(result_code code) override {
-        if (code == result_code::no_auth) {
-            end({failure_of(code, path_), false});
-        } else if (outcome_unknown(code)) {
-            begin_again();
-        } else {
-            retry_later();
-        }
-    }
-
-    void end(result r) {
-        if (!finished()) {
-            finish(std::move(r));
-        }
+        co_return result{{}, end.seen == result_code::no_node};
     }
 
     const std::string path_;
-    bool abreast_ = false;  ///< what is seen is at least as new as the call
-    std::shared_ptr<znode_watch> watch_;
 };
 
 }  // namespace

@@ -19,27 +19,22 @@ std::shared_ptr<retrying_operation> barrier_change::to_be_gone(std::shared_ptr<c
     return std::make_shared<barrier_change>(std::move(core), request::remove(as.directory));
 }
 
-void barrier_change::session_connected() {
-    next_step();
-    if (request_.what == request::kind::create) {
+task<barrier_change::attempted> barrier_change::attempt() {
+    const bool creates = request_.what == request::kind::create;
+    if (creates) {
         core()->create_directories(
             std::string(parent_of(request_.path)), request_.access, [](const reply&) {});
     }
-    core()->submit(request_, here([this](const reply& r) { answered(r.code); }));
-}
-
-void barrier_change::answered(result_code code) {
-    const bool creates = request_.what == request::kind::create;
-    if (code == result_code::ok ||
-        code == (creates ? result_code::node_exists : result_code::no_node)) {
-        finish({{}, true});
-    } else if (code == result_code::throttled || code == result_code::no_node) {
-        retry_later();
-    } else if (outcome_unknown(code)) {
-        begin_again();
-    } else {
-        finish({failure_of(code, request_.path), false});
+    auto sent = core()->send(request_);
+    const reply r = co_await sent;
+    if (r.ok() || r.code == (creates ? result_code::node_exists : result_code::no_node)) {
+        co_return result{{}, true};
     }
+    if (r.code == result_code::throttled || r.code == result_code::no_node ||
+        outcome_unknown(r.code)) {
+        co_return std::nullopt;
+    }
+    co_return result{failure_of(r.code, request_.path), false};
 }
 
 }  // namespace latchkey

@@ -20,8 +20,7 @@ public:
         : retrying_operation(std::move(core)), request_(std::move(r)) {}
 
 private:
-    void session_connected() override;
-    void answered(result_code code);
+    task<attempted> attempt() override;
 
     const request request_;
 };

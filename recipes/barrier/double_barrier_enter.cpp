@@ -5,31 +5,22 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace latchkey {
 namespace {
 
 /// For this long the place is given up in an orderly way, so that the others see no loss.
-constexpr auto farewell_limit = std::chrono::seconds(1);
+constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
-void double_barrier_enter::session_connected() {
-    if (leaving_) {
-        return;  // which awaits the connection itself
-    }
-    next_step();
-    placed_ ? look() : take_place();
-}
-
 void double_barrier_enter::session_ended(loss) {
-    next_step();
-    watch_.reset();
-    running_.drop();
+    drop_attempt();
     lose_place();
     if (leaving_) {
-        end({});
+        finish(ended({}));
     }
 }
 
@@ -37,14 +28,60 @@ void double_barrier_enter::client_closed(const failure& why) {
     if (sent_) {
         core()->deletes().add(path_of(at_->own), nullptr);
     }
-    end({why, false});
+    finish(ended({why, false}));
+}
+
+/// In this order: a round that begins after the first of these reads changes the directory's
+/// version, which the watch of that read reports.
+task<double_barrier_enter::attempted> double_barrier_enter::enter() {
+    const std::string& directory = at_->as.directory;
+    while (true) {
+        std::optional<oneshot<reply>> creation;
+        if (!placed_) {
+            creation.emplace(create_own());
+        }
+        const change_watch changes;
+        auto directory_asked = changes.send(*core(), request::get(directory));
+        auto ready_asked = core()->send(request::get(path_of(double_barrier_round::ready)));
+        auto list_asked = keeps_ ? changes.send(*core(), request::children(directory))
+                                 : core()->send(request::children(directory));
+        if (creation) {
+            auto& asked = *creation;
+            const reply r = co_await asked;
+            const step after = created(r);
+            if (after.what == step::kind::ended) {
+                co_return after.with;
+            }
+        }
+        view seen{.directory = {}, .ready = {}, .members = {}};
+        seen.directory = co_await directory_asked;
+        seen.ready = co_await ready_asked;
+        reply list = co_await list_asked;
+        if (changes.has_fired()) {
+            continue;
+        }
+        if (list.ok()) {
+            seen.members = std::move(list.names);
+        } else if (seen.directory.ok()) {
+            seen.directory = std::move(list);  // the same directory: one refusal is as good
+        }
+        auto acting = act(std::move(seen), &changes);
+        const step next = co_await acting;
+        if (next.what == step::kind::ended) {
+            co_return next.with;
+        }
+        if (next.what == step::kind::look_soon && !changes.has_fired()) {
+            auto pause = short_pause();
+            co_await pause;
+        }
+    }
 }
 
 // ---- the own place ----
 
 /// No other participant has this name: a znode that exists already was created by an earlier try in
 /// this session.
-void double_barrier_enter::take_place() {
+oneshot<reply> double_barrier_enter::create_own() {
     if (at_->own.empty()) {
         at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->generation = core()->generation();
@@ -55,16 +92,16 @@ void double_barrier_enter::take_place() {
     sent_ = true;
     opens_ = true;
     fresh_ = true;
-    core()->submit(
-        request::create(path_of(at_->own),
-                        at_->as.data(lock_mode::exclusive),
-                        create_mode::ephemeral,
-                        at_->as.access),
-        [at = at_, created = here([this](const reply& r) { on_created(r); })](reply r) mutable {
-            at->in_doubt = at->in_doubt || may_be_applied(r.code);
-            created(std::move(r));
-        });
-    look();
+    oneshot<reply> answer;
+    core()->submit(request::create(path_of(at_->own),
+                                   at_->as.data(lock_mode::exclusive),
+                                   create_mode::ephemeral,
+                                   at_->as.access),
+                   [at = at_, created = answer.setter()](reply r) {
+                       at->in_doubt = at->in_doubt || may_be_applied(r.code);
+                       created(std::move(r));
+                   });
+    return answer;
 }
 
 /// The name is not used again, because other participants may have counted it.
@@ -74,323 +111,269 @@ void double_barrier_enter::lose_place() {
     at_->forget_own(core());
 }
 
-void double_barrier_enter::on_created(const reply& r) {
+double_barrier_enter::step double_barrier_enter::created(const reply& r) {
     if (r.ok() || r.code == result_code::node_exists) {
         at_->directory_known = true;
         placed_ = true;
-        return;
+        return {};
     }
     sent_ = at_->in_doubt;  // an earlier create may have been applied nevertheless
     if (r.code == result_code::no_node) {
         at_->directory_known = false;
-        retry_later();
-    } else {
-        refused(r, at_->as.directory);
+        return {step::kind::ended};
     }
+    return refused(r, at_->as.directory);
 }
 
 // ---- waiting ----
 
-std::shared_ptr<session::watcher> double_barrier_enter::stirs() {
-    return std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
-        const auto self = std::static_pointer_cast<double_barrier_enter>(weak.lock());
-        if (self && !self->finished() && self->placed_ && !self->leaving_) {
-            self->on_changed();
+task<double_barrier_enter::step> double_barrier_enter::act(view seen, const change_watch* changes) {
+    const reply& directory = seen.directory;
+    if (!directory.ok()) {
+        if (directory.code == result_code::no_node) {
+            lose_place();
         }
-    });
-}
-
-/// In this order: a round that begins after the first of these reads changes the directory's
-/// version, which the watch of that read reports.
-void double_barrier_enter::look() {
-    busy_ = false;
-    changed_ = false;
-    running_.drop();
-    watch_ = stirs();
-    const auto before = std::make_shared<std::vector<reply>>();
-    const auto keep = [before](reply r) { before->push_back(std::move(r)); };
-    const std::string& directory = at_->as.directory;
-    core()->submit(request::get(directory), watch_, here(keep));
-    core()->submit(request::get(path_of(double_barrier_round::ready)), here(keep));
-    core()->submit(request::children(directory),
-                   keeps_ ? watch_ : nullptr,
-                   here([this, before](const reply& r) { judge((*before)[0], (*before)[1], r); }));
-}
-
-/// What was seen is no longer so, or not so yet.
-void double_barrier_enter::look_again() {
-    busy_ = false;
-    if (changed_) {
-        on_changed();
-    } else {
-        again_soon([this] { look(); });
+        co_return refused(directory, at_->as.directory);
     }
-}
-
-void double_barrier_enter::on_changed() {
-    if (busy_) {
-        changed_ = true;
-    } else {
-        next_step();
-        look();
+    if (!seen.ready.ok() && seen.ready.code != result_code::no_node) {
+        co_return refused(seen.ready, path_of(double_barrier_round::ready));
     }
-}
-
-void double_barrier_enter::judge(const reply& directory, const reply& ready, const reply& list) {
-    for (const reply* const r : {&directory, &list}) {
-        if (!r->ok()) {
-            if (r->code == result_code::no_node) {
-                lose_place();
-            }
-            refused(*r, at_->as.directory);
-            return;
-        }
-    }
-    if (!ready.ok() && ready.code != result_code::no_node) {
-        refused(ready, path_of(double_barrier_round::ready));
-        return;
-    }
-    if (std::find(list.names.begin(), list.names.end(), at_->own) == list.names.end()) {
+    const std::size_t children = seen.members.size();
+    if (std::find(seen.members.begin(), seen.members.end(), at_->own) == seen.members.end()) {
         lose_place();  // another client deleted it
-        again_soon([this] { take_place(); });
-        return;
+        co_return step{step::kind::look_soon};
     }
     at_->directory = directory.stat.czxid;
-    auto members = members_in(list.names);
-    const bool is_on = members.size() < list.names.size();
-    const bool enough = members.size() >= at_->wanted;
-    if (is_on != ready.ok()) {
-        look_again();  // it is changing at this moment
-    } else if (is_on) {
-        on_round(directory.stat.version, ready, std::move(members));
-    } else if (enough && opens_ && (fresh_ || nearest_before(at_->own, members).empty())) {
-        open_round(directory, std::move(members));
-    } else {
-        opens_ = opens_ && enough;
-        wait(members, false);
+    seen.members = members_in(std::move(seen.members));
+    const bool is_on = seen.members.size() < children;
+    if (is_on != seen.ready.ok()) {
+        co_return step{step::kind::look_soon};  // it is changing at this moment
     }
+    const bool enough = seen.members.size() >= at_->wanted;
+    if (is_on) {
+        auto joining = join_round(std::move(seen), changes);
+        const step next = co_await joining;
+        co_return next;
+    }
+    if (enough && opens_ && (fresh_ || nearest_before(at_->own, seen.members).empty())) {
+        auto opening = open_round(std::move(seen));
+        const step next = co_await opening;
+        co_return next;
+    }
+    opens_ = opens_ && enough;
+    auto waiting = wait(std::move(seen.members), false, changes);
+    const step next = co_await waiting;
+    co_return next;
 }
 
 /// The data of the directory reports a round that one of our participants has begun. A round that
 /// Curator's participants begin shows only in a list. A list for each arrival would make n * n
 /// lists for n participants. So one participant watches the children, and each of the others
 /// watches the nearest one ahead of it by name.
-void double_barrier_enter::wait(const std::vector<std::string>& members, bool round_is_on) {
-    busy_ = false;
+task<double_barrier_enter::step> double_barrier_enter::wait(std::vector<std::string> members,
+                                                            bool round_is_on,
+                                                            const change_watch* changes) {
     fresh_ = false;
     if (only_looks()) {
-        give_up();
-        return;
+        cancel();
+        co_await until_dropped;
     }
     const std::string ahead = nearest_before(at_->own, members);
     const bool keeps_anew = ahead.empty() && !keeps_;
     keeps_ = ahead.empty();
     if (keeps_anew) {
         opens_ = true;  // the participant that watched before may have gone while it did
+        co_return step{};
     }
-    if (keeps_anew || changed_) {
-        look();
-        return;
-    }
+    // While a round is on, participants that leave write to the directory.
+    const change_watch without_directory;
+    const change_watch* const watch = round_is_on && !keeps_ ? &without_directory : changes;
+    std::vector<std::string> watched;
     if (round_is_on) {
-        if (!keeps_) {
-            watch_ = stirs();  // participants that leave write to the directory
-        }
-        heed(double_barrier_round::ready);
+        watched.push_back(path_of(double_barrier_round::ready));
     }
-    heed(at_->own);
+    watched.push_back(path_of(at_->own));
     if (!ahead.empty()) {
-        heed(ahead);
+        watched.push_back(path_of(ahead));
     }
-}
-
-/// Looks again when anything happens to this znode.
-void double_barrier_enter::heed(std::string_view name) {
-    core()->submit(
-        request::get(path_of(name)), watch_, here([this, path = path_of(name)](const reply& r) {
-            if (r.code == result_code::no_node) {
-                busy_ ? on_changed() : look_again();
-            } else if (!r.ok()) {
-                refused(r, path);
-            }
-        }));
+    std::vector<oneshot<reply>> asked;
+    for (const std::string& path : watched) {
+        asked.push_back(watch->send(*core(), request::get(path)));
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        auto& one = asked[i];
+        const reply r = co_await one;
+        if (r.code == result_code::no_node) {
+            co_return step{step::kind::look_soon};
+        }
+        if (!r.ok()) {
+            co_return refused(r, watched[i]);
+        }
+    }
+    const auto& changed = watch->fired();
+    co_await changed;
+    co_return step{};
 }
 
 /// Begins a round if all members still exist and nothing has happened since the look. The write
 /// gives the directory a version that no earlier round has seen. If more members are present than
 /// fit into one round, some wait for the next.
-void double_barrier_enter::open_round(const reply& directory, std::vector<std::string> members) {
-    busy_ = true;
-    const std::int32_t version = directory.stat.version;
-    members = double_barrier_round::those_that_fit(std::move(members), at_->own);
-    auto round = double_barrier_round::after(version, directory.data, std::move(members));
-    request opening = round.opening(at_->as, version);
-    core()->submit(std::move(opening), here([this, round = std::move(round)](const reply& r) {
-                       if (r.ok()) {
-                           pass(round);
-                       } else {
-                           look_unless_refused(r);  // the members have changed
-                       }
-                   }));
+task<double_barrier_enter::step> double_barrier_enter::open_round(view seen) {
+    const std::int32_t version = seen.directory.stat.version;
+    auto members = double_barrier_round::those_that_fit(std::move(seen.members), at_->own);
+    auto round = double_barrier_round::after(version, seen.directory.data, std::move(members));
+    auto sent = core()->send(round.opening(at_->as, version));
+    const reply r = co_await sent;
+    co_return r.ok() ? passed(std::move(round)) : seen_again(r);  // the members have changed
 }
 
-void double_barrier_enter::on_round(std::int32_t version,
-                                    const reply& ready,
-                                    std::vector<std::string> members) {
+task<double_barrier_enter::step> double_barrier_enter::join_round(view seen,
+                                                                  const change_watch* changes) {
     opens_ = true;
-    auto round = double_barrier_round::read(ready.data);
+    const std::int32_t version = seen.directory.stat.version;
+    auto round = double_barrier_round::read(seen.ready.data);
     if (!round) {
-        on_curators_round(version, ready.stat.czxid, std::move(members));
-    } else if (round->has(at_->own)) {
-        busy_ = true;
-        running_.start(is_counted_on(core(), at_, ready.stat.czxid),
-                       [this, version, round = *std::move(round)](const counted& c) {
-                           if (!c.known) {
-                               refused(c.answer, path_of(at_->own));
-                           } else if (c.yes) {
-                               pass(round);
-                           } else {
-                               start_anew(version);
-                           }
-                       });
-    } else if (round->left_of(members).empty()) {
+        auto joining = join_curators_round(std::move(seen), changes);
+        const step next = co_await joining;
+        co_return next;
+    }
+    if (round->has(at_->own)) {
+        auto counting = is_counted_on(core(), at_, seen.ready.stat.czxid);
+        const counted own = co_await counting;
+        if (!own.known) {
+            co_return refused(own.answer, path_of(at_->own));
+        }
+        if (own.yes) {
+            co_return passed(*std::move(round));
+        }
+        // A name that no other participant has counted, unless a round that counts on this one has
+        // begun.
+        auto sent = core()->send(removal_at(version, *at_));
+        const reply r = co_await sent;
+        co_return seen_again(r);
+    }
+    if (round->left_of(seen.members).empty()) {
         // All participants of that round were lost, or the last one to leave could not clear it
         // away.
-        busy_ = true;
-        core()->submit(request::multi({request::check(at_->as.directory, version),
-                                       request::check(path_of(at_->own)),  // still the same one
-                                       request::remove(path_of(double_barrier_round::ready))}),
-                       here([this](const reply& r) { look_unless_refused(r); }));
-    } else {
-        std::erase_if(members, [&round](const std::string& name) { return round->has(name); });
-        wait(members, true);
+        auto sent =
+            core()->send(request::multi({request::check(at_->as.directory, version),
+                                         request::check(path_of(at_->own)),  // still the same one
+                                         request::remove(path_of(double_barrier_round::ready))}));
+        const reply r = co_await sent;
+        co_return seen_again(r);
     }
-}
-
-/// Uses a name that no other participant has counted, unless a round that counts on this one has
-/// begun.
-void double_barrier_enter::start_anew(std::int32_t version) {
-    core()->submit(removal_at(version, *at_),
-                   here([this](const reply& r) { look_unless_refused(r); }));
+    std::erase_if(seen.members, [&round](const std::string& name) { return round->has(name); });
+    auto waiting = wait(std::move(seen.members), true, changes);
+    const step next = co_await waiting;
+    co_return next;
 }
 
 /// That round has no list of its participants.
-void double_barrier_enter::on_curators_round(std::int32_t version,
-                                             std::int64_t begun,
-                                             std::vector<std::string> members) {
-    busy_ = true;
-    core()->submit(request::get(path_of(at_->own)),
-                   here([this, version, begun, members = std::move(members)](const reply& own) {
-                       if (!own.ok()) {
-                           look_unless_refused(own);
-                       } else if (own.stat.czxid < begun || members.size() >= at_->wanted) {
-                           pass_curators_round(version, members);
-                       } else {
-                           wait({at_->own}, true);  // it is not known which others wait
-                       }
-                   }));
-}
-
-/// The participant that watches the children notifies the others, which learn of this round only
-/// from the directory's version. If that version has changed since the look, this round may be
-/// over.
-void double_barrier_enter::pass_curators_round(std::int32_t version,
-                                               const std::vector<std::string>& members) {
-    double_barrier_round round{members, std::nullopt};
-    if (!nearest_before(at_->own, members).empty()) {
-        pass(std::move(round));
-        return;
+task<double_barrier_enter::step> double_barrier_enter::join_curators_round(
+    view seen, const change_watch* changes) {
+    auto asked = core()->send(request::get(path_of(at_->own)));
+    const reply own = co_await asked;
+    if (!own.ok()) {
+        co_return seen_again(own);
     }
-    core()->submit(request::set(at_->as.directory, {}, version),
-                   here([this, round = std::move(round)](const reply& r) {
-                       if (r.ok() || r.code == result_code::no_auth) {
-                           pass(round);
-                       } else {
-                           look_unless_refused(r);
-                       }
-                   }));
+    if (own.stat.czxid >= seen.ready.stat.czxid && seen.members.size() < at_->wanted) {
+        // It is not known which others wait.
+        std::vector<std::string> alone{at_->own};
+        auto waiting = wait(std::move(alone), true, changes);
+        const step next = co_await waiting;
+        co_return next;
+    }
+    // The participant that watches the children notifies the others, which learn of this round only
+    // from the directory's version. If that version has changed since the look, this round may be
+    // over.
+    if (nearest_before(at_->own, seen.members).empty()) {
+        auto sent = core()->send(request::set(at_->as.directory, {}, seen.directory.stat.version));
+        const reply r = co_await sent;
+        if (!r.ok() && r.code != result_code::no_auth) {
+            co_return seen_again(r);
+        }
+    }
+    double_barrier_round round{std::move(seen.members), std::nullopt};
+    co_return passed(std::move(round));
 }
 
-void double_barrier_enter::look_unless_refused(const reply& r) {
+/// What was seen is no longer so, or not so yet.
+double_barrier_enter::step double_barrier_enter::seen_again(const reply& r) {
     if (proves_quorum(r.code) || r.ok()) {
-        look_again();
-    } else {
-        refused(r, at_->as.directory);
+        return {step::kind::look_soon};
     }
+    return refused(r, at_->as.directory);
 }
 
-void double_barrier_enter::pass(double_barrier_round round) {
+double_barrier_enter::step double_barrier_enter::passed(double_barrier_round round) {
     at_->round = std::move(round);
     at_->session = core()->session_id();
     if (at_->abandoned) {
         core()->deletes().add(path_of(at_->own), nullptr);
         at_->forget_own(core());
     }
-    end({{}, true});
+    return {step::kind::ended, ended({{}, true})};
 }
 
 // ---- giving up ----
 
 void double_barrier_enter::give_up() {
     leaving_ = true;
-    next_step();
-    watch_.reset();
+    drop_attempt();
     if (!sent_) {
-        end({});
+        finish(ended({}));
         return;
     }
-    farewell_.start(farewell_limit, [this] {
+    withdrawal_limit_.start(longest_withdrawal, [this] {
         core()->deletes().add(path_of(at_->own), nullptr);
-        end({});
+        finish(ended({}));
     });
-    running_.start(withdraw_from_barrier(core(), at_),
-                   [this](withdrawn w) { on_withdrawn(std::move(w)); });
+    begin();
 }
 
-void double_barrier_enter::on_withdrawn(withdrawn w) {
-    switch (w.what) {
-        case withdrawn::kind::left:
-            sent_ = false;
-            end({});
-            break;
-        case withdrawn::kind::passed:
-            pass(std::move(w.round));
-            break;
-        case withdrawn::kind::refused:
-            core()->deletes().add(path_of(at_->own), nullptr);
-            end({std::move(w.why), false});
-            break;
+task<double_barrier_enter::attempted> double_barrier_enter::withdraw() {
+    while (true) {
+        auto withdrawing = withdraw_from_barrier(core(), at_);
+        withdrawn w = co_await withdrawing;
+        switch (w.what) {
+            case withdrawn::kind::left:
+                sent_ = false;
+                co_return ended({});
+            case withdrawn::kind::passed:
+                co_return passed(std::move(w.round)).with;
+            case withdrawn::kind::refused:
+                core()->deletes().add(path_of(at_->own), nullptr);
+                co_return ended({std::move(w.why), false});
+            case withdrawn::kind::unclear:
+                co_return std::nullopt;
+            case withdrawn::kind::changed:
+                break;
+        }
+        auto pause = short_pause();
+        co_await pause;
     }
 }
 
-/// If the refusal is a lasting one, ends the call with it and returns true. Otherwise begins again.
-bool double_barrier_enter::refused(const reply& r, const std::string& path) {
-    if (outcome_unknown(r.code)) {
-        begin_again();
-        return false;
-    }
+/// If the refusal is a lasting one, the call ends with it. Otherwise it begins again.
+double_barrier_enter::step double_barrier_enter::refused(const reply& r, const std::string& path) {
     if (may_change(r)) {
-        retry_later();
-        return false;
+        return {step::kind::ended};
     }
     if (sent_) {
         core()->deletes().add(path_of(at_->own), nullptr);
     }
-    end({failure_of(r.code, path), false});
-    return true;
+    return {step::kind::ended, ended({failure_of(r.code, path), false})};
 }
 
-void double_barrier_enter::end(result r) {
+retrying_operation::result double_barrier_enter::ended(result r) {
     using enum double_barrier_state::state;
-    farewell_.cancel();
-    running_.drop();
-    watch_.reset();
+    withdrawal_limit_.cancel();
     at_->now = r.reached ? inside : outside;
     if (!r.reached) {
         at_->in_doubt = at_->in_doubt || (sent_ && !placed_);
         at_->forget_own(core());
     }
-    finish(std::move(r));
+    return r;
 }
 
 }  // namespace latchkey

@@ -1,38 +1,44 @@
 #include "barrier/double_barrier_leave.hpp"
 
 #include "text/path.hpp"
+#include "znode/until_deleted.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace latchkey {
 
-void double_barrier_leave::session_connected() {
-    next_step();
-    watch_.reset();
-    if (gone_) {
-        look();
-    } else if (at_->generation != core()->generation()) {
-        session_ended(loss::session_expired);
-    } else {
-        remove_own();
+task<double_barrier_leave::attempted> double_barrier_leave::attempt() {
+    if (!gone_) {
+        auto removal = remove_own();
+        attempted failed = co_await removal;
+        if (!gone_) {
+            co_return failed;
+        }
+    }
+    auto waiting = wait_for_others();
+    attempted a = co_await waiting;
+    co_return a;
+}
+
+void double_barrier_leave::session_ended(loss) {
+    if (!gone_) {
+        finish(session_over());
     }
 }
 
 /// A participant that left in the last moment of its session cannot tell that from a loss, and the
 /// others may see a loss.
-void double_barrier_leave::session_ended(loss) {
-    if (!gone_ && !finished()) {
-        end({{errc::session_lost,
-              '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
-             false});
-    }
+retrying_operation::result double_barrier_leave::session_over() {
+    return ended({{errc::session_lost,
+                   '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
+                  false});
 }
 
 void double_barrier_leave::client_closed(const failure& why) {
     give_up();
     if (!finished()) {
-        end({why, false});
+        finish(ended({why, false}));
     }
 }
 
@@ -41,98 +47,94 @@ void double_barrier_leave::give_up() {
         core()->deletes().add(join_path(at_->as.directory, at_->own), nullptr);
     }
     if (!core()->closed_why()) {
-        end({});
+        finish(ended({}));
     }
 }
 
 /// The directory's version counts the participants that leave: see double_barrier_round.
-void double_barrier_leave::remove_own() {
-    core()->submit(request::multi({request::remove(join_path(at_->as.directory, at_->own)),
-                                   request::set(at_->as.directory, at_->round.note())}),
-                   here([this](const reply& r) { on_removed(r); }));
-}
-
-void double_barrier_leave::on_removed(const reply& r) {
-    const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
-    if (r.ok() || (missing && in_doubt_)) {
-        gone_ = true;
-        look();
-    } else if (missing) {
-        end({{errc::participant_lost,
-              '"' + escaped(at_->as.directory) + '/' + at_->own +
-                  "\": another client deleted this participant's znode"},
-             false});
-    } else if (outcome_unknown(r.code)) {
-        in_doubt_ = true;
-        begin_again();
-    } else if (r.code == result_code::throttled) {
-        retry_later();
-    } else {
-        core()->deletes().add(join_path(at_->as.directory, at_->own), nullptr);
-        end({failure_of(r.code, at_->as.directory), false});
+task<double_barrier_leave::attempted> double_barrier_leave::remove_own() {
+    if (at_->generation != core()->generation()) {
+        co_return session_over();
     }
+    const std::string own = join_path(at_->as.directory, at_->own);
+    auto sent = core()->send(
+        request::multi({request::remove(own), request::set(at_->as.directory, at_->round.note())}));
+    const reply r = co_await sent;
+    const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
+    gone_ = r.ok() || (missing && in_doubt_);
+    if (gone_) {
+        co_return std::nullopt;
+    }
+    if (missing) {
+        co_return ended(
+            {{errc::participant_lost,
+              '"' + escaped(own) + "\": another client deleted this participant's znode"},
+             false});
+    }
+    in_doubt_ = in_doubt_ || outcome_unknown(r.code);
+    if (outcome_unknown(r.code) || r.code == result_code::throttled) {
+        co_return std::nullopt;
+    }
+    core()->deletes().add(own, nullptr);
+    co_return ended({failure_of(r.code, at_->as.directory), false});
 }
 
 /// `ready` is cleared away with the version before the list: a round that has begun since then has
 /// changed it. The version after the list counts all that have left.
-void double_barrier_leave::look() {
-    struct answers {
-        reply before;
-        reply list;
-    };
-
-    const auto a = std::make_shared<answers>();
+task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
     const std::string& directory = at_->as.directory;
-    core()->submit(request::get(directory), here([a](reply r) { a->before = std::move(r); }));
-    core()->submit(request::children(directory), here([a](reply r) { a->list = std::move(r); }));
-    core()->submit(request::get(directory), here([this, a](const reply& after) {
-                       for (const reply* r :
-                            std::initializer_list<const reply*>{&a->before, &a->list, &after}) {
-                           if (!r->ok()) {
-                               refused(r->code);
-                               return;
-                           }
-                       }
-                       if (after.stat.czxid == at_->directory) {
-                           judge(a->before, a->list.names, after);
-                       } else {
-                           refused(result_code::no_node);
-                       }
-                   }));
-}
-
-void double_barrier_leave::judge(const reply& before,
-                                 const std::vector<std::string>& names,
-                                 const reply& after) {
-    const auto left = at_->round.left_of(names);
-    if (!left.empty()) {
+    while (true) {
+        auto before_asked = core()->send(request::get(directory));
+        auto list_asked = core()->send(request::children(directory));
+        auto after_asked = core()->send(request::get(directory));
+        const reply before = co_await before_asked;
+        const reply list = co_await list_asked;
+        const reply after = co_await after_asked;
+        for (const reply* const r : {&before, &list, &after}) {
+            if (!r->ok()) {
+                co_return refused(r->code);
+            }
+        }
+        if (after.stat.czxid != at_->directory) {
+            co_return refused(result_code::no_node);
+        }
+        const auto left = at_->round.left_of(list.names);
+        if (left.empty()) {
+            co_return judged(before, list.names, after);
+        }
         if (only_looks()) {
-            end({});
-            return;
+            co_return ended({});
         }
         // Watch any of them, but not the same one in every participant: its deletion would wake all
         // of them each time.
-        znode_watch::observer& self = *this;
-        watch_ = std::make_shared<znode_watch>(
-            core(),
-            join_path(at_->as.directory, left[core()->loop().random() % left.size()]),
-            self);
-        watch_->arm();
-        return;
+        auto waiting = until_deleted(
+            core(), join_path(directory, left[core()->loop().random() % left.size()]));
+        const deletion end = co_await waiting;
+        if (end.seen != result_code::no_node) {
+            co_return refused(end.seen);
+        }
+        if (!end.by_event) {
+            auto pause = short_pause();
+            co_await pause;
+        }
     }
+}
+
+retrying_operation::result double_barrier_leave::judged(const reply& before,
+                                                        const std::vector<std::string>& names,
+                                                        const reply& after) {
     // A `ready` of a later round does not concern this participant.
     if (at_->round.is_the_last(before.data) &&
         std::find(names.begin(), names.end(), double_barrier_round::ready) != names.end()) {
         clear_away(before.stat.version);
     }
     if (at_->round.all_have_left(after.stat.version, after.data)) {
-        end({{}, true});
-    } else {
-        end({{errc::participant_lost,
-              '"' + escaped(at_->as.directory) +
-                  "\": the session of a participant ended inside the barrier"},
-             false});
+        return ended({{}, true});
     }
+    return ended({{errc::participant_lost,
+                   '"' + escaped(at_->as.directory) +
+                       "\": the session of a participant ended inside the barrier"},
+                  false});
 }
 
 /// No call waits for the answer: the next participant to arrive looks for itself.
@@ -143,41 +145,20 @@ void double_barrier_leave::clear_away(std::int32_t version) const {
                    [](const reply&) {});
 }
 
-void double_barrier_leave::on_znode_deleted() {
-    if (finished()) {
-        return;
+retrying_operation::attempted double_barrier_leave::refused(result_code code) {
+    if (outcome_unknown(code) || code == result_code::throttled) {
+        return std::nullopt;
     }
-    if (watch_->saw_deletion()) {
-        next_step();
-        look();
-    } else {
-        again_soon([this] { look(); });
+    if (code == result_code::no_node) {
+        return ended({{}, true});  // another client has removed the barrier: nothing is left
     }
+    return ended({failure_of(code, at_->as.directory), false});
 }
 
-void double_barrier_leave::on_watch_refused(result_code code) {
-    if (!finished()) {
-        refused(code);
-    }
-}
-
-void double_barrier_leave::refused(result_code code) {
-    if (outcome_unknown(code)) {
-        begin_again();
-    } else if (code == result_code::no_node) {
-        end({{}, true});  // another client has removed the barrier: there is nothing to leave
-    } else if (code == result_code::throttled) {
-        retry_later();
-    } else {
-        end({failure_of(code, at_->as.directory), false});
-    }
-}
-
-void double_barrier_leave::end(result r) {
-    watch_.reset();
+retrying_operation::result double_barrier_leave::ended(result r) {
     at_->forget_own(core());
     at_->now = double_barrier_state::state::outside;
-    finish(std::move(r));
+    return r;
 }
 
 }  // namespace latchkey

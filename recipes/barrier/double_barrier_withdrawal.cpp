@@ -1,6 +1,5 @@
 #include "barrier/double_barrier_withdrawal.hpp"
 
-#include "loop/paced_retry.hpp"
 #include "text/path.hpp"
 
 #include <optional>
@@ -11,6 +10,13 @@ namespace {
 
 bool is_answer(const reply& r) {
     return r.ok() || r.code == result_code::no_node;
+}
+
+withdrawn not_withdrawn(const reply& r, const std::string& path) {
+    if (may_change(r)) {
+        return {withdrawn::kind::unclear};
+    }
+    return {withdrawn::kind::refused, {}, failure_of(r.code, path)};
 }
 
 }  // namespace
@@ -43,57 +49,40 @@ task<withdrawn> withdraw_from_barrier(std::shared_ptr<client_core> core,
                                       std::shared_ptr<double_barrier_state> at) {
     using enum withdrawn::kind;
     const std::string path = at->as.directory;
-    paced_retry again(core->loop());
-    while (true) {
-        auto connected = core->connection_made();
-        co_await connected;
-        auto directory_asked = core->send(request::get(path));
-        auto ready_asked = core->send(request::get(join_path(path, double_barrier_round::ready)));
-        const reply directory = co_await directory_asked;
-        const reply ready = co_await ready_asked;
-        if (directory.code == result_code::no_node) {
-            co_return withdrawn{left};
+    auto directory_asked = core->send(request::get(path));
+    auto ready_asked = core->send(request::get(join_path(path, double_barrier_round::ready)));
+    const reply directory = co_await directory_asked;
+    const reply ready = co_await ready_asked;
+    if (directory.code == result_code::no_node) {
+        co_return withdrawn{left};
+    }
+    if (!directory.ok()) {
+        co_return not_withdrawn(directory, path);
+    }
+    if (!is_answer(ready)) {
+        co_return not_withdrawn(ready, path);
+    }
+    at->directory = directory.stat.czxid;
+    auto round = ready.ok() ? double_barrier_round::read(ready.data) : std::nullopt;
+    if (round && round->has(at->own)) {
+        auto counting = is_counted_on(core, at, ready.stat.czxid);
+        const counted own = co_await counting;
+        if (!own.known) {
+            co_return not_withdrawn(own.answer, path);
         }
-        std::optional<reply> unclear;
-        if (!directory.ok() || !is_answer(ready)) {
-            unclear = directory.ok() ? ready : directory;
-        } else {
-            at->directory = directory.stat.czxid;
-        }
-        auto round = unclear || !ready.ok() ? std::nullopt : double_barrier_round::read(ready.data);
-        if (round && round->has(at->own)) {
-            auto counting = is_counted_on(core, at, ready.stat.czxid);
-            const counted own = co_await counting;
-            if (own.known && own.yes) {
-                co_return withdrawn{passed, *std::move(round)};
-            }
-            if (!own.known) {
-                unclear = own.answer;
-            }
-        }
-        if (!unclear) {
-            auto removed = core->send(removal_at(directory.stat.version, *at));
-            const reply r = co_await removed;
-            const bool gone =
-                r.ok() || (r.results.size() == 2 && r.results[1].code == result_code::no_node);
-            if (gone) {
-                co_return withdrawn{left};
-            }
-            if (r.code == result_code::bad_version) {
-                auto pause = again.short_pause();
-                co_await pause;
-                continue;
-            }
-            unclear = r;
-        }
-        if (!may_change(*unclear)) {
-            co_return withdrawn{refused, {}, failure_of(unclear->code, path)};
-        }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
+        if (own.yes) {
+            co_return withdrawn{passed, *std::move(round)};
         }
     }
+    auto removed = core->send(removal_at(directory.stat.version, *at));
+    const reply r = co_await removed;
+    if (r.ok() || (r.results.size() == 2 && r.results[1].code == result_code::no_node)) {
+        co_return withdrawn{left};
+    }
+    if (r.code == result_code::bad_version) {
+        co_return withdrawn{changed};
+    }
+    co_return not_withdrawn(r, path);
 }
 
 }  // namespace latchkey

@@ -24,22 +24,23 @@ struct counted {
                                           std::shared_ptr<const double_barrier_state> at,
                                           std::int64_t begun);
 
-/// How a participant gave up entering a double barrier.
+/// What came of one attempt to give up entering a double barrier.
 struct withdrawn {
     enum class kind : std::uint8_t {
-        left,    ///< its znode is gone, and no round counts on it
-        passed,  ///< too late: `round` had begun, and counts on it
+        left,     ///< its znode is gone, and no round counts on it
+        passed,   ///< too late: `round` had begun, and counts on it
+        changed,  ///< the directory has changed meanwhile: another attempt may well succeed
+        unclear,  ///< the servers did not answer, or may answer differently later
         refused
     };
 
-    kind what = kind::refused;
+    kind what = kind::unclear;
     double_barrier_round round = {};
     failure why = {};
 };
 
 /// Deletes the participant's own znode, unless a round that counts on it has begun: such a round
-/// would have changed the directory's version. Repeated, with pauses, until servers have answered,
-/// also on the next connection. On the loop only, for one session.
+/// would have changed the directory's version. Two round trips. On the loop only.
 [[nodiscard]] task<withdrawn> withdraw_from_barrier(std::shared_ptr<client_core> core,
                                                     std::shared_ptr<double_barrier_state> at);
 

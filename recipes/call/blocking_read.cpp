@@ -2,7 +2,8 @@
 
 #include "call/retrying_operation.hpp"
 
-#include <algorithm>
+#include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,42 +24,31 @@ public:
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
 private:
-    void session_connected() override {
-        next_step();
-        replies_.assign(questions_.size(), {});
-        sent_ = 0;
-        unanswered_ = questions_.size();
-        while (sent_ < std::min(most_in_flight, questions_.size())) {
-            send_next();
+    task<attempted> attempt() override {
+        replies_.clear();
+        std::deque<oneshot<reply>> asked;
+        while (replies_.size() < questions_.size()) {
+            while (asked.size() < most_in_flight &&
+                   replies_.size() + asked.size() < questions_.size()) {
+                asked.push_back(core()->send(questions_[replies_.size() + asked.size()]));
+            }
+            auto& first = asked.front();
+            reply r = co_await first;
+            if (outcome_unknown(r.code)) {
+                co_return std::nullopt;
+            }
+            if (r.data.size() > most_data_) {
+                r.data = r.data.substr(0, most_data_);
+            }
+            replies_.push_back(std::move(r));
+            asked.pop_front();
         }
-    }
-
-    void send_next() {
-        const std::size_t i = sent_++;
-        core()->submit(questions_[i], here([this, i](reply r) { on_answer(i, std::move(r)); }));
-    }
-
-    void on_answer(std::size_t i, reply r) {
-        if (outcome_unknown(r.code)) {
-            begin_again();
-            return;
-        }
-        if (r.data.size() > most_data_) {
-            r.data = r.data.substr(0, most_data_);
-        }
-        replies_[i] = std::move(r);
-        if (--unanswered_ == 0) {
-            finish({{}, true});
-        } else if (sent_ < questions_.size()) {
-            send_next();
-        }
+        co_return result{{}, true};
     }
 
     const std::vector<request> questions_;
     const std::size_t most_data_;
     std::vector<reply> replies_;
-    std::size_t sent_ = 0;
-    std::size_t unanswered_ = 0;
 };
 
 }  // namespace

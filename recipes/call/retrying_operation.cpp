@@ -58,7 +58,7 @@ void retrying_operation::out_of_time() {
 
 void retrying_operation::finish(result r) {
     const auto self = shared_from_this();
-    next_step();
+    drop_attempt();
     limit_.cancel();
     on_stop_.reset();
     core_->detach(this);
@@ -72,30 +72,26 @@ void retrying_operation::finish(result r) {
     }
 }
 
-void retrying_operation::retry_later() {
-    next_step();
-    retry_.later([this] {
-        if (core_->connected()) {
-            const auto self = shared_from_this();
-            session_connected();
-        }
-    });
+task<retrying_operation::attempted> retrying_operation::attempt() {
+    co_await until_dropped;
+    co_return std::nullopt;
 }
 
-void retrying_operation::again_soon(std::function<void()> step) {
-    next_step();
-    retry_.soon([this, step = std::move(step)] {
-        if (core_->connected()) {
-            const auto self = shared_from_this();
-            step();
+void retrying_operation::session_connected() {
+    drop_attempt();
+    running_.start(attempt(), [this](attempted a) {
+        if (a) {
+            finish(*std::move(a));
+        } else if (core_->connected()) {
+            // This was a server's answer, so no new connection need follow soon.
+            retry_.later([this] {
+                if (core_->connected()) {
+                    const auto self = shared_from_this();
+                    session_connected();
+                }
+            });
         }
     });
-}
-
-void retrying_operation::begin_again() {
-    if (core_->connected()) {
-        retry_later();  // this was a server's answer, so no new connection need follow soon
-    }
 }
 
 bool wait_for(const std::shared_ptr<retrying_operation>& e,

@@ -3,9 +3,9 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,8 +18,9 @@ namespace latchkey {
 /// One call that sends requests until it has reached its aim, with a time limit and a stop token.
 /// Used on the loop only, unless noted. The core keeps it alive until it has a result.
 ///
-/// Its work begins with session_connected(): at the start if there is a connection, and again with
-/// each later connection. Answers to requests of an earlier connection are dropped then.
+/// Its work is attempt(): begun at the start if there is a connection, and begun again with each
+/// later connection. An attempt is dropped where it waits when another one begins, and with the
+/// result.
 class retrying_operation : public session_listener,
                            public std::enable_shared_from_this<retrying_operation> {
 public:
@@ -46,12 +47,21 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 protected:
+    /// How an attempt ended. Nothing: another one follows after a pause, or with the next
+    /// connection.
+    using attempted = std::optional<result>;
+
+    /// Not for a call that only waits for another object.
+    virtual task<attempted> attempt();
+
     /// What it does first.
     virtual void begin() {
         if (core_->connected()) {
             session_connected();
         }
     }
+
+    void session_connected() override;
 
     /// The time is over, or stop was requested. Called once, before the result.
     virtual void give_up() { finish({}); }
@@ -61,35 +71,40 @@ protected:
 
     [[nodiscard]] bool finished() const noexcept { return !done_; }
 
+    /// Not from inside of an attempt.
     void finish(result r);
 
-    /// Begins again after a pause, as with a new connection.
-    void retry_later();
-
-    /// After an answer that leaves the outcome open: begins again after a pause, or with the next
-    /// connection.
-    void begin_again();
-
-    /// Repeats a step, the first few times at once. With the next connection the call begins again
-    /// instead.
-    void again_soon(std::function<void()> step);
-
-    /// Drops answers to earlier requests, and cancels a repetition that was planned.
-    void next_step() noexcept {
-        ++step_;
+    /// Ends the attempt that is under way, if there is one. Not from inside of it.
+    void drop_attempt() noexcept {
+        running_.drop();
         retry_.cancel();
     }
 
+    /// For an attempt: before it repeats a step that failed because something has changed
+    /// meanwhile. The first few times there is no pause.
+    [[nodiscard]] auto short_pause() { return retry_.short_pause(); }
+
+    void client_closed(const failure& why) override { finish({why, false}); }
+
+    // REMOVE
+    void retry_later() {
+        next_step();
+        retry_.later([this] { if (core_->connected()) { const auto self = shared_from_this(); session_connected(); } });
+    }
+    void begin_again() { if (core_->connected()) { retry_later(); } }
+    void again_soon(std::function<void()> step) {
+        next_step();
+        retry_.soon([this, step = std::move(step)] { if (core_->connected()) { const auto self = shared_from_this(); step(); } });
+    }
+    void next_step() noexcept { ++step_; retry_.cancel(); }
     template <class F>
     session::completion here(F f) {
         return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) mutable {
-            if (step == self->step_ && !self->finished()) {
-                f(std::move(r));
-            }
+            if (step == self->step_ && !self->finished()) { f(std::move(r)); }
         };
     }
-
-    void client_closed(const failure& why) override { finish({why, false}); }
+    std::uint64_t step_ = 0;
+    // END
 
 private:
     void out_of_time();
@@ -100,9 +115,9 @@ private:
     bool only_looks_ = false;
     bool unreachable_ = false;
     bool giving_up_ = false;
-    std::uint64_t step_ = 0;
     timer limit_;
     paced_retry retry_;
+    running_task running_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -21,10 +21,7 @@ public:
         : retrying_operation(core), presence_(std::move(p)) {}
 
 private:
-    void session_connected() override {
-        if (std::exchange(begun_, true)) {
-            return;
-        }
+    void begin() override {
         presence_->start([weak = weak_from_this()](failure why, bool entered) {
             const auto self = std::static_pointer_cast<joining>(weak.lock());
             if (self && !self->finished()) {
@@ -39,7 +36,6 @@ private:
     }
 
     const std::shared_ptr<persistent_node> presence_;
-    bool begun_ = false;
 };
 
 }  // namespace

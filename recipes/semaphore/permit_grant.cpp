@@ -37,89 +37,144 @@ permit_grant::permit_grant(std::shared_ptr<client_core> core,
       retry_(core_->loop()) {}
 
 void permit_grant::look_ahead() {
-    look(false);
+    ahead_.reset();
+    running_.start(look(nullptr), [this](seen s) {
+        if (failure why = refusal(s)) {
+            owner_->on_refused(std::move(why));
+        } else if (place_.empty()) {
+            ahead_ = std::move(s);
+        } else {
+            start(std::move(s));
+        }
+    });
 }
 
 void permit_grant::begin(place p) {
     place_ = std::move(p.path);
     wait_ = p.wait;
     if (!p.first_since) {
-        look(false);
-    } else if (looked()) {
-        on_looked();
+        start(std::nullopt);
+    } else if (ahead_) {
+        start(std::move(ahead_));
     }
 }
 
 void permit_grant::session_connected() {
     if (!taking_ && !place_.empty()) {
-        look(watcher_ != nullptr);
+        start(std::nullopt);
     }
 }
 
-void permit_grant::look(bool watch) {
-    const std::uint64_t step = ++step_;
-    limit_.reset();
-    taken_.reset();
-    watcher_.reset();
+void permit_grant::start(std::optional<seen> ahead) {
     retry_.cancel();
-    if (!core_->connected()) {
-        return;
+    running_.start(wait_and_take(std::move(ahead)), [this](end e) { on_end(std::move(e)); });
+}
+
+void permit_grant::on_end(end e) {
+    switch (e.what) {
+        case end::kind::admitted:
+            owner_->on_admitted({.paths = permits_, .found = e.found});
+            break;
+        case end::kind::full:
+            owner_->on_full();
+            break;
+        case end::kind::gone:
+            owner_->on_gone();
+            break;
+        case end::kind::refused:
+            owner_->on_refused(std::move(e.why));
+            break;
     }
-    if (watch) {
-        watcher_ = std::make_shared<session::watcher>([weak = weak_from_this(), step](watch_event) {
-            if (const auto self = weak.lock(); self && self->step_ == step) {
-                self->look(true);
-            }
-        });
-    }
-    const auto into = [&](std::optional<reply> permit_grant::*answer) {
-        return [weak = weak_from_this(), step, answer](reply r) {
-            const auto self = weak.lock();
-            if (self && self->step_ == step) {
-                self.get()->*answer = std::move(r);
-                if (self->looked()) {
-                    self->on_looked();
-                }
-            }
-        };
-    };
-    const auto send = [&](request r, std::optional<reply> permit_grant::*answer) {
-        if (watcher_) {
-            core_->submit(std::move(r), watcher_, into(answer));
+}
+
+task<permit_grant::end> permit_grant::wait_and_take(std::optional<seen> ahead) {
+    while (true) {
+        const change_watch changes;
+        seen s;
+        if (ahead) {
+            s = *std::exchange(ahead, std::nullopt);
         } else {
-            core_->submit(std::move(r), into(answer));
+            if (!core_->connected()) {
+                co_await until_dropped;  // session_connected() begins again
+            }
+            auto looking = look(watching_ ? &changes : nullptr);
+            s = co_await looking;
         }
-    };
-    if (!terms_.leases) {
-        send(request::get(terms_.semaphore), &permit_grant::limit_);
+        if (changes.has_fired()) {
+            continue;
+        }
+        if (failure why = refusal(s)) {
+            co_return end{end::kind::refused, false, std::move(why)};
+        }
+        if (limit(s)) {
+            terms_.limit_was_right->store(true);
+        }
+        if (s.limit && s.limit->code == result_code::no_node) {
+            co_return end{end::kind::gone};  // the semaphore was removed, and our place with it
+        }
+        if (!limit(s) || (!s.taken.ok() && s.taken.code != result_code::no_node)) {
+            watching_ = false;
+            auto pause = retry_.pause();
+            co_await pause;
+        } else if (taken(s) + terms_.count <= *limit(s)) {
+            watching_ = false;
+            auto taking = take(std::move(s));
+            std::optional<end> e = co_await taking;
+            if (e) {
+                co_return *std::move(e);
+            }
+            auto pause = retry_.short_pause();
+            co_await pause;
+        } else if (!wait_) {
+            co_return end{end::kind::full};
+        } else if (!watching_) {
+            owner_->on_waiting();
+            watching_ = true;
+        } else {
+            const auto& changed = changes.fired();
+            co_await changed;
+        }
     }
-    send(request::children(terms_.directory), &permit_grant::taken_);
 }
 
-bool permit_grant::looked() const noexcept {
-    return taken_ && (limit_ || terms_.leases);
+task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
+    const auto send = [&](request r) {
+        return changes != nullptr ? changes->send(*core_, std::move(r)) : core_->send(std::move(r));
+    };
+    seen s;
+    std::optional<oneshot<reply>> limit_asked;
+    if (!terms_.leases) {
+        limit_asked.emplace(send(request::get(terms_.semaphore)));
+    }
+    auto taken_asked = send(request::children(terms_.directory));
+    if (limit_asked) {
+        auto& asked = *limit_asked;
+        s.limit = co_await asked;
+    }
+    s.taken = co_await taken_asked;
+    co_return s;
 }
 
-std::optional<std::uint32_t> permit_grant::limit() const {
-    return terms_.leases ? terms_.limit : read_limit(limit_->data);
+std::optional<std::uint32_t> permit_grant::limit(const seen& s) const {
+    return terms_.leases ? terms_.limit : read_limit(s.limit->data);
 }
 
-std::uint64_t permit_grant::taken() const noexcept {
-    return terms_.leases ? taken_->names.size() : permits_taken(taken_->names);
+std::uint64_t permit_grant::taken(const seen& s) const noexcept {
+    return terms_.leases ? s.taken.names.size() : permits_taken(s.taken.names);
 }
 
 /// What was seen and will not change by waiting.
-failure permit_grant::refusal() const {
+failure permit_grant::refusal(const seen& s) const {
     const std::string name = '"' + escaped(terms_.semaphore) + '"';
-    const auto is = [this](result_code code) { return limit_ && limit_->code == code; };
-    if (is(result_code::no_auth) || taken_->code == result_code::no_auth) {
+    const auto is = [&s](result_code code) { return s.limit && s.limit->code == code; };
+    if (is(result_code::no_auth) || s.taken.code == result_code::no_auth) {
         return failure_of(result_code::no_auth, terms_.semaphore);
     }
     if (is(result_code::no_node) && !terms_.limit) {
         return {errc::no_such_znode,
                 "there is no semaphore " + name + "; give a limit to create it"};
     }
-    const auto known = limit();
+    const auto known = limit(s);
     if (is(result_code::ok) && !known) {
         return {errc::malformed_participant, name + " is not a semaphore: its data is no limit"};
     }
@@ -136,54 +191,14 @@ failure permit_grant::refusal() const {
     return {};
 }
 
-void permit_grant::on_looked() {
-    const auto keep = shared_from_this();
-    if (failure why = refusal()) {
-        owner_->on_refused(std::move(why));
-        return;
-    }
-    if (limit()) {
-        terms_.limit_was_right->store(true);
-    }
-    if (!place_.empty()) {
-        decide();
-    }
-}
-
-void permit_grant::decide() {
-    if (limit_ && limit_->code == result_code::no_node) {
-        owner_->on_gone();  // the semaphore was removed, and our place with it
-        return;
-    }
-    if (!limit() || (!taken_->ok() && taken_->code != result_code::no_node)) {
-        if (core_->connected()) {
-            retry_.later([this] { look(false); });
-        }
-        return;
-    }
-    if (taken() + terms_.count <= *limit()) {
-        take();
-    } else if (!wait_) {
-        owner_->on_full();
-    } else if (!watcher_) {
-        owner_->on_waiting();
-        look(true);
-    }
-}
-
-void permit_grant::take() {
-    watcher_.reset();
-    ++step_;
-    directory_refused_ = result_code::ok;
-    if (!taken_->ok()) {
-        // Nobody has had a permit for long, and the servers have removed the empty container.
-        core_->submit(request::create(terms_.directory, {}, create_mode::container, as_->access),
-                      [weak = weak_from_this(), step = step_](const reply& r) {
-                          const auto self = weak.lock();
-                          if (self && self->step_ == step && refused_for_good(r.code)) {
-                              self->directory_refused_ = r.code;
-                          }
-                      });
+/// Nothing if the permits have to be looked at again.
+task<std::optional<permit_grant::end>> permit_grant::take(seen s) {
+    using enum swapped::kind;
+    std::optional<oneshot<reply>> creation;
+    if (!s.taken.ok()) {
+        // There were no permits for long, and the servers have removed the empty container.
+        creation.emplace(core_->send(
+            request::create(terms_.directory, {}, create_mode::container, as_->access)));
     }
     std::vector<request> to;
     for (const std::string& path : permits_) {
@@ -192,38 +207,33 @@ void permit_grant::take() {
     }
     std::vector<request> guards;
     if (!terms_.leases) {
-        guards.push_back(request::check(terms_.semaphore, limit_->stat.version));
+        guards.push_back(request::check(terms_.semaphore, s.limit->stat.version));
     }
     taking_ = true;
-    swap_.start(swap_znodes(core_, std::move(to), std::move(guards), place_),
-                [this](swapped s) { on_taken(std::move(s)); });
-}
-
-void permit_grant::on_taken(swapped s) {
-    using enum swapped::kind;
-    const auto keep = shared_from_this();
+    auto swapping = swap_znodes(core_, std::move(to), std::move(guards), place_);
+    swapped done_now = co_await swapping;
     taking_ = false;
-    switch (s.what) {
-        case done:
-            owner_->on_admitted({.paths = permits_, .found = s.in_doubt});
-            break;
-        case guard_failed:  // resized meanwhile, or the directory is not there
-            if (directory_refused_ != result_code::ok) {
-                owner_->on_refused(failure_of(directory_refused_, terms_.directory));
-            } else {
-                retry_.soon([this] { look(false); });
-            }
-            break;
-        case gone:
-            owner_->on_gone();
-            break;
-        case refused:
-            if (s.in_doubt) {
-                core_->deletes().add(permits_, nullptr);  // what was left of them
-            }
-            owner_->on_refused(std::move(s.why));
-            break;
+    if (done_now.what == done) {
+        co_return end{end::kind::admitted, done_now.in_doubt};
     }
+    if (done_now.what == gone) {
+        co_return end{end::kind::gone};
+    }
+    if (done_now.what == refused) {
+        if (done_now.in_doubt) {
+            core_->deletes().add(permits_, nullptr);  // what was left of them
+        }
+        co_return end{end::kind::refused, false, std::move(done_now.why)};
+    }
+    // Resized meanwhile, or the directory does not exist.
+    if (creation) {
+        auto& asked = *creation;
+        const reply made = co_await asked;
+        if (refused_for_good(made.code)) {
+            co_return end{end::kind::refused, false, failure_of(made.code, terms_.directory)};
+        }
+    }
+    co_return std::nullopt;
 }
 
 }  // namespace latchkey

@@ -5,10 +5,10 @@
 #include "loop/paced_retry.hpp"
 #include "queue/grant_step.hpp"
 #include "semaphore/permit_terms.hpp"
+#include "znode/change_watch.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ namespace latchkey {
 ///
 /// Only heads take permits, and in the same transaction leave the queue. So the view of a new head
 /// holds all that were taken before: one that is out of date can only count too many.
-class permit_grant final : public grant_step, public std::enable_shared_from_this<permit_grant> {
+class permit_grant final : public grant_step {
 public:
     /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,
@@ -44,15 +44,27 @@ public:
     }
 
 private:
-    void look(bool watch);
-    [[nodiscard]] bool looked() const noexcept;
-    [[nodiscard]] std::optional<std::uint32_t> limit() const;
-    [[nodiscard]] std::uint64_t taken() const noexcept;
-    [[nodiscard]] failure refusal() const;
-    void on_looked();
-    void decide();
-    void take();
-    void on_taken(swapped s);
+    struct seen {
+        std::optional<reply> limit = std::nullopt;  ///< if it is stored
+        reply taken = {};
+    };
+
+    struct end {
+        enum class kind : std::uint8_t { admitted, full, gone, refused };
+
+        kind what = kind::refused;
+        bool found = false;  ///< they were there already
+        failure why = {};
+    };
+
+    void start(std::optional<seen> ahead);
+    void on_end(end e);
+    task<seen> look(const change_watch* changes) const;
+    task<end> wait_and_take(std::optional<seen> ahead);
+    task<std::optional<end>> take(seen s);
+    [[nodiscard]] std::optional<std::uint32_t> limit(const seen& s) const;
+    [[nodiscard]] std::uint64_t taken(const seen& s) const noexcept;
+    [[nodiscard]] failure refusal(const seen& s) const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -62,14 +74,11 @@ private:
 
     std::string place_;  ///< once it is ours to take permits
     bool wait_ = true;
-    std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
-    std::optional<reply> limit_;  ///< if it is stored
-    std::optional<reply> taken_;
-    std::shared_ptr<session::watcher> watcher_;
+    std::optional<seen> ahead_;  ///< what was seen ahead of the turn
+    bool watching_ = false;      ///< the permits, because there were too few
     bool taking_ = false;
-    result_code directory_refused_ = result_code::ok;  ///< why it could not be made
     paced_retry retry_;
-    running_task swap_;
+    running_task running_;
 };
 
 }  // namespace latchkey
