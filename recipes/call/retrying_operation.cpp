@@ -1,7 +1,5 @@
 #include "call/retrying_operation.hpp"
 
-#include <boost/thread/thread_only.hpp>
-
 namespace latchkey {
 namespace {
 
@@ -100,16 +98,9 @@ bool wait_for(const std::shared_ptr<retrying_operation>& e,
     e->core()->check_may_block();
     const auto result = std::make_shared<blocking_result<retrying_operation::result>>();
     e->start(limit, stop, [result](retrying_operation::result r) { result->set(std::move(r)); });
-    try {
-        const retrying_operation::result r = result->get();
-        r.why.raise();
-        return r.reached;
-    } catch (const boost::thread_interrupted&) {
-        const boost::this_thread::disable_interruption uninterrupted;
-        e->cancel();
-        result->get();
-        throw;
-    }
+    const retrying_operation::result r = result->get_or([&] { e->cancel(); });
+    r.why.raise();
+    return r.reached;
 }
 
 void wait_for_answer(const std::shared_ptr<retrying_operation>& e) {

@@ -11,14 +11,20 @@
 #include <memory>
 #include <utility>
 
-#include <boost/thread/thread_only.hpp>
-
 namespace latchkey {
 namespace {
 
 using std::chrono::nanoseconds;
 
 constexpr auto at_once = nanoseconds::zero();
+
+/// Gives the caller's hold back at the end, however that comes.
+struct returned_hold {
+    hold& to;
+    hold& from;
+
+    ~returned_hold() { to = std::move(from); }
+};
 
 failure lost(loss why) {
     return {errc::hold_lost, to_string(why)};
@@ -206,20 +212,10 @@ bool shared_mutex::convert_within(hold& h,
                    [result](failure why, bool done) {
                        result->set({std::move(why), done});
                    });
-    const auto take_back = [&](outcome o) {
-        h = std::move(*moved);
-        o.first.raise();
-        return o.second;
-    };
-    try {
-        return take_back(result->get());
-    } catch (const boost::thread_interrupted&) {
-        const boost::this_thread::disable_interruption uninterrupted;
-        stop.request_stop();
-        result->get();
-        h = std::move(*moved);
-        throw;
-    }
+    const returned_hold back{h, *moved};
+    const outcome o = result->get_or([&] { stop.request_stop(); });
+    o.first.raise();
+    return o.second;
 }
 
 void shared_mutex::async_convert(

@@ -6,8 +6,6 @@
 
 #include <utility>
 
-#include <boost/thread/thread_only.hpp>
-
 namespace latchkey {
 namespace {
 
@@ -74,16 +72,9 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
     const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
         result->set(std::move(a));
     });
-    try {
-        local_queue::acquired a = result->get();
-        a.why.raise();
-        return std::move(a.granted);
-    } catch (const boost::thread_interrupted&) {
-        const boost::this_thread::disable_interruption uninterrupted;
-        call->cancel();
-        result->get();
-        throw;
-    }
+    local_queue::acquired a = result->get_or([&] { call->cancel(); });
+    a.why.raise();
+    return std::move(a.granted);
 }
 
 void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <boost/thread/thread_only.hpp>
+
 namespace latchkey {
 
 /// A result that one thread waits for and that the loop or a callback delivers.
@@ -28,6 +30,20 @@ public:
             lock.wait(changed_);
         }
         return std::move(*result_);
+    }
+
+    /// The same for a call that can be given up: when the thread is interrupted, calls `cancel()`
+    /// and waits for the result to which that leads, before the interruption goes on.
+    template <class Cancel>
+    Result get_or(Cancel cancel) {
+        try {
+            return get();
+        } catch (const boost::thread_interrupted&) {
+            const boost::this_thread::disable_interruption uninterrupted;
+            cancel();
+            get();
+            throw;
+        }
     }
 
     /// Waits for at most `limit`. An interruption point of Boost.Thread.
