@@ -33,33 +33,28 @@ void transfer_offer::session_connected() {
 void transfer_offer::give_up() {
     if (phase_ != phase::over) {
         watch_.reset();
-        if (const auto unfinished = std::exchange(write_, nullptr)) {
-            unfinished->cancel();
-        }
         write(mailbox_message::kind::withdrawn);
     }
 }
 
 void transfer_offer::write(mailbox_message::kind what) {
     phase_ = what == mailbox_message::kind::offer ? phase::offering : phase::withdrawing;
-    write_ = std::make_shared<guarded_write>(
-        core(), own_, mailbox_, write_mailbox_message({what, std::string(name_of(own_))}));
-    write_->start(std::chrono::nanoseconds::max(),
-                  {},
-                  [weak = weak_from_this(), w = write_.get()](const retrying_operation::result& r) {
-                      const auto self = std::static_pointer_cast<transfer_offer>(weak.lock());
-                      if (self && self->write_.get() == w && !self->finished()) {
-                          self->on_written(r);
-                      }
-                  });
+    write_ = {.own = own_,
+              .path = mailbox_,
+              .text = write_mailbox_message({what, std::string(name_of(own_))})};
+    writing_.start(write_guarded(*core(), write_),
+                   [this](guarded_written w) { on_written(std::move(w)); });
 }
 
-void transfer_offer::on_written(const retrying_operation::result& r) {
-    const auto written = std::exchange(write_, nullptr);
-    why_ = r.why;
-    stands_ = written->what() == guarded_write::outcome::refused &&
-              (phase_ == phase::withdrawing || written->in_doubt());
-    if (phase_ == phase::offering && r.reached) {
+void transfer_offer::on_written(guarded_written w) {
+    using enum guarded_written::kind;
+    if (w.what == unknown) {
+        finish({});
+        return;
+    }
+    why_ = std::move(w.why);
+    stands_ = w.what == refused && (phase_ == phase::withdrawing || w.in_doubt);
+    if (phase_ == phase::offering && w.what == written) {
         phase_ = phase::offered;
         watch();
     } else {

@@ -47,7 +47,7 @@ private:
     void on_watch_refused(result_code code) override;
 
     void write(mailbox_message::kind what);
-    void on_written(const retrying_operation::result& r);
+    void on_written(guarded_written w);
     void watch();
     void judge();
     void on_listed(const reply& r);
@@ -57,11 +57,12 @@ private:
     const std::string mailbox_;
 
     phase phase_ = phase::offering;
-    std::shared_ptr<guarded_write> write_;  ///< the write in flight
-    std::shared_ptr<znode_watch> watch_;    ///< on the candidate's znode
+    guarded_write write_;
+    std::shared_ptr<znode_watch> watch_;  ///< on the candidate's znode
     std::string successor_;
     failure why_;
     bool stands_ = false;
+    running_task writing_;
 };
 
 }  // namespace latchkey
