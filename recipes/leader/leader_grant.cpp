@@ -1,124 +1,91 @@
 #include "leader/leader_grant.hpp"
 
+#include "loop/paced_retry.hpp"
 #include "text/path.hpp"
+#include "znode/guarded_write.hpp"
 
+#include <string>
 #include <utility>
 
 namespace latchkey {
 
-leader_grant::leader_grant(std::shared_ptr<client_core> core,
-                           std::shared_ptr<const queue_recipe> as,
-                           const leader_terms& who,
-                           owner& o)
-    : core_(std::move(core)), as_(std::move(as)), who_(who), owner_(&o), retry_(core_->loop()) {}
-
-leader_grant::~leader_grant() {
-    if (write_) {
-        write_->cancel();
+void leader_grant::look_ahead() {
+    look_.reset();
+    if (core_->connected()) {
+        look_.emplace(core_->send(request::get(as_->directory)));
     }
 }
 
-/// An answer that has arrived already was sent before the list that shows this candidate first.
 void leader_grant::begin(place p) {
-    place_ = std::move(p);
-    if (!looking_) {
-        look();
+    if (look_ && look_->await_ready()) {
+        look_.reset();  // it was sent before the list that shows this candidate first
     }
-}
-
-void leader_grant::session_connected() {
-    if (place_ && !write_) {
-        look();
-    }
-}
-
-void leader_grant::look() {
-    ++step_;
-    retry_.cancel();
-    looking_ = core_->connected();
-    if (looking_) {
-        core_->submit(request::get(as_->directory),
-                      [weak = weak_from_this(), step = step_](const reply& r) {
-                          const auto self = weak.lock();
-                          if (self && self->step_ == step) {
-                              self->looking_ = false;
-                              self->on_seen(r);
-                          }
-                      });
-    }
-}
-
-void leader_grant::on_seen(const reply& r) {
-    if (!place_) {
-        return;
-    }
-    if (r.code == result_code::no_node) {
-        owner_->on_gone();
-    } else if (r.code == result_code::no_auth) {
-        owner_->on_refused(failure_of(r.code, as_->directory));
-    } else if (!r.ok()) {
-        if (core_->connected()) {
-            retry_.later([this] { look(); });
-        }
-    } else if (failure why = refuse_foreign_data(as_->directory, r.data)) {
-        owner_->on_refused(std::move(why));
-    } else {
-        take_over(r.stat, read_leader_record(r.data));
-    }
-}
-
-void leader_grant::take_over(const znode_stat& stat, const std::optional<leader_record>& last) {
-    unclean_ = unclean_before(last, who_.id);
-    const bool let_in = last && last->successor == name_of(place_->path);
-    if (let_in || (place_->first_since && stat.mzxid < place_->zxid)) {
-        granted(let_in ? stat.mzxid : place_->zxid, {stat.version, false, unclean_});
-    } else {
-        write(stat.version);
-    }
-}
-
-void leader_grant::write(std::int32_t over_version) {
-    const leader_record record{.id = who_.id,
-                               .data = who_.data,
-                               .znode = std::string(name_of(place_->path)),
-                               .token = 0,
-                               .is = leader_record::state::leading,
-                               .unclean = unclean_};
-    write_ = std::make_shared<guarded_write>(core_,
-                                             place_->path,
-                                             as_->directory,
-                                             write_leader_record(record),
-                                             over_version,
-                                             refuse_foreign_data);
-    write_->start(std::chrono::nanoseconds::max(),
-                  {},
-                  [weak = weak_from_this()](retrying_operation::result r) {
-                      if (const auto self = weak.lock()) {
-                          self->on_written(std::move(r.why));
-                      }
-                  });
-}
-
-void leader_grant::on_written(failure why) {
-    using enum guarded_write::outcome;
-    switch (write_->what()) {
-        case written:
-            granted(write_->stat().mzxid, {write_->stat().version, true, unclean_});
-            break;
-        case gone:
+    running_.start(become_leader(p), [this, path = p.path](outcome o) {
+        if (o.why) {
+            owner_->on_refused(std::move(o.why));
+        } else if (o.token == 0) {
             owner_->on_gone();
-            break;
-        case refused:
-            owner_->on_refused(std::move(why));
-            break;
-        case unknown:
-            break;  // with the session or the client; the owner is notified of that itself
-    }
+        } else {
+            *who_.seen = std::move(o.seen);
+            owner_->on_admitted({.paths = {path}, .zxid = o.token});
+        }
+    });
 }
 
-void leader_grant::granted(std::int64_t zxid, record_seen seen) {
-    *who_.seen = std::move(seen);
-    owner_->on_admitted({.paths = {place_->path}, .zxid = zxid});
+task<leader_grant::outcome> leader_grant::become_leader(place p) {
+    paced_retry again(core_->loop());
+    reply seen;
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        if (!look_) {
+            look_ahead();
+        }
+        oneshot<reply> look = *std::move(look_);
+        look_.reset();
+        seen = co_await look;
+        if (seen.ok()) {
+            break;
+        }
+        if (seen.code == result_code::no_node) {
+            co_return outcome{};
+        }
+        if (seen.code == result_code::no_auth) {
+            co_return outcome{.why = failure_of(seen.code, as_->directory)};
+        }
+        if (core_->connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
+    }
+    failure foreign = refuse_foreign_data(as_->directory, seen.data);
+    if (foreign) {
+        co_return outcome{.why = std::move(foreign)};
+    }
+    const auto last = read_leader_record(seen.data);
+    record_seen record{seen.stat.version, false, unclean_before(last, who_.id)};
+    const bool let_in = last && last->successor == name_of(p.path);
+    if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
+        co_return outcome{let_in ? seen.stat.mzxid : p.zxid, std::move(record)};
+    }
+    guarded_write write{.own = p.path,
+                        .path = as_->directory,
+                        .text = write_leader_record({.id = who_.id,
+                                                     .data = who_.data,
+                                                     .znode = std::string(name_of(p.path)),
+                                                     .token = 0,
+                                                     .is = leader_record::state::leading,
+                                                     .unclean = record.unclean}),
+                        .version = record.version,
+                        .may_replace = refuse_foreign_data};
+    auto writing = write_guarded(*core_, write);
+    guarded_written w = co_await writing;
+    if (w.what == guarded_written::kind::unknown) {
+        co_await until_dropped;  // the owner is notified itself of the session's end
+    }
+    record.version = w.stat.version;
+    record.written = true;
+    co_return outcome{w.stat.mzxid, std::move(record), std::move(w.why)};
 }
 
 }  // namespace latchkey

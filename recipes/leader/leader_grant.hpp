@@ -1,16 +1,17 @@
 #pragma once
 
 #include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "leader/leader_record.hpp"
 #include "leader/leader_terms.hpp"
-#include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
 #include "queue/grant_step.hpp"
 #include "queue/queue_recipe.hpp"
-#include "znode/guarded_write.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
 namespace latchkey {
 
@@ -31,40 +32,38 @@ namespace latchkey {
 ///   the first.
 ///
 /// The reads that show either case must be answered after the list.
-class leader_grant final : public grant_step, public std::enable_shared_from_this<leader_grant> {
+class leader_grant final : public grant_step {
 public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
                  const leader_terms& who,
-                 owner& o);
-    ~leader_grant() override;
+                 owner& o)
+        : core_(std::move(core)), as_(std::move(as)), who_(who), owner_(&o) {}
 
-    void look_ahead() override { look(); }
+    void look_ahead() override;
 
     [[nodiscard]] bool looks_behind_each_list() const noexcept override { return true; }
 
     void begin(place p) override;
-    void session_connected() override;
+
+    void session_connected() override {}
 
 private:
-    void look();
-    void on_seen(const reply& r);
-    void take_over(const znode_stat& stat, const std::optional<leader_record>& last);
-    void write(std::int32_t over_version);
-    void on_written(failure why);
-    void granted(std::int64_t zxid, record_seen seen);
+    struct outcome {
+        std::int64_t token = 0;  ///< 0 without a failure: the place in the queue is gone
+        record_seen seen = {};
+        failure why = {};
+    };
+
+    [[nodiscard]] task<outcome> become_leader(place p);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const leader_terms& who_;  ///< kept alive by `as_`
     owner* const owner_;
 
-    std::optional<place> place_;  ///< once it is this candidate's turn
-    std::uint64_t step_ = 0;      ///< answers to an earlier look are dropped
-    bool looking_ = false;
-    std::string unclean_;  ///< goes into the record that is written
-    std::shared_ptr<guarded_write> write_;
-    paced_retry retry_;
+    std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
+    running_task running_;
 };
 
 }  // namespace latchkey

@@ -84,41 +84,55 @@ void leader_term::write_next() {
     if (write_ || proclamations_.empty()) {
         return;
     }
-    write_ =
-        std::make_shared<guarded_write>(state_->core(),
-                                        state_->path(),
-                                        std::string(parent_of(state_->path())),
-                                        text_of(proclamations_.front().data, false),
-                                        record_ ? std::optional(record_->version) : std::nullopt,
-                                        refuse_foreign_data);
-    write_->start(std::chrono::nanoseconds::max(),
-                  {},
-                  [self = shared_from_this(), w = write_.get()](retrying_operation::result r) {
-                      self->on_written(*w, std::move(r.why));
-                  });
+    client_core& core = *state_->core();
+    core.attach(shared_from_this());
+    write_.emplace(
+        guarded_write{.own = state_->path(),
+                      .path = std::string(parent_of(state_->path())),
+                      .text = text_of(proclamations_.front().data, false),
+                      .version = record_ ? std::optional(record_->version) : std::nullopt,
+                      .may_replace = refuse_foreign_data});
+    if (core.closed_why()) {
+        stop_writing(core.closed_why());
+        return;
+    }
+    writing_.start(write_guarded(core, *write_),
+                   [this](guarded_written w) { on_written(std::move(w)); });
 }
 
-void leader_term::on_written(const guarded_write& w, failure why) {
-    using enum guarded_write::outcome;
-    const auto keep = std::exchange(write_, nullptr);
+/// After the session or the client, or when the term is over.
+void leader_term::stop_writing(const failure& why) {
+    if (write_) {
+        writing_.drop();
+        on_written({.why = why});
+    }
+}
+
+void leader_term::on_written(guarded_written w) {
+    using enum guarded_written::kind;
+    const auto self = shared_from_this();
+    state_->core()->detach(this);
+    const bool sent = write_->sent;
+    write_.reset();
     proclamation p = std::move(proclamations_.front());
     proclamations_.pop_front();
     record_.reset();
-    switch (w.what()) {
+    failure why = std::move(w.why);
+    switch (w.what) {
         case written:
-            record_ = record_seen{w.stat().version, true, {}};
+            record_ = record_seen{w.stat.version, true, {}};
             data_ = std::move(p.data);
             break;
         case gone:
             state_->lose(loss::znode_deleted);
-            why = w.in_doubt()
+            why = w.in_doubt
                       ? failure{errc::indeterminate, "the leader's znode is gone"}
                       : failure{errc::hold_lost, "nothing was written: the leader's znode is gone"};
             break;
         case refused:
             break;
         case unknown:
-            if (w.sent()) {
+            if (sent) {
                 why = {errc::indeterminate, "the term ended before the outcome was known"};
             } else if (!why) {
                 why = {errc::hold_lost, "nothing was written: the term is over"};
@@ -136,10 +150,11 @@ void leader_term::close() {
     if (std::exchange(closed_, true) || !write_) {
         return;
     }
-    if (state_->why_lost() != loss::resigned || !write_->end_with_this_try()) {
-        write_->cancel();
+    if (state_->why_lost() != loss::resigned || !write_->in_flight) {
+        stop_writing({});
         return;
     }
+    write_->last_try = true;
     // The final transaction needs the version that the write in flight leaves, so let that write
     // finish. Its caller gets its answer now: that caller may be the thread that is closing the
     // term.

@@ -5,7 +5,9 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
+#include "client/session_listener.hpp"
 #include "leader/leader_record.hpp"
+#include "loop/task.hpp"
 #include "queue/grant_step.hpp"
 #include "znode/guarded_write.hpp"
 
@@ -20,7 +22,8 @@ namespace latchkey {
 
 /// One term of leadership: the hold, and the leader's record while it lasts. Shared by the
 /// candidate, which makes and ends it, and by the user's handles. It never ends by itself.
-class leader_term : public std::enable_shared_from_this<leader_term> {
+class leader_term final : public session_listener,
+                          public std::enable_shared_from_this<leader_term> {
 public:
     /// `data` is what the leader publishes. `record` is what the grant saw of the record, if
     /// anything.
@@ -69,7 +72,13 @@ private:
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
     void write_next();
     void depart();
-    void on_written(const guarded_write& w, failure why);
+    void stop_writing(const failure& why);
+    void on_written(guarded_written w);
+
+    // session_listener, while it writes
+    void session_ended(loss) override { stop_writing({}); }
+
+    void client_closed(const failure& why) override { stop_writing(why); }
 
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
@@ -82,7 +91,8 @@ private:
     std::string successor_;
     std::optional<record_seen> record_;
     std::deque<proclamation> proclamations_;  ///< the first one is being written
-    std::shared_ptr<guarded_write> write_;    ///< the write in flight
+    std::optional<guarded_write> write_;      ///< of that one
+    running_task writing_;
     bool closed_ = false;
     bool leaves_ = false;  ///< ends when the outcome of the last write is known
 };

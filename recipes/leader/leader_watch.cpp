@@ -2,8 +2,10 @@
 
 #include "text/path.hpp"
 
-#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include <boost/thread/lock_guard.hpp>
 
@@ -60,114 +62,91 @@ void leader_watch::client_closed(const failure&) {
 }
 
 void leader_watch::forget() {
-    ++step_;
+    looking_.drop();
     again_.cancel();
     head_.end();
     published_.end();
-    vacancy_.reset();
 }
 
 // ---- the first in the queue ----
 
 void leader_watch::look() {
-    ++step_;
     again_.cancel();
-    head_.end();
-    vacancy_.reset();
-    core_->submit(request::children(directory_), here([this](const reply& r) { on_listed(r); }));
+    look(false);
 }
 
 /// Nothing more can be learned before that. Without a connection, not before the next one.
 void leader_watch::look_later() {
-    ++step_;
+    look(true);
+}
+
+void leader_watch::look(bool later) {
     head_.end();
-    vacancy_.reset();
-    again_.later([this] {
-        if (core_->connected()) {
-            look();
-        }
+    looking_.start(find_head(later), [this](const std::string& name) {
+        head_path_ = join_path(directory_, name);
+        head_.begin(head_path_);
     });
 }
 
-void leader_watch::on_listed(const reply& r) {
-    if (r.code == result_code::no_node) {
-        // A directory that does not exist cannot be watched.
-        core_->create_directories(directory_, core_->access(), [](const reply&) {});
-        tell(std::nullopt);
-        look_later();
-        return;
-    }
-    if (!r.ok()) {
-        look_later();
-        return;
-    }
-    if (!published_.begun()) {
-        published_.begin(directory_);
-    }
-    const auto heads = heads_of(r.names);
-    if (heads.empty()) {
-        on_nobody_listed();
-    } else if (heads.size() == 1) {
-        follow(heads.front());
-    } else {
-        settle(heads);
-    }
-}
-
-/// Lists once more, with a watch. While a candidate leads there must be no such watch, because
-/// every candidate that comes or goes would trigger it.
-void leader_watch::on_nobody_listed() {
-    ++step_;
-    if (vacancy_) {
-        tell(std::nullopt);
-        return;
-    }
-    vacancy_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
-        if (const auto self = weak.lock()) {
-            self->look();
+task<std::string> leader_watch::find_head(bool later) {
+    while (true) {
+        if (std::exchange(later, true)) {
+            auto pause = again_.pause();
+            co_await pause;
         }
-    });
-    core_->submit(request::children(directory_), vacancy_, here([this](const reply& r) {
-                      if (r.ok() && heads_of(r.names).empty()) {
-                          on_nobody_listed();
-                      } else {
-                          vacancy_.reset();
-                          on_listed(r);
-                      }
-                  }));
-}
-
-/// Two znodes with one number: the leader's, and that of its successor, which is the younger.
-void leader_watch::settle(const std::vector<std::string>& heads) {
-    ++step_;
-
-    struct found {
-        std::string name;
-        std::int64_t czxid = 0;
-    };
-
-    const auto oldest = std::make_shared<std::optional<found>>();
-    for (const std::string& name : heads) {
-        const bool last = name == heads.back();
-        core_->submit(request::get(join_path(directory_, name)),
-                      here([this, name, oldest, last](const reply& r) {
-                          if (r.ok() && (!*oldest || r.stat.czxid < (*oldest)->czxid)) {
-                              *oldest = found{name, r.stat.czxid};
-                          }
-                          if (last && *oldest) {
-                              follow((*oldest)->name);
-                          } else if (last) {
-                              look_later();
-                          }
-                      }));
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto listed = core_->send(request::children(directory_));
+        reply list = co_await listed;
+        auto heads = heads_of(list.names);
+        if (list.ok() && !published_.begun()) {
+            published_.begin(directory_);
+        }
+        if (list.ok() && heads.empty()) {
+            // Once more, with a watch. While a candidate leads there must be no such watch, because
+            // every candidate that comes or goes would trigger it.
+            oneshot<watch_event> vacancy_ends;
+            const auto watcher = std::make_shared<session::watcher>(vacancy_ends.setter());
+            oneshot<reply> vacant;
+            core_->submit(request::children(directory_), watcher, vacant.setter());
+            list = co_await vacant;
+            heads = heads_of(list.names);
+            if (list.ok() && heads.empty()) {
+                tell(std::nullopt);
+                co_await vacancy_ends;
+                later = false;
+                continue;
+            }
+        }
+        if (list.code == result_code::no_node) {
+            // A directory that does not exist cannot be watched.
+            core_->create_directories(directory_, core_->access(), [](const reply&) {});
+            tell(std::nullopt);
+        }
+        if (!list.ok()) {
+            continue;
+        }
+        if (heads.size() == 1) {
+            co_return heads.front();
+        }
+        // Two znodes with one number: the leader's, and that of its successor, which is the
+        // younger.
+        std::vector<oneshot<reply>> asked;
+        for (const std::string& name : heads) {
+            asked.push_back(core_->send(request::get(join_path(directory_, name))));
+        }
+        std::map<std::int64_t, std::string> by_czxid;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            auto& one = asked[i];
+            const reply r = co_await one;
+            if (r.ok()) {
+                by_czxid.emplace(r.stat.czxid, heads[i]);
+            }
+        }
+        if (!by_czxid.empty()) {
+            co_return by_czxid.begin()->second;
+        }
     }
-}
-
-void leader_watch::follow(const std::string& name) {
-    ++step_;
-    vacancy_.reset();
-    head_path_ = join_path(directory_, name);
-    head_.begin(head_path_);
 }
 
 // ---- what is watched ----

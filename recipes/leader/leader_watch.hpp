@@ -6,14 +6,12 @@
 #include "leader/leader_view.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
 #include "znode/znode_watch.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <boost/thread/recursive_mutex.hpp>
 
@@ -80,10 +78,8 @@ private:
 
     void look();
     void look_later();
-    void on_listed(const reply& r);
-    void on_nobody_listed();
-    void settle(const std::vector<std::string>& heads);
-    void follow(const std::string& name);
+    void look(bool later);
+    [[nodiscard]] task<std::string> find_head(bool later);
     void on_head(const reply& r);
     void on_directory(const reply& r);
     void tell_leader();
@@ -91,28 +87,16 @@ private:
     void call_listener(const std::optional<leader_info>& now);
     void forget();
 
-    /// Wraps a completion so that it is dropped after a later look, and after the end.
-    template <class F>
-    session::completion here(F f) {
-        return [weak = weak_from_this(), step = step_, f = std::move(f)](const reply& r) {
-            const auto self = weak.lock();
-            if (self && step == self->step_) {
-                f(r);
-            }
-        };
-    }
-
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
     const std::shared_ptr<const leader_observer::listener> listener_;
     boost::recursive_mutex calling_;
     bool over_ = false;  ///< guarded by calling_
 
-    std::uint64_t step_ = 0;  ///< answers to an earlier look are dropped
+    running_task looking_;
     std::string head_path_;
     watched head_{*this, &leader_watch::on_head};
     watched published_{*this, &leader_watch::on_directory};
-    std::shared_ptr<session::watcher> vacancy_;  ///< on the directory, while there is no leader
     bool told_ = false;
     paced_retry again_;
 

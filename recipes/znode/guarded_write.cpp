@@ -1,102 +1,79 @@
 #include "znode/guarded_write.hpp"
 
+#include "loop/paced_retry.hpp"
+
+#include <cstddef>
 #include <utility>
 
 namespace latchkey {
 
-guarded_write::guarded_write(std::shared_ptr<client_core> core,
-                             std::string own,
-                             std::string path,
-                             std::string text,
-                             std::optional<std::int32_t> version,
-                             replaceable may_replace)
-    : retrying_operation(std::move(core)),
-      own_(std::move(own)),
-      path_(std::move(path)),
-      text_(std::move(text)),
-      version_(version),
-      may_replace_(may_replace) {}
-
-void guarded_write::session_connected() {
-    if (core()->generation() != generation_) {
-        // The write belongs to the session before. Its znode may still exist.
-        end(outcome::unknown);
-        return;
+task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
+    using enum guarded_written::kind;
+    const std::uint64_t generation = core.generation();
+    paced_retry again(core.loop());
+    bool look = !w.version;
+    bool in_doubt = false;
+    while (true) {
+        auto connected = core.connection_made();
+        co_await connected;
+        if (core.generation() != generation) {
+            // The write belongs to the session before. Its znode may still exist.
+            co_return guarded_written{.in_doubt = in_doubt};
+        }
+        result_code code = result_code::ok;
+        if (look) {
+            auto asked = core.send(request::get(w.path));
+            const reply seen = co_await asked;
+            code = seen.code;
+            if (code == result_code::no_node) {
+                co_return guarded_written{.what = gone, .in_doubt = in_doubt};
+            }
+            if (seen.ok()) {
+                if (w.sent && seen.data == w.text && seen.stat.version == *w.version + 1) {
+                    co_return guarded_written{written, {}, seen.stat, in_doubt};
+                }
+                failure why =
+                    w.may_replace != nullptr ? w.may_replace(w.path, seen.data) : failure();
+                if (why) {
+                    co_return guarded_written{refused, std::move(why), {}, in_doubt};
+                }
+                w.version = seen.stat.version;
+            }
+        }
+        if (code == result_code::ok) {
+            w.sent = w.in_flight = look = true;
+            auto sent = core.send(
+                request::multi({request::check(w.own), request::set(w.path, w.text, *w.version)}));
+            const reply r = co_await sent;
+            w.in_flight = false;
+            in_doubt = in_doubt || outcome_unknown(r.code);
+            const auto has = [&r](std::size_t i, result_code c) {
+                return i < r.results.size() && r.results[i].code == c;
+            };
+            if (r.ok()) {
+                co_return guarded_written{written, {}, r.results.at(1).stat, in_doubt};
+            }
+            if (has(0, result_code::no_node) || has(1, result_code::no_node)) {
+                co_return guarded_written{.what = gone, .in_doubt = in_doubt};
+            }
+            if (w.last_try) {
+                co_return guarded_written{.in_doubt = in_doubt};
+            }
+            if (has(1, result_code::bad_version)) {
+                auto pause = again.short_pause();  // another client wrote, or we did before
+                co_await pause;
+                continue;
+            }
+            code = r.code;
+        }
+        if (!outcome_unknown(code) && code != result_code::throttled) {
+            co_return guarded_written{refused, failure_of(code, w.path), {}, in_doubt};
+        }
+        if (core.connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
     }
-    next_step();
-    in_doubt_ = std::exchange(in_flight_, false) || in_doubt_;
-    if (version_ && !sent_) {
-        write();
-    } else {
-        look();
-    }
-}
-
-void guarded_write::session_ended(loss) {
-    end(outcome::unknown);
-}
-
-void guarded_write::look() {
-    if (last_try_) {
-        end(outcome::unknown);
-        return;
-    }
-    core()->submit(request::get(path_), here([this](const reply& r) { on_seen(r); }));
-}
-
-void guarded_write::on_seen(const reply& r) {
-    if (r.code == result_code::no_node) {
-        end(outcome::gone);
-    } else if (!r.ok()) {
-        refuse(r.code);
-    } else if (sent_ && r.data == text_ && r.stat.version == *version_ + 1) {
-        stat_ = r.stat;
-        end(outcome::written);
-    } else if (failure why = may_replace_ != nullptr ? may_replace_(path_, r.data) : failure()) {
-        end(outcome::refused, std::move(why));
-    } else {
-        version_ = r.stat.version;
-        write();
-    }
-}
-
-void guarded_write::write() {
-    sent_ = true;
-    in_flight_ = true;
-    core()->submit(request::multi({request::check(own_), request::set(path_, text_, *version_)}),
-                   here([this](const reply& r) { on_written(r); }));
-}
-
-void guarded_write::on_written(const reply& r) {
-    in_flight_ = false;
-    in_doubt_ = in_doubt_ || outcome_unknown(r.code);
-    const auto refused = [&r](std::size_t i, result_code code) {
-        return i < r.results.size() && r.results[i].code == code;
-    };
-    if (r.ok()) {
-        stat_ = r.results.at(1).stat;
-        end(outcome::written);
-    } else if (refused(0, result_code::no_node) || refused(1, result_code::no_node)) {
-        end(outcome::gone);
-    } else if (refused(1, result_code::bad_version)) {
-        again_soon([this] { look(); });  // another client wrote, or an own write was applied
-    } else {
-        refuse(r.code);
-    }
-}
-
-/// The write was not applied for another reason, or its outcome is unknown.
-void guarded_write::refuse(result_code code) {
-    if (outcome_unknown(code) || code == result_code::throttled) {
-        retry_later();
-    } else {
-        end(outcome::refused, failure_of(code, path_));
-    }
-}
-
-void guarded_write::end(outcome what, failure why) {
-    what_ = what;
-    finish({std::move(why), what == outcome::written});
 }
 
 }  // namespace latchkey

@@ -3,9 +3,9 @@
 #include "election.hpp"
 #include "znode/guarded_write.hpp"
 
-#include <chrono>
-#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -117,26 +117,25 @@ TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) 
     const std::string own = c.latch->leadership().path();
     leader_record changed = *record();
     changed.data = "changed";
-    const auto write = std::make_shared<guarded_write>(client_core::of(c.session),
-                                                       own,
-                                                       path,
-                                                       write_leader_record(changed),
-                                                       ensemble_.get(path)->version);
+    guarded_write write{.own = own,
+                        .path = path,
+                        .text = write_leader_record(changed),
+                        .version = ensemble_.get(path)->version};
     constexpr int operation_timeout = -7;
     ensemble_.refuse_next(
         ensemble::operation::multi, operation_timeout, c.id(), 1, ensemble::when::after);
-    bool done = false;
-    write->start(std::chrono::nanoseconds::max(), {}, [&](const retrying_operation::result&) {
-        done = true;
-    });
+    std::optional<guarded_written> end;
+    running_task writing;
+    writing.start(write_guarded(*client_core::of(c.session), write),
+                  [&end](guarded_written w) { end = std::move(w); });
     ASSERT_TRUE(run_until([&] { return record()->data == "changed"; }, 5s));
     by_force([&] {
         ensemble_.remove(own);
         ensemble_.set(path, "");
     });
-    ASSERT_TRUE(run_until([&] { return done; }, 60s));
-    EXPECT_EQ(write->what(), guarded_write::outcome::gone);
-    EXPECT_TRUE(write->in_doubt());
+    ASSERT_TRUE(run_until([&] { return end.has_value(); }, 60s));
+    EXPECT_EQ(end->what, guarded_written::kind::gone);
+    EXPECT_TRUE(end->in_doubt);
 }
 
 }  // namespace

@@ -127,10 +127,13 @@ TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) 
     ensemble_.set(mailbox, write_mailbox_message(letter));
     const auto before = ensemble_.get(mailbox)->version;
     ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    const auto write = std::make_shared<guarded_write>(
-        client_core::of(all[0]->session), own, mailbox, write_mailbox_message(letter));
+    guarded_write write{.own = own, .path = mailbox, .text = write_mailbox_message(letter)};
     bool written = false;
-    write->start(10s, {}, [&written](const retrying_operation::result& r) { written = r.reached; });
+    running_task writing;
+    writing.start(write_guarded(*client_core::of(all[0]->session), write),
+                  [&written](const guarded_written& w) {
+                      written = w.what == guarded_written::kind::written;
+                  });
     ASSERT_TRUE(run_until([&] { return written; }, 10s));
     EXPECT_EQ(ensemble_.get(mailbox)->version, before + 1);
 }

@@ -3,9 +3,11 @@
 
 #include "ensemble/virtual_loop.hpp"
 #include "loop/paced_retry.hpp"
+#include "loop/within.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,6 +187,25 @@ TEST_F(Task, GoesOnAfterAPauseUnlessItIsDropped) {
     running_.drop();
     loop->run_for(std::chrono::seconds(2));
     EXPECT_EQ(ended_, (std::vector{1}));
+}
+
+TEST_F(Task, IsDroppedWhenItsTimeIsOver) {
+    const auto loop = virtual_loop::make(virtual_loop::mode::stepped, 1);
+    std::vector<std::optional<int>> ended;
+    const auto end = [&ended](std::optional<int> r) { ended.push_back(r); };
+    running_.start(within(*loop, std::chrono::seconds(1), sum_of(asked_, 1, alive_)), end);
+    asked_.at(0)(5);
+    EXPECT_EQ(ended, (std::vector<std::optional<int>>{5}));
+
+    running_.start(within(*loop, std::chrono::seconds(1), sum_of(asked_, 1, alive_)), end);
+    loop->run_for(std::chrono::milliseconds(999));
+    EXPECT_EQ(ended.size(), 1U);
+    loop->run_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(ended, (std::vector<std::optional<int>>{5, std::nullopt}));
+    EXPECT_EQ(alive_, 0);
+    asked_.at(1)(7);
+    loop->run_for(std::chrono::seconds(1));
+    EXPECT_EQ(ended.size(), 2U);
 }
 
 TEST_F(Task, ThatWaitsWithOthersIsForgottenSoonAfterItWasDropped) {

@@ -1,62 +1,65 @@
 #include "leader/transfer/candidate_lookup.hpp"
 
-#include "queue/znode_names.hpp"
+#include "loop/paced_retry.hpp"
 #include "text/path.hpp"
 
-#include <utility>
+#include <cstddef>
+#include <vector>
 
 namespace latchkey {
+namespace {
 
-void candidate_lookup::session_connected() {
-    next_step();
-    core()->submit(request::children(path_), here([this](reply r) { queue_ = std::move(r); }));
-    core()->submit(request::children(peers_of(path_)), here([this](const reply& peers) {
-                       if (answered(queue_, path_) && answered(peers, peers_of(path_))) {
-                           reachable_ = reachable(queue_.names, peers.names);
-                           on_listed();
-                       }
-                   }));
+/// A znode that does not exist has no children and no id.
+bool is_answer(const reply& r) {
+    return r.ok() || r.code == result_code::no_node;
 }
 
-/// A znode that does not exist has no children and no id. Returns false if the look-up has begun
-/// again or ended.
-bool candidate_lookup::answered(const reply& r, const std::string& path) {
-    if (r.ok() || r.code == result_code::no_node) {
-        return true;
-    }
-    if (outcome_unknown(r.code) || r.code == result_code::throttled) {
-        retry_later();
-    } else {
-        finish({failure_of(r.code, path), false});
-    }
-    return false;
-}
+}  // namespace
 
-void candidate_lookup::on_listed() {
-    std::erase_if(reachable_, [this](const auto& one) {
-        return one.znode == but_ || (wanted_.mailbox && wanted_.mailbox->text() != one.mailbox);
-    });
-    if (!wanted_.id || reachable_.empty()) {
-        found_ = reachable_.empty() ? std::nullopt : std::optional(reachable_.front());
-        finish({{}, true});
-        return;
-    }
-    unanswered_ = reachable_.size();
-    for (std::size_t i = 0; i < reachable_.size(); ++i) {
-        core()->submit(request::get(join_path(path_, reachable_[i].znode)),
-                       here([this, i](const reply& r) { on_id(r, i); }));
-    }
-}
-
-void candidate_lookup::on_id(const reply& r, std::size_t candidate) {
-    if (!answered(r, path_)) {
-        return;
-    }
-    if (r.ok() && r.data == *wanted_.id) {
-        found_ = reachable_[candidate];
-    }
-    if (--unanswered_ == 0 || found_) {
-        finish({{}, true});
+task<candidate_lookup> look_up_candidate(client_core& core,
+                                         std::string path,
+                                         std::string but,
+                                         wanted_candidate wanted) {
+    paced_retry again(core.loop());
+    while (true) {
+        auto connected = core.connection_made();
+        co_await connected;
+        auto queue_asked = core.send(request::children(path));
+        auto peers_asked = core.send(request::children(peers_of(path)));
+        const reply queue = co_await queue_asked;
+        const reply peers = co_await peers_asked;
+        const reply& unclear = is_answer(queue) ? peers : queue;
+        result_code code = is_answer(unclear) ? result_code::ok : unclear.code;
+        std::vector<reachable_candidate> candidates;
+        if (code == result_code::ok) {
+            candidates = reachable(queue.names, peers.names);
+            std::erase_if(candidates, [&](const reachable_candidate& one) {
+                return one.znode == but ||
+                       (wanted.mailbox && wanted.mailbox->text() != one.mailbox);
+            });
+            if (!wanted.id && !candidates.empty()) {
+                co_return candidate_lookup{true, candidates.front()};
+            }
+        }
+        std::vector<oneshot<reply>> ids;
+        for (const reachable_candidate& one : candidates) {
+            ids.push_back(core.send(request::get(join_path(path, one.znode))));
+        }
+        for (std::size_t i = 0; i < ids.size() && code == result_code::ok; ++i) {
+            auto& id_asked = ids[i];
+            const reply id = co_await id_asked;
+            if (id.ok() && id.data == *wanted.id) {
+                co_return candidate_lookup{true, candidates[i]};
+            }
+            code = is_answer(id) ? result_code::ok : id.code;
+        }
+        if (!outcome_unknown(code) && code != result_code::throttled) {
+            co_return candidate_lookup{code == result_code::ok};
+        }
+        if (core.connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
     }
 }
 

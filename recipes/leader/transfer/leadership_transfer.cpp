@@ -1,6 +1,8 @@
 #include "leader/transfer/leadership_transfer.hpp"
 
 #include "leader/leader_record.hpp"
+#include "loop/paced_retry.hpp"
+#include "loop/within.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -18,32 +20,33 @@ leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
       how_(*who_->preference),
       owner_(&o),
       cool_(core_->loop()),
-      look_again_(core_->loop()),
       peers_(how_.hysteresis),
-      consider_again_(core_->loop()),
-      list_again_(core_->loop()) {}
+      consider_again_(core_->loop()) {}
 
 int leadership_transfer::priority() const noexcept {
     return cooling_ ? lowest_priority : how_.priority;
 }
 
 void leadership_transfer::queue(const std::string& path) {
-    ++place_;
-    look_again_.cancel();
+    queueing_.drop();
     accepting_ = false;
     unread_.reset();
     znode_ = path;
     if (znode_ == invited_) {
         open_mailbox();
-    } else {
-        close_mailbox();
-        look_for_failures();
+        return;
     }
+    close_mailbox();
+    queueing_.start(has_failed(), [this](bool failed) {
+        if (failed) {
+            cool_down(how_.cool_down);
+        }
+        open_mailbox();
+    });
 }
 
 void leadership_transfer::leave() {
-    ++place_;
-    look_again_.cancel();
+    queueing_.drop();
     znode_.clear();
     invited_.clear();
     close_mailbox();
@@ -51,34 +54,32 @@ void leadership_transfer::leave() {
 
 // ---- after a failure ----
 
-/// A candidate that has failed as a leader is not offered the leadership right after that.
-void leadership_transfer::look_for_failures() {
-    core_->submit(
-        request::get(as_->directory),
-        while_same(&leadership_transfer::place_, [this](const reply& r) { on_last_record(r); }));
-}
-
-void leadership_transfer::on_last_record(const reply& r) {
-    if (!r.ok() && r.code != result_code::no_node) {
-        look_again_.later([this] { look_for_failures(); });
-        return;
-    }
-    const auto last = read_leader_record(r.data);
-    if (last && last->unclean == who_->id) {
-        cool_down(how_.cool_down);
-    } else if (last && last->is == leader_record::state::leading && last->id == who_->id &&
-               last->znode != name_of(znode_)) {
+/// Whether the candidate has failed as a leader. It is not offered the leadership right after that.
+task<bool> leadership_transfer::has_failed() {
+    paced_retry again(core_->loop());
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto asked = core_->send(request::get(as_->directory));
+        const reply record = co_await asked;
+        if (!record.ok() && record.code != result_code::no_node) {
+            auto pause = again.pause();
+            co_await pause;
+            continue;
+        }
+        const auto last = read_leader_record(record.data);
+        if (last && last->unclean == who_->id) {
+            co_return true;
+        }
+        if (!last || last->is != leader_record::state::leading || last->id != who_->id ||
+            last->znode == name_of(znode_)) {
+            co_return false;
+        }
         // Unless that is another candidate with the same id, which leads.
-        core_->submit(request::get(join_path(as_->directory, last->znode)),
-                      while_same(&leadership_transfer::place_, [this](const reply& its) {
-                          if (!its.ok()) {
-                              cool_down(how_.cool_down);
-                          }
-                          open_mailbox();
-                      }));
-        return;
+        auto its_asked = core_->send(request::get(join_path(as_->directory, last->znode)));
+        const reply its = co_await its_asked;
+        co_return !its.ok();
     }
-    open_mailbox();
 }
 
 /// Until then the candidate has the lowest priority.
@@ -156,10 +157,16 @@ void leadership_transfer::on_letter(const znode_stat& stat, const std::string& d
 
 void leadership_transfer::accept(const std::string& leader, std::int32_t version) {
     accepting_ = true;
-    owner_->move_behind(
-        leader,
-        request::check(mailbox_->path(), version),
-        while_same(&leadership_transfer::place_, [this](const std::string& to) { on_moved(to); }));
+    queueing_.start(move_behind(leader, request::check(mailbox_->path(), version)),
+                    [this](const std::string& to) { on_moved(to); });
+}
+
+/// To which name; empty if it stays where it is.
+task<std::string> leadership_transfer::move_behind(std::string leader, request invitation) {
+    oneshot<std::string> moved;
+    owner_->move_behind(leader, std::move(invitation), moved.setter());
+    std::string to = co_await moved;
+    co_return to;
 }
 
 void leadership_transfer::on_moved(const std::string& to) {
@@ -179,57 +186,62 @@ std::chrono::nanoseconds leadership_transfer::patience() const {
 }
 
 void leadership_transfer::lead(const std::string& path) {
-    ++term_;
     znode_ = path;
     leading_ = true;
     core_->attach(shared_from_this());
-    busy_ = false;
     handing_over_ = false;
     offer_stands_ = false;  // an offer belongs to one znode, and this is another one
     peers_.begin_term();
-    list_peers();
+    look_at_peers();
 }
 
 /// A candidate that has given up does not get the leadership back before the next one has begun.
 void leadership_transfer::end_term() {
-    ++term_;
     if (std::exchange(leading_, false)) {
         core_->detach(this);
         cool_down(how_.hysteresis);
     }
     busy_ = false;
+    offering_.drop();
+    listing_.drop();
     watcher_.reset();
     consider_again_.cancel();
-    list_again_.cancel();
     for (const order& unfinished : std::exchange(orders_, {})) {
         unfinished.done(leader_latch::transfer::not_leading);
     }
 }
 
-/// The watch on the directory of mailboxes ended with the last connection.
+/// All watches ended with the last connection.
 void leadership_transfer::session_connected() {
-    list_again_.cancel();
-    list_peers();
+    look_at_peers();
+    if (offer_) {
+        offer_->session_connected();
+    }
 }
 
 /// While the candidate leads, it watches the mailboxes of the others.
-void leadership_transfer::list_peers() {
-    watcher_ =
-        std::make_shared<session::watcher>([weak = weak_from_this(), at = term_](watch_event) {
-            if (const auto self = weak.lock(); self && at == self->term_) {
-                self->list_peers();
-            }
-        });
-    core_->submit(request::children(peers_of(as_->directory)),
-                  watcher_,
-                  while_same(&leadership_transfer::term_, [this](const reply& r) {
-                      if (r.ok()) {
-                          peers_.note(r.names, core_->loop().now());
-                          consider();
-                      } else {
-                          list_again_.later([this] { list_peers(); });
-                      }
-                  }));
+void leadership_transfer::look_at_peers() {
+    listing_.start(list_peers(), [this](const reply& r) {
+        peers_.note(r.names, core_->loop().now());
+        consider();
+    });
+}
+
+task<reply> leadership_transfer::list_peers() {
+    watcher_ = std::make_shared<session::watcher>([this](watch_event) { look_at_peers(); });
+    paced_retry again(core_->loop());
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        oneshot<reply> answer;
+        core_->submit(request::children(peers_of(as_->directory)), watcher_, answer.setter());
+        reply r = co_await answer;
+        if (r.ok()) {
+            co_return r;
+        }
+        auto pause = again.pause();
+        co_await pause;
+    }
 }
 
 void leadership_transfer::consider() {
@@ -244,12 +256,12 @@ void leadership_transfer::consider() {
         return;
     }
     if (!orders_.empty()) {
-        carry_out();
+        begin_offer({.id = orders_.front().id}, orders_.front().limit);
         return;
     }
     const auto choice = peers_.choose(priority(), core_->loop().now());
     if (choice.best) {
-        approach(*choice.best);
+        begin_offer({.mailbox = *choice.best}, patience());
     } else if (choice.again) {
         consider_again_.start(*choice.again, [this] { consider(); });
     }
@@ -271,26 +283,6 @@ void leadership_transfer::transfer(const std::string& id,
     consider();
 }
 
-void leadership_transfer::carry_out() {
-    using enum leader_latch::transfer;
-    busy_ = true;
-    const order& next = orders_.front();
-    look_up(
-        {.id = next.id},
-        next.limit,
-        [this](const retrying_operation::result& r, const candidate_lookup& looked) {
-            if (looked.found()) {
-                offer(*looked.found(), orders_.front().limit, [this](const std::string& successor) {
-                    end_order(successor.empty() ? not_accepted : accepted);
-                });
-            } else {
-                busy_ = false;
-                end_order(r.reached ? no_candidate : not_accepted);
-                consider();
-            }
-        });
-}
-
 /// An offer whose outcome was unknown when the session or the client ended may have been accepted.
 void leadership_transfer::end_order(leader_latch::transfer what) {
     using enum leader_latch::transfer;
@@ -306,62 +298,51 @@ bool leadership_transfer::over() const {
 
 // ---- offers ----
 
-void leadership_transfer::approach(const mailbox_name& better) {
+/// For the first of the orders if the candidate is wanted by its id; for a better one otherwise.
+void leadership_transfer::begin_offer(wanted_candidate to, std::chrono::nanoseconds limit) {
     busy_ = true;
-    look_up({.mailbox = better},
-            patience(),
-            [this, better](const retrying_operation::result&, const candidate_lookup& looked) {
-                peers_.note_offer(better, core_->loop().now());
-                if (looked.found()) {
-                    offer(*looked.found(), patience(), [](const std::string&) {});
-                } else {
-                    busy_ = false;
-                    consider();
-                }
-            });
+    const bool ordered = to.id.has_value();
+    offering_.start(offer(std::move(to), limit),
+                    [this, ordered](const offered& o) { on_offered(o, ordered); });
 }
 
-void leadership_transfer::look_up(
-    candidate_lookup::wanted w,
-    std::chrono::nanoseconds limit,
-    std::function<void(const retrying_operation::result&, const candidate_lookup&)> done) {
-    const auto looked = std::make_shared<candidate_lookup>(
-        core_, as_->directory, std::string(name_of(znode_)), std::move(w));
-    looked->start(limit,
-                  {},
-                  while_same(&leadership_transfer::term_,
-                             [looked = looked.get(), done = std::move(done)](
-                                 const retrying_operation::result& r) { done(r, *looked); }));
+task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate to,
+                                                              std::chrono::nanoseconds limit) {
+    using enum leader_latch::transfer;
+    const std::string own(name_of(znode_));
+    auto looking = within(core_->loop(), limit, look_up_candidate(*core_, as_->directory, own, to));
+    const std::optional<candidate_lookup> looked = co_await looking;
+    if (to.mailbox) {
+        peers_.note_offer(*to.mailbox, core_->loop().now());
+    }
+    if (!looked || !looked->found) {
+        co_return offered{looked && looked->answered ? no_candidate : not_accepted};
+    }
+    offer_.emplace(core_,
+                   znode_,
+                   join_path(as_->directory, looked->found->znode),
+                   join_path(peers_of(as_->directory), looked->found->mailbox));
+    auto offering = offer_->run(limit);
+    transfer_offer::end end = co_await offering;
+    co_return offered{end.successor.empty() ? not_accepted : accepted, std::move(end)};
 }
 
-void leadership_transfer::offer(const reachable_candidate& to,
-                                std::chrono::nanoseconds limit,
-                                offered done) {
-    const auto made =
-        std::make_shared<transfer_offer>(core_,
-                                         znode_,
-                                         join_path(as_->directory, to.znode),
-                                         join_path(peers_of(as_->directory), to.mailbox));
-    made->start(
-        limit,
-        {},
-        while_same(
-            &leadership_transfer::term_,
-            [this, made = made.get(), done = std::move(done)](const retrying_operation::result& r) {
-                busy_ = false;
-                const bool accepted = leading_ && r.reached;
-                handing_over_ = handing_over_ || accepted;  // other clients may ask for it
-                offer_stands_ = offer_stands_ || (!r.reached && made->stands());
-                if (r.why) {
-                    core_->log("the leadership cannot be offered: " + r.why.detail);
-                }
-                done(made->successor());
-                if (accepted) {
-                    owner_->hand_over(made->successor());
-                } else {
-                    consider();
-                }
-            }));
+void leadership_transfer::on_offered(const offered& o, bool ordered) {
+    busy_ = false;
+    const bool accepted = o.what == leader_latch::transfer::accepted;
+    handing_over_ = handing_over_ || accepted;  // other clients may ask for it
+    offer_stands_ = offer_stands_ || (!accepted && o.how.stands);
+    if (!accepted && o.how.why) {
+        core_->log("the leadership cannot be offered: " + o.how.why.detail);
+    }
+    if (ordered) {
+        end_order(o.what);
+    }
+    if (accepted) {
+        owner_->hand_over(o.how.successor);
+    } else {
+        consider();
+    }
 }
 
 }  // namespace latchkey

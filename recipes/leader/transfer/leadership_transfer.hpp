@@ -8,7 +8,7 @@
 #include "leader/transfer/candidate_lookup.hpp"
 #include "leader/transfer/priority_policy.hpp"
 #include "leader/transfer/transfer_offer.hpp"
-#include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
 #include "znode/persistent_node.hpp"
 
@@ -51,10 +51,6 @@ public:
 
     using transferred = std::function<void(leader_latch::transfer)>;
 
-    /// Receives the name of the znode right behind the leader's; empty if no candidate has
-    /// accepted.
-    using offered = std::function<void(const std::string& successor)>;
-
     leadership_transfer(std::shared_ptr<client_core> core,
                         std::shared_ptr<const queue_recipe> as,
                         std::shared_ptr<const leader_terms> who,
@@ -84,14 +80,20 @@ private:
         transferred done;
     };
 
+    /// What an offer came to.
+    struct offered {
+        leader_latch::transfer what;
+        transfer_offer::end how = {};
+    };
+
     // as a candidate
-    void look_for_failures();
-    void on_last_record(const reply& r);
+    [[nodiscard]] task<bool> has_failed();
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
     void on_letter(const znode_stat& stat, const std::string& data);
     void accept(const std::string& leader, std::int32_t version);
+    [[nodiscard]] task<std::string> move_behind(std::string leader, request invitation);
     void on_moved(const std::string& to);
     [[nodiscard]] int priority() const noexcept;
 
@@ -100,31 +102,15 @@ private:
 
     void client_closed(const failure&) override { core_->detach(this); }
 
-    void list_peers();
+    void look_at_peers();
+    [[nodiscard]] task<reply> list_peers();
     void consider();
-    void carry_out();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
-    void approach(const mailbox_name& better);
-    void look_up(
-        candidate_lookup::wanted w,
-        std::chrono::nanoseconds limit,
-        std::function<void(const retrying_operation::result&, const candidate_lookup&)> done);
-    void offer(const reachable_candidate& to, std::chrono::nanoseconds limit, offered done);
+    void begin_offer(wanted_candidate to, std::chrono::nanoseconds limit);
+    [[nodiscard]] task<offered> offer(wanted_candidate to, std::chrono::nanoseconds limit);
+    void on_offered(const offered& o, bool ordered);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
-
-    /// Wraps what is done with an answer, so that it is dropped if the place in the queue, or the
-    /// term, is another one by then.
-    template <class F>
-    auto while_same(std::uint64_t leadership_transfer::*which, F f) {
-        return [weak = weak_from_this(), which, at = this->*which, f = std::move(f)](
-                   const auto&... answer) {
-            const auto self = weak.lock();
-            if (self && at == self.get()->*which) {
-                f(answer...);
-            }
-        };
-    }
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -132,9 +118,8 @@ private:
     const leader_preference how_;
     owner* const owner_;
 
-    std::uint64_t place_ = 0;  ///< counts the places in the queue
-    std::string znode_;        ///< the path of the own znode
-    std::string invited_;      ///< ... if a leader let it in
+    std::string znode_;    ///< the path of the own znode
+    std::string invited_;  ///< ... if a leader let it in
     std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a message; versions are per mailbox
     bool accepting_ = false;
@@ -142,9 +127,8 @@ private:
     bool cooling_ = false;
     timer cool_;
     loop::clock::time_point cool_ends_;
-    paced_retry look_again_;
+    running_task queueing_;  ///< what it does in this place in the queue
 
-    std::uint64_t term_ = 0;  ///< counts the terms, and what comes between them
     bool leading_ = false;
     bool busy_ = false;  ///< an offer is being prepared or made
     bool handing_over_ = false;
@@ -153,7 +137,9 @@ private:
     std::shared_ptr<session::watcher> watcher_;
     std::deque<order> orders_;
     timer consider_again_;
-    paced_retry list_again_;
+    std::optional<transfer_offer> offer_;  ///< the last one of this term
+    running_task listing_;
+    running_task offering_;
 };
 
 }  // namespace latchkey

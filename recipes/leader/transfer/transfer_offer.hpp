@@ -1,67 +1,77 @@
 #pragma once
 
-#include "call/retrying_operation.hpp"
+#include "client/client_core.hpp"
+#include "client/failure.hpp"
 #include "leader/transfer/mailbox.hpp"
+#include "loop/task.hpp"
 #include "znode/guarded_write.hpp"
 #include "znode/znode_watch.hpp"
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace latchkey {
 
-/// Offers the leadership to one candidate, and finds out whether it has accepted. Reached if the
-/// candidate stands right behind the leader.
+/// Offers the leadership to one candidate, and finds out whether it has accepted. On the loop only,
+/// for one session.
 ///
 /// The candidate accepts in a transaction that checks the version of its mailbox. So when the time
 /// is over, a write of the mailbox ends the offer for good, and the list that follows shows whether
 /// that came too late. If the session ends, the offer was not accepted: no candidate is behind a
 /// znode that is gone.
-class transfer_offer final : public retrying_operation, znode_watch::observer {
+class transfer_offer final : znode_watch::observer {
 public:
+    struct end {
+        /// The name of the candidate's znode, right behind the leader's; empty: not accepted.
+        std::string successor;
+        failure why = {};     ///< if it was not accepted: it could not be written
+        bool stands = false;  ///< it could not be withdrawn: the candidate may still accept it
+    };
+
     /// The paths of the leader's own znode, the candidate's znode, and its mailbox.
     transfer_offer(std::shared_ptr<client_core> core,
                    std::string own,
                    std::string candidate,
-                   std::string mailbox);
+                   std::string mailbox)
+        : core_(std::move(core)),
+          own_(std::move(own)),
+          candidate_(std::move(candidate)),
+          mailbox_(std::move(mailbox)) {}
 
-    /// If reached: the name of the candidate's znode, behind the leader's.
-    [[nodiscard]] const std::string& successor() const noexcept { return successor_; }
+    /// Once. This object outlives the task.
+    [[nodiscard]] task<end> run(std::chrono::nanoseconds limit);
 
-    /// If not reached: the offer could not be withdrawn, so the candidate may still accept it.
-    [[nodiscard]] bool stands() const noexcept { return stands_; }
+    /// The watch ended with the last connection.
+    void session_connected() { end_watch(result_code::ok); }
 
 private:
-    enum class phase : std::uint8_t { offering, offered, withdrawing, over };
-
-    void begin() override;
-    void give_up() override;
-    void session_connected() override;
-
-    void session_ended(loss) override { finish({}); }
-
     void on_watch_set(const znode_stat&, const std::string&) override {}
 
-    void on_znode_deleted() override { judge(); }
+    void on_znode_deleted() override { end_watch(result_code::no_node); }
 
-    void on_watch_refused(result_code code) override;
+    void on_watch_refused(result_code code) override { end_watch(code); }
 
-    void write(mailbox_message::kind what);
-    void on_written(const retrying_operation::result& r);
-    void watch();
-    void judge();
-    void on_listed(const reply& r);
+    void end_watch(result_code code) {
+        if (watch_) {
+            watch_ended_(code);
+        }
+    }
 
+    [[nodiscard]] task<guarded_written> write(mailbox_message::kind what);
+    [[nodiscard]] task<guarded_written> stand();
+    [[nodiscard]] std::string successor_in(const std::vector<std::string>& queue) const;
+
+    const std::shared_ptr<client_core> core_;
     const std::string own_;
     const std::string candidate_;
     const std::string mailbox_;
 
-    phase phase_ = phase::offering;
-    std::shared_ptr<guarded_write> write_;  ///< the write in flight
-    std::shared_ptr<znode_watch> watch_;    ///< on the candidate's znode
-    std::string successor_;
-    failure why_;
-    bool stands_ = false;
+    std::shared_ptr<znode_watch> watch_;  ///< on the candidate's znode
+    std::function<void(result_code)> watch_ended_;
 };
 
 }  // namespace latchkey
