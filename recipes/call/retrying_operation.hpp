@@ -86,26 +86,6 @@ protected:
 
     void client_closed(const failure& why) override { finish({why, false}); }
 
-    // REMOVE
-    void retry_later() {
-        next_step();
-        retry_.later([this] { if (core_->connected()) { const auto self = shared_from_this(); session_connected(); } });
-    }
-    void begin_again() { if (core_->connected()) { retry_later(); } }
-    void again_soon(std::function<void()> step) {
-        next_step();
-        retry_.soon([this, step = std::move(step)] { if (core_->connected()) { const auto self = shared_from_this(); step(); } });
-    }
-    void next_step() noexcept { ++step_; retry_.cancel(); }
-    template <class F>
-    session::completion here(F f) {
-        return [self = shared_from_this(), step = step_, f = std::move(f)](reply r) mutable {
-            if (step == self->step_ && !self->finished()) { f(std::move(r)); }
-        };
-    }
-    std::uint64_t step_ = 0;
-    // END
-
 private:
     void out_of_time();
 
