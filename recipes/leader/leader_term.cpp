@@ -12,12 +12,13 @@ void check_leader_data(const std::string& data) {
     if (data.size() > longest_leader_data) {
         throw error(errc::invalid_argument,
                     "data of " + std::to_string(data.size()) +
-                        " bytes: a leader publishes at most " +
-                        std::to_string(longest_leader_data));
+                        " bytes is too long: a leader publishes at most " +
+                        std::to_string(longest_leader_data) + " bytes");
     }
     if (!is_utf8(data)) {
-        throw error(errc::invalid_argument,
-                    "a leader's data must be UTF-8: \"" + escaped(data.substr(0, 64)) + '"');
+        throw error(
+            errc::invalid_argument,
+            "data \"" + escaped(data.substr(0, 64)) + "\" is not UTF-8: encode it as UTF-8");
     }
 }
 
@@ -51,8 +52,8 @@ void leader_term::publish() {
     }
     proclamations_.push_front({data_, [self = shared_from_this()](const failure& why) {
                                    if (why && !self->closed_) {
-                                       self->state_->core()->log("the leader's record: " +
-                                                                 why.detail);
+                                       self->state_->core()->log(
+                                           "cannot write the leader record: " + why.detail);
                                    }
                                }});
     write_next();

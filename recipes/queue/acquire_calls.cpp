@@ -31,7 +31,7 @@ queue_recipe queue_recipe_of(const client_core& core,
     if (options.data && options.data->size() > longest_record) {
         throw error(errc::invalid_argument,
                     "data of " + std::to_string(options.data->size()) +
-                        " bytes: a participant's znode takes at most " +
+                        " bytes is too long for a participant's znode: give at most " +
                         std::to_string(longest_record));
     }
     queue_recipe as{.directory = std::move(path),

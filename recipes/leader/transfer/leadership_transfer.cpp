@@ -120,8 +120,8 @@ void leadership_transfer::open_mailbox() {
                                   }});
     mailbox_->start([core = core_](const failure& why, bool) {
         if (why && !core->closed_why()) {
-            core->log("takes no part in transfers of the leadership: " + why.detail + ": " +
-                      why.code.message());
+            core->log("this candidate cannot receive transfers of the leadership: " + why.detail +
+                      ": " + why.code.message());
         }
     });
 }
@@ -353,7 +353,7 @@ void leadership_transfer::offer(const reachable_candidate& to,
                 handing_over_ = handing_over_ || accepted;  // other clients may ask for it
                 offer_stands_ = offer_stands_ || (!r.reached && made->stands());
                 if (r.why) {
-                    core_->log("the leadership cannot be offered: " + r.why.detail);
+                    core_->log("cannot offer the leadership to another candidate: " + r.why.detail);
                 }
                 done(made->successor());
                 if (accepted) {
