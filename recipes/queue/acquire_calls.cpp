@@ -11,7 +11,7 @@
 namespace latchkey {
 namespace {
 
-/// Anybody may write a megabyte there, and there may be thousands of them.
+/// Any client may write a megabyte there, and there may be thousands of them.
 constexpr std::size_t longest_participant_data = 16'384;
 
 error no_participant(const participant& whom, const std::string& directory) {
@@ -99,7 +99,7 @@ void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
           });
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
     reply r = blocking_read(*core(), request::children(as.directory));

@@ -155,9 +155,10 @@ void queue_wait::on_watch_set(const znode_stat& stat, const std::string&) {
     }
 }
 
-/// Without a list: nobody else was ahead, and events of this connection come in the order of what
-/// happened. Nobody can have come between, and the own znode would have been reported gone before,
-/// unless its watch was used up by a change and is being set again.
+/// Without a list: no other participant was ahead, and the events of a connection arrive in the
+/// order of the changes. No participant can have come between, and the deletion of the own znode
+/// would have been reported before, unless its watch was used up by a change and is being set
+/// again.
 bool queue_wait::has_become_the_first() const {
     return verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed() &&
            znode_.watched();
