@@ -67,6 +67,7 @@ private:
     };
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
+    [[nodiscard]] std::string unwritten() const;
     void write_next();
     void depart();
     void on_written(const guarded_write& w, failure why);
