@@ -102,7 +102,7 @@ int priority_from(const std::string& text) {
     const auto priority = number_in<int>(text, limits::min(), limits::max());
     if (!priority) {
         throw usage_error(
-            fmt::format("--priority: '{}' is no whole number; give one from -1000000 to 1000000",
+            fmt::format("--priority: '{}' is not a whole number; give one from -1000000 to 1000000",
                         escaped(text)));
     }
     return *priority;
@@ -140,7 +140,7 @@ void check_follow(const elect_options& options, const candidate_options& given) 
     for (const auto& [is_given, name] : refused) {
         if (is_given) {
             throw usage_error(fmt::format(
-                "-l and {}: -l only reports the leader and takes no part; leave one out", name));
+                "-l and {}: -l reports the leader and is not a candidate; leave one out", name));
         }
     }
 }

@@ -53,11 +53,11 @@ struct lock {
 };
 
 [[noreturn]] void refuse_mixture(const std::string& path, const char* others, const char* remedy) {
-    throw error(errc::malformed_participant,
-                fmt::format("{} is in use as {}, which this lock does not exclude; {}",
-                            escaped(path),
-                            others,
-                            remedy));
+    throw command_failure(exit_status::failed,
+                          fmt::format("{} is in use as {}, which this lock does not exclude; {}",
+                                      escaped(path),
+                                      others,
+                                      remedy));
 }
 
 void refuse_shared(client& c, const std::string& path) {

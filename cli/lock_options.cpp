@@ -109,7 +109,7 @@ std::uint32_t count_from(const char* option, const std::string& text) {
     constexpr std::uint32_t most = 1'000'000'000;
     const auto count = number_in<std::uint32_t>(text, 1, most);
     if (!count) {
-        throw usage_error(fmt::format("{}: '{}' is no number of permits; give one from 1 to {}",
+        throw usage_error(fmt::format("{}: '{}' is not a number of permits; give one from 1 to {}",
                                       option,
                                       escaped(text),
                                       most));
@@ -257,8 +257,10 @@ void take_paths(std::vector<std::string>& operands, lock_options& options) {
     }
     // The command gets them, and their znodes, in its environment.
     if (bytes > supervisor_order::most_settings_bytes / 2 - 1024) {
-        throw usage_error(fmt::format(
-            "--all: {} PATHs are too many; give at most 28 of the longest", options.paths.size()));
+        throw usage_error(
+            fmt::format("--all: {} PATHs are too many for the command's environment; give fewer or "
+                        "shorter ones",
+                        options.paths.size()));
     }
     operands.erase(operands.begin(), at);
 }

@@ -341,8 +341,8 @@ void supervised_run::kill_orphans() const {
 }
 
 void supervised_run::report_survivors(int processes) const {
-    output_.error(
-        fmt::format("{} processes of the command survive SIGKILL so far; waiting", processes));
+    output_.error(fmt::format(
+        "{} processes of the command have survived SIGKILL so far; waiting for them", processes));
 }
 
 void supervised_run::report_loss(const char* consequence) {

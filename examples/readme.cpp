@@ -16,13 +16,13 @@ int main(int argc, char** argv) {
 
     latchkey::hold h = nightly.try_acquire_for(30s);
     if (!h) {
-        return 1;  // somebody else has it
+        return 1;  // not acquired in 30 s: another client has it, or no server was reached
     }
     make_report(h.lost(), h.fencing_token());
     // Commits only while the lock is held, else throws.
     h.transact(
         {operation::create("/jobs/report-", "done", operation::lifetime::persistent_sequential)});
-}  // released; whoever has waited longest is next
+}  // released: the client that has waited longest is next
 
 // README ends
 

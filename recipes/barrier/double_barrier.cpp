@@ -41,7 +41,7 @@ public:
     auto enter(const Start& start) const {
         const auto call = std::make_shared<double_barrier_enter>(core, at);
         const change now(
-            *at, state::outside, state::entering, "entered already: leave first", *call);
+            *at, state::outside, state::entering, "entered already: call leave() first", *call);
         return start(call);
     }
 
@@ -49,7 +49,7 @@ public:
     auto leave(const Start& start) const {
         const auto call = std::make_shared<double_barrier_leave>(core, at);
         const change now(
-            *at, state::inside, state::leaving, "not entered: there is nothing to leave", *call);
+            *at, state::inside, state::leaving, "not entered: call enter() first", *call);
         return start(call);
     }
 
@@ -94,8 +94,8 @@ double_barrier::double_barrier(client& c,
                                mutex_options options) {
     if (participants == 0 || participants > most_participants) {
         throw error(errc::invalid_argument,
-                    "a barrier for " + std::to_string(participants) + " participants: use 1 to " +
-                        std::to_string(most_participants));
+                    "a double_barrier of " + std::to_string(participants) +
+                        " participants: give 1 to " + std::to_string(most_participants));
     }
     const auto core = client_core::of(c);
     auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");

@@ -1,6 +1,7 @@
 #include "call/blocking_read.hpp"
 
 #include "call/retrying_operation.hpp"
+#include "text/escape.hpp"
 
 #include <deque>
 #include <optional>
@@ -67,7 +68,8 @@ std::vector<reply> blocking_read(client_core& core,
     }
     const std::string trouble = core.trouble();
     throw error(errc::unreachable,
-                "no answer within " + std::to_string(limit.count()) + " ms" +
+                '"' + escaped(questions.front().path) + "\": no answer within " +
+                    std::to_string(limit.count()) + " ms" +
                     (trouble.empty() ? "" : " (" + trouble + ")"));
 }
 

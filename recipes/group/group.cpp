@@ -109,8 +109,8 @@ public:
         check_path(directory);
         if (how.pause < std::chrono::nanoseconds::zero() || how.pause > longest_pause) {
             throw error(errc::invalid_argument,
-                        "a pause of " + std::to_string(how.pause.count()) +
-                            " ns: a watcher waits for nothing to an hour");
+                        "pause of " + std::to_string(how.pause.count()) +
+                            " ns is out of range: give zero to one hour");
         }
     }
 
@@ -119,7 +119,8 @@ public:
                                                          bool only_if_free) const {
         if (name.find('/') != std::string::npos || name.empty()) {
             throw error(errc::invalid_argument,
-                        "member \"" + escaped(name) + "\": a name is one component of a path");
+                        "member \"" + escaped(name) +
+                            "\" is not a name: give one component of a path, without '/'");
         }
         std::string path = join_path(directory, name);
         check_path(path);

@@ -20,10 +20,19 @@ std::string checked_id(std::string id) {
     }
     if (id.size() > longest_leader_id || !is_utf8(id)) {
         throw error(errc::invalid_argument,
-                    "a candidate's id takes at most " + std::to_string(longest_leader_id) +
-                        " bytes of UTF-8: \"" + escaped(id.substr(0, 64)) + '"');
+                    "id \"" + escaped(id.substr(0, 64)) + "\" of " + std::to_string(id.size()) +
+                        " bytes: give at most " + std::to_string(longest_leader_id) +
+                        " bytes of UTF-8");
     }
     return id;
+}
+
+void check_time(const char* option, std::chrono::milliseconds time) {
+    if (time < time.zero() || time > std::chrono::hours(24 * 365)) {
+        throw error(errc::invalid_argument,
+                    std::string(option) + " of " + std::to_string(time.count()) +
+                        " ms is out of range: give zero to one year");
+    }
 }
 
 std::optional<leader_preference> checked_preference(
@@ -33,21 +42,18 @@ std::optional<leader_preference> checked_preference(
     }
     if (!markers.transferable) {
         throw error(errc::invalid_argument,
-                    "a leader_selector takes no part in transfers: use a leader_latch, or leave "
-                    "the preference out");
+                    "a leader_selector cannot have a preference: use a leader_latch, or leave the "
+                    "preference out");
     }
     if (preference->priority > highest_priority || preference->priority < -highest_priority) {
         throw error(errc::invalid_argument,
-                    "priority " + std::to_string(preference->priority) + ": at most " +
-                        std::to_string(highest_priority) + " either way");
+                    "priority " + std::to_string(preference->priority) + " is out of range: give " +
+                        std::to_string(-highest_priority) + " to " +
+                        std::to_string(highest_priority));
     }
-    for (const auto time : {preference->hysteresis, preference->cool_down, preference->drain}) {
-        if (time < time.zero() || time > std::chrono::hours(24 * 365)) {
-            throw error(errc::invalid_argument,
-                        "a leader's preference with " + std::to_string(time.count()) +
-                            " ms: give at most a year");
-        }
-    }
+    check_time("hysteresis", preference->hysteresis);
+    check_time("cool_down", preference->cool_down);
+    check_time("drain", preference->drain);
     return preference;
 }
 

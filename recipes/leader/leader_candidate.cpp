@@ -38,7 +38,9 @@ std::shared_ptr<leader_term> leader_candidate::term() const {
 
 failure leader_candidate::closed_why() const {
     const monitor_lock lock(guard_);
-    return closed_ ? failure{errc::closed, "this candidate was closed"} : failure{};
+    return closed_
+               ? failure{errc::closed, '"' + escaped(directory()) + "\": this candidate was closed"}
+               : failure{};
 }
 
 void leader_candidate::start() {

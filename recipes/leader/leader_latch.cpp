@@ -17,7 +17,9 @@ namespace {
 void check_successor(const std::optional<std::string>& to) {
     if (to && (to->empty() || to->size() > longest_leader_id || !is_utf8(*to))) {
         throw error(errc::invalid_argument,
-                    "not the id of a candidate: \"" + escaped(to->substr(0, 64)) + '"');
+                    "\"" + escaped(to->substr(0, 64)) +
+                        "\" cannot be the id of a candidate: give 1 to " +
+                        std::to_string(longest_leader_id) + " bytes of UTF-8");
     }
 }
 
@@ -108,8 +110,9 @@ namespace {
 void check_takes_part(const leader_candidate& c) {
     c.closed_why().raise();
     if (!c.who().preference) {
-        throw error(errc::invalid_argument,
-                    "this leader_latch takes no part in transfers: give it a leader_preference");
+        throw error(
+            errc::invalid_argument,
+            "this leader_latch cannot transfer the leadership: give it a leader_preference");
     }
 }
 

@@ -105,10 +105,11 @@ failure refuse_foreign_data(std::string_view path, std::string_view data) {
     if (may_become_record(data)) {
         return {};
     }
-    return {errc::invalid_argument,
-            "\"" + escaped(path) +
-                "\" has data that is no leader's record, and is left alone: empty it, or elect on "
-                "another path"};
+    return {
+        errc::invalid_argument,
+        "\"" + escaped(path) +
+            "\" already has data that is not a leader record, and Latchkey does not overwrite it: "
+            "empty the znode's data, or use another path"};
 }
 
 }  // namespace latchkey

@@ -49,7 +49,7 @@ leader_selector::leader_selector(client& c, std::string path, leader_options who
 leader_selector::leader_selector(
     client& c, std::string path, leader_options who, work fn, behaviour how) {
     if (!fn) {
-        throw error(errc::invalid_argument, "a leader_selector without a function to call");
+        throw error(errc::invalid_argument, "the function of a leader_selector is empty: give one");
     }
     campaign_ = selector_loop::make(client_core::of(c),
                                     std::move(path),

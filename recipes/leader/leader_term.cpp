@@ -12,12 +12,13 @@ void check_leader_data(const std::string& data) {
     if (data.size() > longest_leader_data) {
         throw error(errc::invalid_argument,
                     "data of " + std::to_string(data.size()) +
-                        " bytes: a leader publishes at most " +
-                        std::to_string(longest_leader_data));
+                        " bytes is too long: a leader publishes at most " +
+                        std::to_string(longest_leader_data) + " bytes");
     }
     if (!is_utf8(data)) {
-        throw error(errc::invalid_argument,
-                    "a leader's data must be UTF-8: \"" + escaped(data.substr(0, 64)) + '"');
+        throw error(
+            errc::invalid_argument,
+            "data \"" + escaped(data.substr(0, 64)) + "\" is not UTF-8: encode it as UTF-8");
     }
 }
 
@@ -45,14 +46,18 @@ std::string leader_term::text_of(std::string data, bool clean) const {
          .successor = clean ? successor_ : std::string()});
 }
 
+std::string leader_term::unwritten() const {
+    return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
+}
+
 void leader_term::publish() {
     if (record_ && record_->written) {
         return;
     }
     proclamations_.push_front({data_, [self = shared_from_this()](const failure& why) {
                                    if (why && !self->closed_) {
-                                       self->state_->core()->log("the leader's record: " +
-                                                                 why.detail);
+                                       self->state_->core()->log(
+                                           "cannot write the leader record: " + why.detail);
                                    }
                                }});
     write_next();
@@ -62,8 +67,7 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
     state_->core()->post(
         [self = shared_from_this(), data = std::move(data), done = std::move(done)]() mutable {
             if (self->closed_ || !self->state_->valid()) {
-                done({errc::hold_lost,
-                      std::string("nothing was written: ") + to_string(self->state_->why_lost())});
+                done({errc::hold_lost, self->unwritten() + to_string(self->state_->why_lost())});
                 return;
             }
             self->proclamations_.push_back({std::move(data), std::move(done)});
@@ -77,9 +81,9 @@ void leader_term::write_next() {
     const bool over = closed_ || state_->core()->generation() != generation_;
     for (const std::size_t sent = write_ ? 1 : 0; over && proclamations_.size() > sent;) {
         const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
-        const proclamation unwritten = std::move(*next);
+        const proclamation dropped = std::move(*next);
         proclamations_.erase(next);
-        unwritten.done({errc::hold_lost, "nothing was written: the term is over"});
+        dropped.done({errc::hold_lost, unwritten() + "the term is over"});
     }
     if (write_ || proclamations_.empty()) {
         return;
@@ -127,7 +131,7 @@ void leader_term::on_written(guarded_written w) {
             state_->lose(loss::znode_deleted);
             why = w.in_doubt
                       ? failure{errc::indeterminate, "the leader's znode is gone"}
-                      : failure{errc::hold_lost, "nothing was written: the leader's znode is gone"};
+                      : failure{errc::hold_lost, unwritten() + "the leader's znode is gone"};
             break;
         case refused:
             break;
@@ -135,7 +139,7 @@ void leader_term::on_written(guarded_written w) {
             if (sent) {
                 why = {errc::indeterminate, "the term ended before the outcome was known"};
             } else if (!why) {
-                why = {errc::hold_lost, "nothing was written: the term is over"};
+                why = {errc::hold_lost, unwritten() + "the term is over"};
             }
             break;
     }

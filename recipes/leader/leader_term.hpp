@@ -70,6 +70,7 @@ private:
     };
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
+    [[nodiscard]] std::string unwritten() const;
     void write_next();
     void depart();
     void stop_writing(const failure& why);

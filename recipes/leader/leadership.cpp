@@ -73,7 +73,8 @@ std::vector<std::string> leadership::transact(std::vector<operation> operations,
 
 void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
     if (!term_ || term_->state().core()->forked()) {
-        throw error(term_ ? errc::forked : errc::hold_lost, "this term cannot be used");
+        throw error(term_ ? errc::forked : errc::hold_lost,
+                    term_ ? "this leadership cannot be used" : "this leadership is empty");
     }
     term_->state().transact_and_tell(std::move(operations), std::move(handler));
 }
@@ -102,7 +103,8 @@ void leadership::proclaim(std::string data, std::error_code& ec) const {
 
 void leadership::async_proclaim(std::string data, proclaim_handler handler) const {
     if (!term_ || term_->state().core()->forked()) {
-        throw error(term_ ? errc::forked : errc::hold_lost, "this term cannot be used");
+        throw error(term_ ? errc::forked : errc::hold_lost,
+                    term_ ? "this leadership cannot be used" : "this leadership is empty");
     }
     check_leader_data(data);
     term_->proclaim(std::move(data),

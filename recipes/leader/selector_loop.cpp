@@ -3,6 +3,7 @@
 #include "call/exceptions.hpp"
 #include "leader/candidate_config.hpp"
 #include "queue/znode_names.hpp"
+#include "text/escape.hpp"
 
 #include <optional>
 #include <utility>
@@ -63,7 +64,8 @@ void selector_loop::start() {
     {
         const monitor_lock lock(guard_);
         if (closing_ || state_ == state::closed) {
-            throw error(errc::closed, "this selector was closed");
+            throw error(errc::closed,
+                        '"' + escaped(path()) + "\": this leader_selector was closed");
         }
         if (state_ != state::idle) {
             return;

@@ -14,7 +14,7 @@ bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
             if (limit == local_queue::for_ever) {
                 throw error(errc::would_deadlock,
                             "this thread holds \"" + escaped(as->directory) +
-                                "\" already: a mutex is not recursive");
+                                "\" already: a mutex is not recursive; use a recursive_mutex");
             }
             return false;
         }

@@ -22,7 +22,7 @@ constexpr int most_links = 40;
 [[noreturn]] void refuse(const fs::path& file, const std::string& why) {
     throw error(errc::invalid_argument,
                 "file \"" + escaped(file.native()) + "\": " + why +
-                    "; where it cannot be resolved, agree on a key for it");
+                    "; correct the name, or lock a key that all hosts use for the file");
 }
 
 std::string hexadecimal(std::uint64_t value) {
@@ -70,12 +70,12 @@ fs::path target_of(const fs::path& path, const fs::path& file) {
 /// result would change when the target is created.
 fs::path resolved(const fs::path& file) {
     if (file.empty()) {
-        refuse(file, "has no name");
+        refuse(file, "the name is empty");
     }
     std::error_code ec;
     const fs::path start = file.is_absolute() ? fs::path() : fs::current_path(ec);
     if (ec) {
-        refuse(file, "the current directory is not known, " + ec.message());
+        refuse(file, "the current directory is not known: " + ec.message());
     }
     std::deque<fs::path> left;
     prepend(left, file);
@@ -96,7 +96,7 @@ fs::path resolved(const fs::path& file) {
             continue;
         }
         if (++links > most_links) {
-            refuse(file, "goes through too many symbolic links");
+            refuse(file, "too many symbolic links");
         }
         prepend(left, target);
         done = target.is_absolute() ? fs::path("/") : done;
@@ -131,7 +131,7 @@ std::string file_lock_path(const fs::path& file, std::string_view directory) {
 
 std::string key_lock_path(std::string_view key, std::string_view directory) {
     if (key.empty()) {
-        throw error(errc::invalid_argument, "an empty key: give one that names the file");
+        throw error(errc::invalid_argument, "the key is empty: give one that names the file");
     }
     std::string name = written(key);
     if (name.size() > longest_name) {

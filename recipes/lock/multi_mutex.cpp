@@ -22,10 +22,11 @@ void check_apart(const std::vector<std::string>& paths) {
         for (std::string_view up = path; up != "/";) {
             up = parent_of(up);
             if (all.contains(up)) {
-                throw error(errc::invalid_argument,
-                            '"' + escaped(path) + "\" lies below \"" + escaped(up) +
-                                "\", which is another one of the locks: the directory of a lock is "
-                                "for its participants alone");
+                throw error(
+                    errc::invalid_argument,
+                    '"' + escaped(path) + "\" lies below \"" + escaped(up) +
+                        "\", and both are to be locked: the directory of a lock may contain "
+                        "only its participants; choose separate paths");
             }
         }
     }
@@ -45,8 +46,7 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
     if (!acceptable(request::multi(std::move(together)))) {
         throw error(errc::invalid_argument,
                     std::to_string(count) + " paths do not fit into one request of " +
-                        std::to_string(largest_request) +
-                        " bytes, and are not taken one by one instead: use fewer");
+                        std::to_string(largest_request) + " bytes: give fewer or shorter paths");
     }
 }
 
@@ -54,7 +54,7 @@ queue_recipe together(const client_core& core,
                       std::vector<std::string> paths,
                       mutex_options options) {
     if (paths.empty()) {
-        throw error(errc::invalid_argument, "a multi_mutex without paths: give at least one");
+        throw error(errc::invalid_argument, "the list of paths is empty: give at least one");
     }
     for (const std::string& path : paths) {
         check_path(path);

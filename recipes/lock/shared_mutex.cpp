@@ -46,7 +46,7 @@ void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void
             } else if (r.ok() || r.code == result_code::no_auth) {
                 told(r.ok() ? failure() : failure_of(r.code, held->path()));
             } else {
-                told({errc::unreachable, "no server answered whether the hold is lost"});
+                told({errc::unreachable, '"' + escaped(held->path()) + "\" may be lost"});
             }
         });
     }
@@ -144,8 +144,8 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     }
     if (state->core() != acquire.core() || !state->path().starts_with(as(to)->directory + '/')) {
         done({errc::invalid_argument,
-              "a hold of \"" + escaped(state->path()) + "\" is none of \"" +
-                  escaped(as(to)->directory) + '"'},
+              "the hold \"" + escaped(state->path()) + "\" is not one of \"" +
+                  escaped(as(to)->directory) + "\": use the shared_mutex that granted it"},
              false);
         return;
     }

@@ -9,7 +9,7 @@
 namespace latchkey {
 namespace {
 
-/// Anybody may write a megabyte there, and there may be thousands of them.
+/// Any client may write a megabyte there, and there may be thousands of them.
 constexpr std::size_t longest_participant_data = 16'384;
 
 error no_participant(const participant& whom, const std::string& directory) {
@@ -29,7 +29,7 @@ queue_recipe queue_recipe_of(const client_core& core,
     if (options.data && options.data->size() > longest_record) {
         throw error(errc::invalid_argument,
                     "data of " + std::to_string(options.data->size()) +
-                        " bytes: a participant's znode takes at most " +
+                        " bytes is too long for a participant's znode: give at most " +
                         std::to_string(longest_record));
     }
     queue_recipe as{.directory = std::move(path),
@@ -90,7 +90,7 @@ void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
           });
 }
 
-// ---- who is there ----
+// ---- participants ----
 
 std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
     reply r = blocking_read(*core(), request::children(as.directory));

@@ -17,15 +17,16 @@
 
 namespace latchkey {
 
-/// Checks what the user gave for a lock, and says how it takes part. What it has is called `what`
-/// in its znode's record (a literal; by its mode unless given). Throws errc::invalid_argument.
+/// Checks what the user gave for a lock, and returns how it takes part. `what` is the mode in its
+/// znode's record (a literal; the name of its mode unless given). Throws errc::invalid_argument.
 [[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
                                            std::string path,
                                            const queue_markers& markers,
                                            mutex_options options,
                                            const char* what = nullptr);
 
-/// What the lock recipes have in common: the forms of acquire, and who is in the queue. Any thread.
+/// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
+/// thread.
 class acquire_calls {
 public:
     using handler = std::function<void(std::error_code, hold)>;
@@ -44,8 +45,8 @@ public:
                        acquire_options options,
                        handler h) const;
 
-    /// No time at all means to take the lock only if nobody is ahead; the answer to that is waited
-    /// for as long as a session.
+    /// A limit of zero means to take the lock only if no participant is ahead. It then waits for
+    /// the servers' answer for as long as the session timeout.
     std::shared_ptr<acquire_call> enter(const std::shared_ptr<const queue_recipe>& as,
                                         std::chrono::nanoseconds limit,
                                         acquire_options options,
@@ -54,8 +55,8 @@ public:
     [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
     [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;
 
-    /// Asks it to give up its place; false if it has left. Throws errc::invalid_argument for what
-    /// is in no queue.
+    /// Asks a participant to give up its place; false if it has left. Throws errc::invalid_argument
+    /// if `whom` is not a participant of a queue.
     [[nodiscard]] bool revoke(const queue_recipe& as, const participant& whom) const;
 
     /// The same of `whom` in `directory`, whatever it is called.

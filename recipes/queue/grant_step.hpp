@@ -21,7 +21,8 @@ public:
         std::int64_t zxid = 0;           ///< the token; 0: that of the place in the queue
     };
 
-    /// Who waits; may destroy the step in any of these, which end it, but for on_waiting().
+    /// The attempt that waits. It may destroy the step in each of these calls except on_waiting():
+    /// they end the step.
     class owner {
     public:
         owner() = default;
@@ -53,8 +54,8 @@ public:
     grant_step& operator=(const grant_step&) = delete;
     virtual ~grant_step() = default;
 
-    /// Asks what begin() has to know: sent right behind the list that tells that we are the first,
-    /// it costs no round trip.
+    /// Asks what begin() has to know. It is sent right behind the list that shows that this
+    /// participant is the first, so it costs no round trip.
     virtual void look_ahead() = 0;
 
     /// Whether that is sent behind each such list, and not behind the create's alone.
@@ -85,8 +86,8 @@ public:
         const std::string& prefix,
         grant_step::owner& o) const = 0;
 
-    /// Creates what has to be there before anybody can join: the queue's directory, unless said
-    /// otherwise. `answered` hears of each request; NODEEXISTS is usual.
+    /// Creates what has to exist before a participant can join: the queue's directory, unless
+    /// overridden. `answered` is called for each request; NODEEXISTS is usual.
     virtual void create_directories(client_core& core,
                                     const queue_recipe& as,
                                     const session::completion& answered) const;

@@ -1,5 +1,7 @@
 #include "queue/held_place.hpp"
 
+#include "text/escape.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -197,8 +199,9 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
     }
     if (converted_ || (held->mode() == lock_mode::shared && to != lock_mode::shared)) {
         done({errc::invalid_argument,
-              converted_ ? "another conversion of this hold is under way"
-                         : "a shared hold cannot move ahead of those behind it"},
+              '"' + escaped(held->path()) +
+                  (converted_ ? "\": another conversion of this hold is under way"
+                              : "\": a shared hold cannot be converted: acquire an upgrade hold")},
              false);
         return;
     }

@@ -42,7 +42,7 @@ void acquire_call::start(std::chrono::nanoseconds limit) {
 }
 
 void acquire_call::out_of_time() {
-    // Who only wants to know whether somebody is ahead got no answer at all.
+    // The caller only asked whether a participant is ahead, and no server has answered.
     unreachable_ = wish_ == local_queue::wish::only_if_first;
     queue_->withdraw(shared_from_this());
 }
@@ -121,7 +121,7 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     }
 }
 
-/// Lets the next one contend: nobody does any more.
+/// Lets the next caller contend: none of this object does now.
 void local_queue::advance() {
     busy_ = false;
     if (waiting_.empty()) {

@@ -53,8 +53,8 @@ public:
 private:
     friend class acquire_call;
 
-    // The queue_participant hears of its session itself; only the end of the client concerns those
-    // who queue here.
+    // The queue_participant is notified of its session itself; only the end of the client concerns
+    // the callers that wait here.
     void client_closed(const failure& why) override;
 
     void arrive(const std::shared_ptr<acquire_call>& a);

@@ -13,10 +13,12 @@ namespace latchkey {
 /// What a znode's data may be at most.
 inline constexpr std::size_t longest_record = 512;
 
-/// The data with which somebody asks a participant to give up its place, as Curator's Revoker does.
+/// The data with which another client asks a participant to give up its place, as Curator's Revoker
+/// does.
 inline constexpr std::string_view revocation_request = "__REVOKE__";
 
-/// Writes the data of a participant's znode: who made it, for people who look at the queue.
+/// Writes the data of a participant's znode: which process made it, for people who look at the
+/// queue.
 class record_writer {
 public:
     /// Reads host, user and program of this process once.
@@ -26,8 +28,8 @@ public:
     /// child another one.
     [[nodiscard]] static std::shared_ptr<const record_writer> shared();
 
-    /// The record of who asks for `mode` ("exclusive", "permit") now, at most `longest_record`
-    /// bytes of JSON.
+    /// The record of this process, which asks for `mode` ("exclusive", "permit") now: at most
+    /// `longest_record` bytes of JSON.
     [[nodiscard]] std::string write(std::string_view mode) const;
 
 private:
@@ -37,8 +39,8 @@ private:
 /// "host:pid" of this process.
 [[nodiscard]] std::string default_id();
 
-/// Reads what somebody wrote; nothing if it is not such a record. Untrusted: bounded, and each
-/// field is checked.
+/// Reads the data of a participant's znode; nothing if it is not such a record. The data is not
+/// trusted: its size is bounded, and each field is checked.
 [[nodiscard]] std::optional<identity> read_record(std::string_view data);
 
 }  // namespace latchkey

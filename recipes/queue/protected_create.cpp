@@ -82,8 +82,8 @@ protected_create::sent_create protected_create::send(const std::function<void()>
     auto created = core_->send(creation());
     std::optional<oneshot<reply>> first_directory;
     if (directories_.size() > 1) {
-        // The answer to a transaction does not tell its zxid. Our creation is the last change that
-        // this can see, or there was a later one.
+        // The answer to a transaction does not contain its zxid. Our creation is the last change
+        // that this can see, or there was a later one.
         first_directory.emplace(core_->send(request::get(directories_.front())));
     }
     return {.directories_refused = std::move(refused),
@@ -112,8 +112,8 @@ void protected_create::create_directories(
     const std::shared_ptr<std::vector<result_code>>& refused) {
     const auto answer_for = [&refused](std::size_t directory) {
         return [refused, directory](const reply& r) {
-            // A level that is there already answers NODEEXISTS, or NOAUTH; the create tells.
-            // NONODE: the level above was reaped just now.
+            // A level that exists already answers NODEEXISTS, or NOAUTH: the create decides.
+            // NONODE: the servers have just removed the level above.
             if (r.ok() || r.code == result_code::node_exists) {
                 (*refused)[directory] = result_code::ok;
             } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
@@ -259,7 +259,7 @@ task<std::optional<protected_create::joined>> protected_create::search() {
     }
 }
 
-/// All that bears our GUID; nothing if the lists do not tell.
+/// All znodes that bear our GUID; nothing if a list was not answered.
 std::optional<protected_create::candidates> protected_create::candidates_in(
     const std::vector<directory_lists::answer>& lists) const {
     candidates found;

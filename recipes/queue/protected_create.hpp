@@ -106,7 +106,7 @@ private:
     bool directory_known_;
     bool sent_ = false;
     bool abandoned_ = false;
-    failure refused_;                      ///< told when it is known what is there
+    failure refused_;                      ///< reported when it is known what is there
     std::shared_ptr<stray_creates> lost_;  ///< one that was not there, and may come yet
     paced_retry retry_;
 };

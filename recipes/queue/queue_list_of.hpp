@@ -8,8 +8,8 @@
 
 namespace latchkey {
 
-/// The queue that a list shows: sorted by the first who asks, for all who share the list. Those who
-/// take part in one queue know the same names.
+/// The queue that a list shows. The first participant that asks sorts it, for all that share the
+/// list. The participants of one queue use the same markers.
 [[nodiscard]] inline const queue_list& queue_of(const listing& l, const queue_markers& markers) {
     using sorted = std::shared_ptr<const queue_list>;
     const auto* known = std::any_cast<sorted>(&l.view);

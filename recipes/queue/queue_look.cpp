@@ -20,7 +20,7 @@ bool are_answered(const lists& all, std::initializer_list<result_code> with) {
     });
 }
 
-/// Nothing if these lists do not tell.
+/// Nothing if a list was not answered.
 std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
     using enum queue_verdict::answer;
     const auto directories = as.directories();

@@ -11,7 +11,7 @@ namespace latchkey {
 
 /// What a participant that will not wait sees before it joins.
 struct queues_seen {
-    bool free = false;               ///< nobody is ahead, in any of the directories
+    bool free = false;               ///< no participant is ahead, in any of the directories
     failure why = {};                ///< it can never be granted
     bool directories_exist = false;  ///< all of them
 };

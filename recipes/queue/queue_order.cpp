@@ -83,7 +83,7 @@ queue_verdict queue_list::decide(std::string_view own,
     }
     // Two participants of a kind with one number: the sequence has ended and started to repeat
     // itself, unless it is another directory than the own znode was in. Twins further ahead
-    // concern those who wait for one of them.
+    // concern the participants that wait for one of them.
     neighbor twin =
         nearest_below(std::uint64_t{self.sequence} + 1, self.shared ? shared_ : exclusive_, counts);
     if (twin.nearest != nullptr && twin.nearest->place.sequence != self.sequence) {

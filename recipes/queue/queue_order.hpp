@@ -11,17 +11,17 @@
 
 namespace latchkey {
 
-/// Whom a participant waits for, among those that are ahead of it.
+/// Which of the participants ahead of it a participant waits for.
 enum class queue_rule : std::uint8_t {
     everybody,
     exclusive_only,  ///< a reader; and an upgrader, which is exclusive to those behind it
-    behind_twin,     ///< everybody, and the leader of the same number that has let it in
+    behind_twin,     ///< everybody, and the leader of the same number that handed over to it
 };
 
-/// Who blocks a participant.
+/// Which participant blocks another one.
 struct queue_verdict {
     enum class answer : std::uint8_t {
-        acquired,   ///< nobody is ahead
+        acquired,   ///< no participant is ahead
         wait,       ///< for `blocker`, `ahead` participants in all
         gone,       ///< the own znode is not there
         exhausted,  ///< `blocker` has a number that cannot be trusted any more
@@ -31,8 +31,8 @@ struct queue_verdict {
     answer what = answer::gone;
     std::string blocker;
     std::size_t ahead = 0;
-    /// Nobody but `blocker` is ahead, and nobody can come in its place when it goes. A writer that
-    /// waits for another one may find a reader in its place: a downgrade.
+    /// Only `blocker` is ahead, and no participant can take its place when it goes. A writer that
+    /// waits for another writer may find a reader in its place: a downgrade.
     bool grants_when_gone = false;
 };
 
@@ -56,7 +56,7 @@ public:
                                        queue_rule rule,
                                        std::string_view ignored = {}) const;
 
-    /// Whether nobody that is on the list has joined after `own`.
+    /// Whether no participant on the list has joined after `own`.
     [[nodiscard]] bool is_last(std::string_view own) const noexcept;
 
     /// The names that begin with `prefix`, by number: what one attempt has created. Without a

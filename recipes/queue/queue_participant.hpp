@@ -55,8 +55,8 @@ public:
 
     /// While it waits: leaves its place for one right behind that of `leader`, a name in the same
     /// directory and ahead of it, if `invitation` holds and the leader is there still; ahead of all
-    /// others, in one transaction. `done` hears the path of the new place, empty if there is none;
-    /// nothing if the session ends before.
+    /// others, in one transaction. `done` receives the path of the new place, empty if there is
+    /// none; it is not called if the session ends before.
     void move_behind(const std::string& leader,
                      request invitation,
                      std::function<void(const std::string&)> done);

@@ -7,15 +7,16 @@
 namespace latchkey {
 
 failure refusal_of(const queue_verdict& v, const std::string& directory) {
-    const std::string who = "\"" + escaped(join_path(directory, v.blocker)) + "\" ";
+    const std::string blocker = "\"" + escaped(join_path(directory, v.blocker)) + "\" ";
     if (v.what == queue_verdict::answer::malformed) {
         return {errc::malformed_participant,
-                who + "looks like a participant and cannot be ordered; delete it if it is not one"};
+                blocker + "looks like a participant but has no valid sequence number; delete it " +
+                    "if it is not one"};
     }
     return {errc::sequence_exhausted,
-            who +
-                "has a sequence number at the end of what can be ordered; use another path, or "
-                "let this directory be removed when it is empty"};
+            blocker +
+                "has one of the last sequence numbers of this directory; use another path, or wait "
+                "until the directory is empty and the servers have removed it"};
 }
 
 queue_wait::queue_wait(std::shared_ptr<client_core> core,
@@ -150,13 +151,14 @@ void queue_wait::demand_validity_if_next() {
 void queue_wait::on_watch_set(const znode_stat& stat, const std::string&) {
     if (stat.ephemeral_owner == 0) {
         core_->log("waiting behind \"" + escaped(join_path(directory(), verdict_.blocker)) +
-                   "\", which is not ephemeral: no session's end will remove it");
+                   "\", which is not ephemeral: it blocks the queue until an operator deletes it");
     }
 }
 
-/// Without a list: nobody else was ahead, and events of this connection come in the order of what
-/// happened. Nobody can have come between, and the own znode would have been reported gone before,
-/// unless its watch was used up by a change and is being set again.
+/// Without a list: no other participant was ahead, and the events of a connection arrive in the
+/// order of the changes. No participant can have come between, and the deletion of the own znode
+/// would have been reported before, unless its watch was used up by a change and is being set
+/// again.
 bool queue_wait::has_become_the_first() const {
     return verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed() &&
            znode_.watched();

@@ -16,7 +16,7 @@
 
 namespace latchkey {
 
-/// Why nobody can be granted in a queue; `v` is `exhausted` or `malformed`.
+/// Why no participant can be granted in a queue; `v` is `exhausted` or `malformed`.
 [[nodiscard]] failure refusal_of(const queue_verdict& v, const std::string& directory);
 
 /// Waits until one znode in a queue is the first, within one session. On the loop only; ends,
@@ -24,8 +24,8 @@ namespace latchkey {
 ///
 /// Contended it takes one round trip to set both watches, on the predecessor and on the own znode,
 /// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
-/// grant: no list. Not for leaders, whose turn comes by a list, and is proven by what they write
-/// then. Being the first has to be believed yet: see quorum_check().
+/// grant: no list. Not for leaders: a list shows that they are the first, and the record that they
+/// write then proves it. Being the first still has to be proven: see quorum_check().
 class queue_wait final : znode_watch::observer {
 public:
     struct end {
@@ -40,7 +40,8 @@ public:
         failure why = {};
     };
 
-    /// The participant; hears what its lists show, and must not destroy the wait in these.
+    /// The participant; it receives what the lists show, and must not destroy the wait in these
+    /// calls.
     class owner {
     public:
         owner() = default;
@@ -52,7 +53,7 @@ public:
         virtual void on_listing() {}
 
         virtual void on_listed(const own_znode& z, const listing& l) = 0;
-        /// Who is ahead; false ends the wait.
+        /// Reports the place in the queue; false ends the wait.
         virtual bool on_placed(own_znode& z, const queue_verdict& v) = 0;
 
     protected:
@@ -74,7 +75,7 @@ public:
 
     /// Begins with a list; or goes on where another connection has ended: the nearest participant
     /// ahead still is the nearest, while its znode exists, because sequence numbers grow. Two reads
-    /// tell whether it exists, and whether the own znode does; a list is needed only if it does
+    /// show whether it exists, and whether the own znode does; a list is needed only if it does
     /// not.
     void resume();
 

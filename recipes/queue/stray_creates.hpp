@@ -15,7 +15,7 @@ namespace latchkey {
 ///
 /// Servers refuse a late request of a session that has moved to another server meanwhile. They do
 /// not if it has moved back: a create that waited in a busy server's queue all the time is applied
-/// then, long after its attempt went on without it, and nobody would ever delete it. So the
+/// then, long after its attempt went on without it, and no client would ever delete it. So the
 /// directories are looked at again on each later connection, behind its first write, which such a
 /// create is ahead of. On the loop only; lives with the session, or until creates that old are
 /// impossible.

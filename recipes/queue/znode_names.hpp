@@ -21,8 +21,8 @@ struct queue_markers {
     std::string_view exclusive;    ///< "lock-"; of those that hold alone
     std::string_view shared = {};  ///< of those that hold together; empty: there are none
     std::string_view others = {};  ///< of another library's that hold alone; empty: none count
-    /// A leader can let somebody in right behind itself: then two have one number, and nobody who
-    /// comes later knows from a deletion who is the first.
+    /// A leader can place a successor right behind itself. Then two participants have one number,
+    /// and a deletion does not show a later participant which one is the first.
     bool transferable = false;
 
     bool operator==(const queue_markers&) const = default;
@@ -32,7 +32,7 @@ struct queue_markers {
 struct queue_place {
     enum class standing : std::uint8_t {
         participant,  ///< ends in a marker and ten digits
-        foreign,      ///< somebody else's znode; it takes no part
+        foreign,      ///< not a participant's znode; it does not count
         exhausted,    ///< a marker and a number at or past the end of the sequence, or a negative
                       ///< one
         malformed,    ///< a marker and something that cannot be ordered against ten digits
@@ -58,8 +58,8 @@ inline constexpr std::string_view protection = "_c_";
 
 // ---- locks ----
 
-/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be told to
-/// wait for these, and is waited for.
+/// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be set up
+/// to wait for these, and these wait for it.
 inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
 
 /// Curator's InterProcessReadWriteLock.
@@ -82,8 +82,8 @@ inline constexpr queue_markers curator_semaphore_names{.exclusive = "lock-"};
 inline constexpr queue_markers latch_names{
     .exclusive = "latch-", .shared = {}, .others = {}, .transferable = true};
 
-/// Candidates of both of Curator's recipes. They do not see each other, and nobody has both on one
-/// path: the names tell which it is.
+/// Candidates of both of Curator's recipes. They do not see each other, and no election has both:
+/// the names show which of the two a path is for.
 inline constexpr queue_markers candidate_names{
     .exclusive = "latch-", .shared = {}, .others = "lock-"};
 

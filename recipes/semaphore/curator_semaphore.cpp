@@ -18,7 +18,8 @@ constexpr std::uint32_t most_at_once = 100;
 
 permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
     if (limit == 0) {
-        throw error(errc::invalid_argument, "a limit of 0 permits: nothing would ever be granted");
+        throw error(errc::invalid_argument,
+                    "a limit of 0 permits: no acquire could ever be granted; give at least 1");
     }
     permit_terms terms;
     terms.semaphore = path;
@@ -49,14 +50,14 @@ public:
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
             throw error(errc::invalid_argument,
-                        "an acquire of " + std::to_string(permits) + " permits: use 1 to " +
+                        "an acquire of " + std::to_string(permits) + " permits: give 1 to " +
                             std::to_string(most_at_once));
         }
         if (permits > *terms.limit) {
             throw error(errc::invalid_argument,
                         std::to_string(permits) + " permits of \"" + escaped(terms.semaphore) +
-                            "\", whose limit is " + std::to_string(*terms.limit) +
-                            ": they would never be free");
+                            "\" can never be granted: its limit is " +
+                            std::to_string(*terms.limit));
         }
         return with_permits(queue, terms, permits);
     }

@@ -176,7 +176,8 @@ failure permit_grant::refusal(const seen& s) const {
     }
     const auto known = limit(s);
     if (is(result_code::ok) && !known) {
-        return {errc::malformed_participant, name + " is not a semaphore: its data is no limit"};
+        return {errc::malformed_participant,
+                name + " is not a semaphore: its data is not a limit; use another path"};
     }
     if (known && terms_.limit.value_or(*known) != *known && !terms_.limit_was_right->load()) {
         return {errc::invalid_argument,
@@ -185,8 +186,8 @@ failure permit_grant::refusal(const seen& s) const {
     }
     if (known && terms_.count > *known) {
         return {errc::invalid_argument,
-                std::to_string(terms_.count) + " permits of " + name + ", whose limit is " +
-                    std::to_string(*known) + ": they would never be free"};
+                std::to_string(terms_.count) + " permits of " + name +
+                    " can never be granted: its limit is " + std::to_string(*known)};
     }
     return {};
 }

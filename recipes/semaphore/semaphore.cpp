@@ -16,7 +16,7 @@ namespace {
 void check_count(std::uint32_t permits, const char* what) {
     if (permits == 0 || permits > most_permits) {
         throw error(errc::invalid_argument,
-                    std::string(what) + " of " + std::to_string(permits) + " permits: use 1 to " +
+                    std::string(what) + " of " + std::to_string(permits) + " permits: give 1 to " +
                         std::to_string(most_permits));
     }
 }
@@ -65,9 +65,9 @@ public:
     [[nodiscard]] std::uint32_t limit_in(const reply& r) const {
         const auto limit = read_limit(r.data);
         if (!limit) {
-            throw error(
-                errc::malformed_participant,
-                '"' + escaped(terms.semaphore) + "\" is not a semaphore: its data is no limit");
+            throw error(errc::malformed_participant,
+                        '"' + escaped(terms.semaphore) +
+                            "\" is not a semaphore: its data is not a limit; use another path");
         }
         return *limit;
     }

@@ -18,8 +18,8 @@ void persistent_node::check_data(const std::string& data) const {
     const std::size_t most = largest_request - std::min(weight(empty), largest_request);
     if (data.size() > most) {
         throw error(errc::invalid_argument,
-                    "data of " + std::to_string(data.size()) + " bytes: \"" +
-                        escaped(settings_.path) + "\" takes at most " + std::to_string(most));
+                    "data of " + std::to_string(data.size()) + " bytes is too long for \"" +
+                        escaped(settings_.path) + "\": give at most " + std::to_string(most));
     }
 }
 
@@ -105,7 +105,7 @@ void persistent_node::on_created(result_code code, bool before) {
         // Keep trying: the caller was already told that it joined. Keep the watch as well: an
         // earlier create may have succeeded, and a client that has lost CREATE permission would
         // never learn that from the server.
-        report("enter again", code);
+        report("create the znode again", code);
         try_later();
     }
 }

@@ -28,8 +28,9 @@ struct swapped {
 /// requests and answers are lost: `multi[create new..., checks, delete old]`. On the loop only, for
 /// one session; while disconnected, with the next connection.
 ///
-/// The new names are known before, and nobody else uses them: when the outcome is unknown the same
-/// is sent again, and its refusal tells whether the first one was done, or whether to ask.
+/// The new names are known before, and no other client uses them. When the outcome is unknown, the
+/// same transaction is sent again. Its refusal shows whether the first one was applied, or whether
+/// a read has to show that.
 [[nodiscard]] task<swapped> swap_znodes(std::shared_ptr<client_core> core,
                                         std::vector<request> to,
                                         std::vector<request> guards,

@@ -74,11 +74,10 @@ void client_core::on_connected(const session_event& e) {
             return std::to_string(d.count()) + " ms";
         };
         give_up({errc::invalid_argument,
-                 "the servers grant a session timeout of " + ms(e.timeout) +
-                     ", in which nothing could be believed with the configured tick of " +
-                     ms(options_.tick) + " and max_clock_drift of " +
-                     std::to_string(options_.max_clock_drift) +
-                     "; raise the servers' maxSessionTimeout"});
+                 "the servers granted a session timeout of " + ms(e.timeout) +
+                     ", which is too short for a tick of " + ms(options_.tick) +
+                     " and a max_clock_drift of " + std::to_string(options_.max_clock_drift) +
+                     ": no hold could ever be valid; raise the servers' maxSessionTimeout"});
         return;
     }
     ++connection_;

@@ -17,32 +17,37 @@ void check_options(const client_options& o) {
     const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
     if (o.session_timeout.count() <= 0 ||
         o.session_timeout.count() > std::numeric_limits<int>::max()) {
-        refuse("session timeout " + ms(o.session_timeout) +
-               ": use a positive one of at most 24 days");
+        refuse("session_timeout of " + ms(o.session_timeout) +
+               " is out of range: give 1 ms to 24 days");
     }
     if (o.close_timeout.count() < 0 || o.close_timeout > std::chrono::hours(1)) {
-        refuse("close timeout " + ms(o.close_timeout) + ": use zero to one hour");
+        refuse("close_timeout of " + ms(o.close_timeout) +
+               " is out of range: give zero to one hour");
     }
     if (!(o.max_clock_drift >= 0 && o.max_clock_drift < 1)) {
         refuse("max_clock_drift " + std::to_string(o.max_clock_drift) +
-               ": use a fraction, 0.01 for one percent");
+               " is out of range: give a fraction, such as 0.01 for one percent");
     }
-    if (o.tick.count() < 0 || !assumptions_of(o).suffice(o.session_timeout)) {
-        refuse("tick " + ms(o.tick) + " and max_clock_drift " + std::to_string(o.max_clock_drift) +
-               ": with them nothing could be believed for a session timeout of " +
-               ms(o.session_timeout) + "; ask for a longer session timeout");
+    if (o.tick.count() < 0) {
+        refuse("tick of " + ms(o.tick) +
+               " is negative: give the servers' tickTime, or zero if it is not known");
+    }
+    if (!assumptions_of(o).suffice(o.session_timeout)) {
+        refuse("session_timeout of " + ms(o.session_timeout) + " is too short for a tick of " +
+               ms(o.tick) + " and a max_clock_drift of " + std::to_string(o.max_clock_drift) +
+               ": no hold could ever be valid; give a longer session_timeout");
     }
     for (const credentials& c : o.credentials) {
         if (c.scheme.empty() || c.secret.empty()) {
             refuse("credentials of scheme \"" + c.scheme +
-                   "\": neither scheme nor secret may be empty");
+                   "\": the scheme or the secret is empty; give both");
         }
     }
     if (o.transport == client_options::transport_kind::tls) {
-        throw error(errc::unsupported,
-                    "TLS: this build's ZooKeeper C client has none (Debian's package is built "
-                    "without); use a tunnel such as "
-                    "stunnel or WireGuard, or clear text on a trusted network");
+        throw error(
+            errc::unsupported,
+            "transport_kind::tls: this build's ZooKeeper C client has no TLS; use a tunnel, "
+            "such as stunnel or WireGuard, or clear text on a trusted network");
     }
 }
 

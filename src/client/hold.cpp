@@ -182,7 +182,7 @@ void hold_state::send_transaction(std::vector<request> operations,
                                   std::function<void(transact_outcome)> done) {
     if (!valid() || generation_ != core_->generation()) {
         done({failure{errc::hold_lost,
-                      std::string("nothing was sent: ") +
+                      '"' + escaped(path()) + "\": nothing was sent: " +
                           (released_ ? "the hold was released" : to_string(why_lost()))},
               {}});
         return;
@@ -221,7 +221,8 @@ failure hold_state::failure_of_transaction(const reply& r,
         return {};
     }
     if (outcome_unknown(r.code)) {
-        return {errc::indeterminate, "guarded transaction of \"" + paths.front() + "\""};
+        return {errc::indeterminate,
+                "the transaction guarded by \"" + escaped(paths.front()) + '"'};
     }
     for (std::size_t i = 0; i < r.results.size() && i < paths.size(); ++i) {
         const result_code code = r.results[i].code;
@@ -230,10 +231,12 @@ failure hold_state::failure_of_transaction(const reply& r,
         }
         if (i < guards && code == result_code::no_node) {
             lose(loss::znode_deleted);
-            return {errc::hold_lost, "nothing was applied: " + std::string(to_string(why_lost()))};
+            return {errc::hold_lost,
+                    '"' + escaped(paths[i]) + "\": nothing was applied: " + to_string(why_lost())};
         }
         failure f = failure_of(code, paths[i]);
-        f.detail = "operation " + std::to_string(i < guards ? 0 : i - guards + 1) + " on " +
+        f.detail = (i < guards ? "the check of the hold's znode "
+                               : "operation " + std::to_string(i - guards + 1) + " on ") +
                    f.detail + "; nothing was applied";
         return f;
     }
@@ -332,7 +335,8 @@ std::vector<std::string> hold::transact(std::vector<operation> operations, std::
 
 void hold::async_transact(std::vector<operation> operations, transact_handler handler) {
     if (!state_ || state_->core()->forked()) {
-        throw error(state_ ? errc::forked : errc::hold_lost, "this hold cannot be used");
+        throw error(state_ ? errc::forked : errc::hold_lost,
+                    state_ ? "this hold cannot be used" : "this hold is empty");
     }
     state_->transact_and_tell(std::move(operations), std::move(handler));
 }

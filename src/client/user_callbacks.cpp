@@ -74,8 +74,8 @@ void user_callbacks::report_if_slow(thread& t) {
     const auto ms = [](std::chrono::nanoseconds d) {
         return std::to_string(std::chrono::ceil<milliseconds>(d).count()) + " ms";
     };
-    log(std::string("slow callback: ") + t.runs + " has been running for " + ms(running) +
-        ", and what follows on its thread waits; callbacks should return within " + ms(limit));
+    log(std::string("slow callback: ") + t.runs + " has run for " + ms(running) + ", longer than " +
+        ms(limit) + "; the next callbacks wait until it returns: move long work to another thread");
 }
 
 std::chrono::nanoseconds user_callbacks::running_for() const noexcept {

@@ -24,7 +24,7 @@ std::string component_problem(std::string_view name) {
         return "has an empty component: remove the doubled or trailing '/'";
     }
     if (name == "." || name == "..") {
-        return "has the component '" + std::string(name) + "': write the path out";
+        return "has the component '" + std::string(name) + "': give the path without '.' and '..'";
     }
     return {};
 }
@@ -34,7 +34,7 @@ std::string character_problem(std::string_view path) {
         const code_point c = decode_utf8(path);
         if (!c.valid) {
             return "is not UTF-8 (byte " + formatted("0x%02X", static_cast<unsigned>(c.value)) +
-                   ")";
+                   "): encode it as UTF-8";
         }
         if (is_control(c.value)) {
             return "has the control character " + formatted("U+%04X", c.value) +
@@ -44,11 +44,12 @@ std::string character_problem(std::string_view path) {
         // It looks at UTF-16, so it also refuses every character that needs a surrogate pair there.
         if (is_noncharacter(c.value) || (c.value >= 0xE000 && c.value <= 0xF8FF) ||
             c.value >= 0xFFF0) {
-            return "has " + formatted("U+%04X", c.value) + ", which ZooKeeper does not allow";
+            return "has " + formatted("U+%04X", c.value) +
+                   ", which ZooKeeper does not allow: use another character";
         }
         if (is_deceptive(c.value)) {
             return "has the invisible or direction-changing character " +
-                   formatted("U+%04X", c.value);
+                   formatted("U+%04X", c.value) + ": remove it";
         }
         path.remove_prefix(c.length);
     }

@@ -102,7 +102,7 @@ const auto every_kind = ::testing::Values(
 
 /// What is going on while the fault comes.
 enum class scene {
-    alone,         ///< it acquires, and nobody else is there
+    alone,         ///< it acquires, and there is no other participant
     behind,        ///< it acquires, and another one holds
     next,          ///< it waits, and the holder releases
     at_the_limit,  ///< it waits, the holder releases, and its time is up
@@ -286,7 +286,7 @@ TEST_P(AtEveryStep, AFaultLeavesOneWholeHoldOrNoneAndNothingBehind) {
     held(mine_).release();
     held(theirs_).release();
     ensemble_.run_for(100ms);
-    // Later the own znode is watched, and its deletion is heard of first.
+    // Later the own znode is watched, and its deletion is reported first.
     const bool brief = where() == scene::alone && fault().end != loss::none;
     const int rounds = at_every_step(
         {.of = ensemble_, .stretch = brief ? 8ms : 16ms, .at_least = one_way / 4},

@@ -15,7 +15,7 @@
 
 namespace latchkey::simulation {
 
-/// What somebody who listens besides has heard.
+/// What was reported to a second listener.
 struct second_listener {
     bool leads = false;
     fencing_token newest;
@@ -23,35 +23,38 @@ struct second_listener {
 
 /// A leader_latch's promises. What is different from a mutex's:
 ///
-///   I1   For terms; the znode stays until those who listen were told that the term is over.
-///   I2   So a term ends when it is resigned, and with the connection for who wants that, before
-///        that is told; with the connection for nobody else.
-///   I3   Tokens are those that the servers' log tells (leader_log), and increase from term to
-///        term.
-///   I4   A term begins only for the first in the queue; so does no record of it.
-///   I5   What somebody else put where the record is stays there. Nobody's mailbox is there for
-///        longer than he is.
-///   I8   Once all is well again, everybody leads in his turn.
-///   I9   Listeners hear of each term once, of its beginning and of its end, when it happens; after
-///        a silent close of nothing. Who waits is told a term, or why not. What is proclaimed is
-///        written, if so much is told, and only then. The record tells who leads, what he has
-///        published last and who has not given up before; "clean" is written by who gives up, in
-///        the transaction that deletes his znode.
-///   I7   The end of a term that is handed over wakes the successor besides.
-///   I8   So whom a leader has let in right behind it is the next.
-///   I9   Nobody is let in there who takes no part in that, and behind nobody else.
-///   I12  The leadership is offered to one at a time, which has not been let in yet; unasked to
-///        the best alone: of higher priority than the leader, seen for the hysteresis time in this
-///        term, and not again for as long. Nobody has a priority that has just resigned, or has
-///        failed until it has cooled down. Whoever is let in was offered that; and within the drain
-///        time the leader gives way.
-///   I8   And the best is offered it then.
-///   I11  Becoming the leader takes one round trip if nobody else was, two when he is gone.
+///   I1   For terms. The znode stays until the listeners were notified that the term is over.
+///   I2   So a term ends when it is resigned, before that is reported. It ends with the connection
+///        only for a candidate that steps down when suspended, also before that is reported.
+///   I3   Tokens are those of the servers' log (leader_log), and increase from term to term.
+///   I4   A term begins only for the first in the queue. So does its record.
+///   I5   What another program put in the place of the record stays there. A mailbox exists no
+///   longer
+///        than its candidate.
+///   I8   Once all faults have ended, each candidate leads in its turn.
+///   I9   Listeners are notified of each term once, of its beginning and of its end, when it
+///   happens;
+///        after a silent close of nothing. A caller that waits gets a term, or the reason why not.
+///        Data is proclaimed successfully only if it was written. The record names the leader, the
+///        data that it published last, and the last leader that ended without giving up. "clean" is
+///        written by the leader that gives up, in the transaction that deletes its znode.
+///   I7   The end of a term that is handed over wakes the successor, too.
+///   I8   So a candidate that a leader has placed right behind itself is the next.
+///   I9   Only a candidate that takes part in transfers is placed there, and only behind the
+///   leader. I12  The leadership is offered to one candidate at a time, which has not been placed
+///   yet. Unasked
+///        it is offered only to the best: of higher priority than the leader, seen for the
+///        hysteresis time in this term, and not again for as long. A candidate has no priority if
+///        it has just resigned, or has failed and not cooled down. A candidate that is placed was
+///        offered that; and the leader hands over within the drain time.
+///   I8   And the leadership is offered to the best then.
+///   I11  Becoming the leader takes one round trip if there was no other leader, two when it has
+///   left.
 class leader_judge final : public election_judge {
 public:
     explicit leader_judge(stage& s) : election_judge(s), offers_(s, truth_, elections_) {}
 
-    // What candidates do and are told.
+    // What candidates do, and what is reported to them.
 
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);

@@ -24,13 +24,13 @@ public:
     /// server has applied (or refused) it.
     enum class part : std::uint8_t { request, reply };
 
-    /// What becomes of the connection then. What was before the lost frame in its direction still
+    /// What happens to the connection then. What was before the lost frame in its direction still
     /// arrives.
     enum class then : std::uint8_t {
         cut,      ///< ends on both sides
-        silence,  ///< nothing more passes in that direction and nobody is told: only limits of time
-                  ///< can tell
-        go_on,    ///< as if there had been no such frame. No network does that: the C client finds
+        silence,  ///< nothing more passes in that direction, and neither side is notified: only a
+                  ///< timeout shows it
+        go_on,    ///< as if there had been no such frame. No network does that: the C client sees
                   ///< that numbers do not match, and calls it ZRUNTIMEINCONSISTENCY
     };
 

@@ -10,7 +10,7 @@
 
 namespace latchkey::test {
 
-/// What the listeners of a candidate were told, in order. Any thread.
+/// What was reported to the listeners of a candidate, in order. Any thread.
 class leader_story {
 public:
     /// A listener that writes it down; the story must outlive it.
@@ -30,7 +30,7 @@ public:
         return told_;
     }
 
-    /// How often something that begins so was told.
+    /// How often something that begins so was reported.
     [[nodiscard]] std::size_t count(std::string_view beginning) const {
         std::size_t n = 0;
         for (const std::string& line : told()) {

@@ -26,7 +26,7 @@ namespace latchkey::test {
     });
 }
 
-/// What became of a transfer to a candidate that is there. The leader's client, `c`, may be
+/// The result of a transfer to a candidate that is there. The leader's client, `c`, may be
 /// connected to a server that does not know of it yet; and an offer stands only for a sixth of the
 /// session timeout, so that a machine which was held up makes another one.
 [[nodiscard]] inline leader_latch::transfer transfer_in_time(const client& c,

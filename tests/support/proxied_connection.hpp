@@ -46,7 +46,7 @@ public:
     /// Goes on with what was held back.
     void deliver();
     void end(tcp_proxy::ending how);
-    /// Ends one side; the other hears no more.
+    /// Ends one side; the other receives nothing more.
     void end(tcp_proxy::ending how, tcp_proxy::side whose);
 
     /// Whether anything is left to end.

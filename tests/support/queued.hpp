@@ -23,7 +23,7 @@ namespace latchkey::test {
 template <class Lock, class... Wanted>
 [[nodiscard]] std::future<hold> queued_until(std::stop_token stop, Lock& lock, Wanted... wanted) {
     auto granted = std::make_shared<std::promise<hold>>();
-    const auto reserved = std::make_shared<std::atomic<bool>>(false);  // told for each path
+    const auto reserved = std::make_shared<std::atomic<bool>>(false);  // reported for each path
     lock.async_acquire(
         wanted...,
         std::chrono::nanoseconds::max(),

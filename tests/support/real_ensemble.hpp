@@ -33,7 +33,7 @@ struct real_ensemble_options {
 /// A test that only talks to servers takes `shared()`, and a path of its own in it
 /// (`fresh_path()`). One that breaks servers takes `breakable()`, or makes an ensemble for itself;
 /// its program is declared with SERVERS breakable or own, so that it is left out where the servers
-/// are somebody else's.
+/// belong to another user.
 ///
 /// Servers are counted from 1, in the order of the connect string. Every failure throws
 /// std::runtime_error with what the script said. Not for use by several threads at once, except the
@@ -52,7 +52,7 @@ public:
     static real_ensemble& shared();
 
     /// Three servers that tests may break, one test at a time: those that ctest started for its
-    /// run, else one's own for this program, started at first use. Whole on return.
+    /// run, else three for this program alone, started at first use. Whole on return.
     static real_ensemble& breakable();
 
     /// "127.0.0.1:port,127.0.0.2:port,..."

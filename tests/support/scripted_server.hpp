@@ -8,10 +8,10 @@
 
 namespace latchkey::test {
 
-/// Plays a ZooKeeper server far enough to provoke what real ones do rarely: it shakes hands, notes
-/// the requests, and answers deletes with ok, pings, credentials, lists and the end of a session as
-/// told, and everything else with "no node". It keeps no data. Its members are for any thread; what
-/// they ask for is done when they return.
+/// Plays a ZooKeeper server far enough to provoke what real ones do rarely: it shakes hands, and
+/// records the requests. It answers deletes with ok; pings, credentials, lists and the end of a
+/// session as the test has set; and everything else with "no node". It keeps no data. Its members
+/// are for any thread; what they ask for is done when they return.
 class scripted_server {
 public:
     enum class greeting : std::uint8_t {

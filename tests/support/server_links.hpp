@@ -16,20 +16,20 @@ namespace latchkey::test {
 /// from the others.
 class server_links {
 public:
-    /// Whose connections are reset when a server is cut off. Who is not told sees silence, and may
-    /// take its limits of time to notice.
+    /// Which connections are reset when a server is cut off. The other servers see silence, and may
+    /// take until their timeouts to notice.
     enum class told : std::uint8_t { nobody, the_server, the_others };
 
     explicit server_links(int servers);
     server_links(const server_links&) = delete;
     server_links& operator=(const server_links&) = delete;
 
-    /// What scripts/ensemble has to be told.
+    /// The arguments for scripts/ensemble.
     [[nodiscard]] std::string arguments() const;
 
     /// Nothing passes between this server and the others.
     void isolate(int server, told who = told::nobody);
-    /// Nothing passes between these two, and nobody is told.
+    /// Nothing passes between these two, and neither is notified.
     void separate(int one, int other);
     /// Nothing that `from` sends reaches `to`; the other direction goes on.
     void stall(int from, int to);

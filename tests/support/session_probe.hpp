@@ -17,7 +17,7 @@
 
 namespace latchkey::test {
 
-/// One session on a loop of its own, used from the test's thread: what it tells is recorded,
+/// One session on a loop of its own, used from the test's thread: its events are recorded,
 /// answers are futures.
 class session_probe {
 public:
@@ -66,9 +66,9 @@ public:
 
     [[nodiscard]] std::vector<session_event> events() const;
     [[nodiscard]] std::size_t count(kind what) const;
-    /// Waits until `what` was told `times` times; false when it was not within 30 s.
+    /// Waits until `what` was reported `times` times; false when it was not within 30 s.
     [[nodiscard]] bool wait_for(kind what, std::size_t times = 1) const;
-    /// The last one told; wait for it first.
+    /// The last one reported; wait for it first.
     [[nodiscard]] session_event last(kind what) const;
 
 private:

@@ -15,9 +15,9 @@ class traffic_filter;
 
 /// Stands between clients and one server, and breaks connections on command.
 ///
-/// It listens on a loopback address of its own ("127.0.1.<count>"), because the C client tells
-/// servers apart by address alone. What a member asks for is done when it returns. Not for use by
-/// several threads at once; forwarding runs on a thread of its own.
+/// It listens on a loopback address of its own ("127.0.1.<count>"), because the C client
+/// distinguishes servers by address alone. What a member asks for is done when it returns. Not for
+/// use by several threads at once; forwarding runs on a thread of its own.
 class tcp_proxy {
 public:
     enum class direction : std::uint8_t { to_server, to_client };
@@ -43,7 +43,7 @@ public:
     /// after so many bytes is called off; what is left of connections that were cut on one side is
     /// reset. Delays stay.
     void pass();
-    /// Accepts and forwards nothing, on new and old connections; nobody is told.
+    /// Accepts and forwards nothing, on new and old connections; neither side is notified.
     void black_hole();
     /// Holds back one direction, also the end of the connection: half-open for the other side.
     void stall(direction way);
@@ -51,13 +51,13 @@ public:
     void refuse();
     /// Ends all connections, on both sides.
     void cut(ending how);
-    /// Ends all connections on one side; the other side is not told, and hears no more.
+    /// Ends all connections on one side; the other side is not notified, and receives nothing more.
     void cut(ending how, side whose);
     /// Lets `bytes` more bytes pass that way, over all connections; the one that carries the last
     /// of them (or, for none, the one that would have carried the next) is cut right after it.
     void cut_after(std::uint64_t bytes, direction way, ending how);
-    /// How long a server that refuses is tried again before its client is told, by a reset: a proxy
-    /// has accepted by then, and cannot refuse any more. Zero at first.
+    /// How long to keep connecting to a server that refuses before the client's connection is
+    /// reset: the proxy has accepted it by then, and cannot refuse it any more. Zero at first.
     void be_patient(std::chrono::milliseconds time);
     /// Bytes that come from now on take so much longer, in each direction.
     void delay(std::chrono::milliseconds each_way);
@@ -81,7 +81,7 @@ public:
     /// What follows a piece, once it has been delivered.
     enum class then : std::uint8_t {
         go_on,
-        silence,  ///< nothing more that way on this connection; nobody is told
+        silence,  ///< nothing more that way on this connection; neither side is notified
         fin,      ///< the connection ends
         rst,
     };

@@ -27,7 +27,7 @@ public:
     /// The servers end the session, as if it had timed out.
     virtual void expire(std::int64_t session) = 0;
 
-    /// A path that nobody else uses; nothing is created.
+    /// A path that no other test uses; nothing is created.
     [[nodiscard]] virtual std::string fresh_path() = 0;
 
     // What an operator does by hand, through a client of its own. They throw latchkey::error.
@@ -50,13 +50,14 @@ enum class world_kind { in_process, real };
 [[nodiscard]] std::unique_ptr<world> make_world(world_kind k);
 [[nodiscard]] std::string name_of_world(world_kind k);
 
-/// Lets a client see all that the test has seen, whose server may be behind. It writes: that comes
+/// Lets a client, whose server may be behind, see all that the test has seen. It writes: that comes
 /// behind all else in the log. A `sync` is answered by a leader like a read, before what the
 /// followers have applied already.
 void catch_up(const client& c);
 
 /// Ends a session of real servers from outside. Any client can: the password is computed from the
-/// session's id (reliability of ZooKeeper's sessions rests on who can reach the client port).
+/// session's id (ZooKeeper's sessions are safe only from clients that cannot reach the client
+/// port).
 void end_session(const std::string& host_and_port, std::int64_t session);
 
 }  // namespace latchkey::test

@@ -15,7 +15,7 @@ namespace latchkey::test {
 
 using model::opcode;
 
-/// One frame between a client and its server, as far as tests need to tell them apart.
+/// One frame between a client and its server, as far as tests need to distinguish them.
 struct zookeeper_frame {
     enum class kind : std::uint8_t {
         malformed,

@@ -100,8 +100,8 @@ TEST_F(FileLockPath, StaysTheSameWhenTheFileIsMade) {
 TEST_F(FileLockPath, RefusesWhatCannotBeResolved) {
     fs::create_symlink("two", "one");
     fs::create_symlink("one", "two");
-    EXPECT_THAT(refusal_of("one"), HasSubstr("too many symbolic links; where it cannot be"));
-    EXPECT_THAT(refusal_of(""), HasSubstr("has no name"));
+    EXPECT_THAT(refusal_of("one"), HasSubstr("too many symbolic links; correct the name"));
+    EXPECT_THAT(refusal_of(""), HasSubstr("the name is empty"));
     EXPECT_THAT(refusal_of(std::string(300, 'n')), HasSubstr("too long"));
     fs::create_directory("gone");
     fs::current_path("gone");
