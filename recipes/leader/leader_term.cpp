@@ -129,9 +129,8 @@ void leader_term::on_written(guarded_written w) {
             break;
         case gone:
             state_->lose(loss::znode_deleted);
-            why = w.in_doubt
-                      ? failure{errc::indeterminate, "the leader's znode is gone"}
-                      : failure{errc::hold_lost, unwritten() + "the leader's znode is gone"};
+            why = w.in_doubt ? failure{errc::indeterminate, "the leader's znode is gone"}
+                             : failure{errc::hold_lost, unwritten() + "the leader's znode is gone"};
             break;
         case refused:
             break;
