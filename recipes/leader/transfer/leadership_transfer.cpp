@@ -203,6 +203,7 @@ void leadership_transfer::end_term() {
     }
     busy_ = false;
     offering_.drop();
+    offer_.reset();
     listing_.drop();
     watcher_.reset();
     consider_again_.cancel();
@@ -323,7 +324,7 @@ task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate t
                    join_path(as_->directory, looked->found->znode),
                    join_path(peers_of(as_->directory), looked->found->mailbox));
     auto offering = offer_->run(limit);
-    transfer_offer::end end = co_await offering;
+    transfer_offer::outcome end = co_await offering;
     co_return offered{end.successor.empty() ? not_accepted : accepted, std::move(end)};
 }
 

@@ -83,7 +83,7 @@ private:
     /// What an offer came to.
     struct offered {
         leader_latch::transfer what;
-        transfer_offer::end how = {};
+        transfer_offer::outcome how = {};
     };
 
     // as a candidate

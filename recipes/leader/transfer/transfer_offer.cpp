@@ -10,12 +10,12 @@
 
 namespace latchkey {
 
-task<transfer_offer::end> transfer_offer::run(std::chrono::nanoseconds limit) {
+task<transfer_offer::outcome> transfer_offer::run(std::chrono::nanoseconds limit) {
     using enum guarded_written::kind;
     auto standing = within(core_->loop(), limit, stand());
     std::optional<guarded_written> offered = co_await standing;
     watch_.reset();
-    end over;
+    outcome over;
     if (offered) {
         over.why = std::move(offered->why);
         over.stands = offered->what == refused && offered->in_doubt;

@@ -25,7 +25,7 @@ namespace latchkey {
 /// znode that is gone.
 class transfer_offer final : znode_watch::observer {
 public:
-    struct end {
+    struct outcome {
         /// The name of the candidate's znode, right behind the leader's; empty: not accepted.
         std::string successor;
         failure why = {};     ///< if it was not accepted: it could not be written
@@ -43,7 +43,7 @@ public:
           mailbox_(std::move(mailbox)) {}
 
     /// Once. This object outlives the task.
-    [[nodiscard]] task<end> run(std::chrono::nanoseconds limit);
+    [[nodiscard]] task<outcome> run(std::chrono::nanoseconds limit);
 
     /// The watch ended with the last connection.
     void session_connected() { end_watch(result_code::ok); }
@@ -56,8 +56,8 @@ private:
     void on_watch_refused(result_code code) override { end_watch(code); }
 
     void end_watch(result_code code) {
-        if (watch_) {
-            watch_ended_(code);
+        if (const auto end = std::exchange(watch_ended_, nullptr)) {
+            end(code);
         }
     }
 
