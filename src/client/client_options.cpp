@@ -1,8 +1,7 @@
-#include <latchkey/client.hpp>
-
-#include "client/client_core.hpp"
+#include "client/client_options.hpp"
 
 #include <limits>
+#include <string>
 
 namespace latchkey {
 namespace {
@@ -11,10 +10,13 @@ void refuse(const std::string& what) {
     throw error(errc::invalid_argument, what);
 }
 
+std::string ms(std::chrono::milliseconds d) {
+    return std::to_string(d.count()) + " ms";
+}
+
 }  // namespace
 
 void check_options(const client_options& o) {
-    const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
     if (o.session_timeout.count() <= 0 ||
         o.session_timeout.count() > std::numeric_limits<int>::max()) {
         refuse("session timeout " + ms(o.session_timeout) +
@@ -44,6 +46,14 @@ void check_options(const client_options& o) {
                     "without); use a tunnel such as "
                     "stunnel or WireGuard, or clear text on a trusted network");
     }
+}
+
+failure granted_too_little(const client_options& o, std::chrono::milliseconds granted) {
+    return {errc::invalid_argument,
+            "the servers grant a session timeout of " + ms(granted) +
+                ", in which nothing could be believed with the configured tick of " + ms(o.tick) +
+                " and max_clock_drift of " + std::to_string(o.max_clock_drift) +
+                "; raise the servers' maxSessionTimeout"};
 }
 
 }  // namespace latchkey
