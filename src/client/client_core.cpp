@@ -52,8 +52,14 @@ std::shared_ptr<client_core> client_core::start(runtime env,
     if (options.access.empty()) {
         options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
     }
+    // In a forked child it is not destroyed: its loop has no thread there.
     std::shared_ptr<client_core> core(
-        new client_core(std::move(env), std::move(target), std::move(options)));
+        new client_core(std::move(env), std::move(target), std::move(options)),
+        [](client_core* made) {
+            if (!made->forked()) {
+                delete made;
+            }
+        });
     core->post([core] { core->keeper_.open(); });
     if (core->env_.started) {
         core->env_.started([weak = core->weak_from_this()] {
