@@ -2,6 +2,7 @@
 
 #include "barrier/barrier_change.hpp"
 #include "call/retrying_operation.hpp"
+#include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 #include "znode/until_deleted.hpp"
@@ -56,14 +57,10 @@ public:
 barrier::barrier(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
     auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
-    impl_ = std::make_shared<impl>(core, std::move(as));
+    impl_ = fork_safe<impl>(core, std::move(as));
 }
 
-barrier::~barrier() {
-    if (impl_->core->forked()) {
-        leak(impl_);
-    }
-}
+barrier::~barrier() = default;
 
 void barrier::set() {
     wait_for_answer(barrier_change::to_stand(impl_->core, impl_->as));

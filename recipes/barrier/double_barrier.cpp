@@ -2,6 +2,7 @@
 
 #include "barrier/double_barrier_enter.hpp"
 #include "barrier/double_barrier_leave.hpp"
+#include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 
@@ -99,14 +100,10 @@ double_barrier::double_barrier(client& c,
     }
     const auto core = client_core::of(c);
     auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
-    impl_ = std::make_shared<impl>(core, std::move(as), participants);
+    impl_ = fork_safe<impl>(core, std::move(as), participants);
 }
 
-double_barrier::~double_barrier() {
-    if (impl_->core->forked()) {
-        leak(impl_);
-    }
-}
+double_barrier::~double_barrier() = default;
 
 bool double_barrier::enter(std::stop_token stop) {
     return enter_within(std::chrono::nanoseconds::max(), std::move(stop));

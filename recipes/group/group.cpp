@@ -2,6 +2,7 @@
 
 #include "call/blocking_read.hpp"
 #include "call/retrying_operation.hpp"
+#include "client/fork_safe.hpp"
 #include "group/group_watch.hpp"
 #include "text/path.hpp"
 #include "znode/persistent_node.hpp"
@@ -50,9 +51,7 @@ public:
     state& operator=(const state&) = delete;
 
     ~state() {
-        if (presence_->core()->forked()) {
-            leak(presence_);
-        } else {
+        if (!presence_->core()->forked()) {
             presence_->core()->post([p = presence_] { p->leave(); });
         }
     }
@@ -124,7 +123,7 @@ public:
         }
         std::string path = join_path(directory, name);
         check_path(path);
-        auto place = std::make_shared<persistent_node>(
+        auto place = fork_safe<persistent_node>(
             core,
             persistent_node::settings{.path = std::move(path),
                                       .data = {},
@@ -143,13 +142,9 @@ public:
 group::group(client& c, std::string path) : group(c, std::move(path), options{}) {}
 
 group::group(client& c, std::string path, options how)
-    : impl_(std::make_shared<impl>(client_core::of(c), std::move(path), std::move(how))) {}
+    : impl_(fork_safe<impl>(client_core::of(c), std::move(path), std::move(how))) {}
 
-group::~group() {
-    if (impl_->core->forked()) {
-        leak(impl_);
-    }
-}
+group::~group() = default;
 
 membership group::join(std::string name, std::string data, std::stop_token stop) {
     return join_within(

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/thread/lock_guard.hpp>
-
 namespace latchkey {
 
 group_watch::group_watch(std::shared_ptr<client_core> core,
@@ -31,10 +29,7 @@ void group_watch::start() {
 }
 
 void group_watch::end() noexcept {
-    {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-        over_ = true;
-    }
+    calls_.end();
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
@@ -233,16 +228,14 @@ void group_watch::tell() {
 }
 
 void group_watch::call_listener(const std::vector<known_member>& now) {
-    const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-    if (over_) {
-        return;
-    }
-    std::vector<member> all;
-    all.reserve(now.size());
-    for (const known_member& m : now) {
-        all.push_back(*m);
-    }
-    (*listener_)(all);
+    calls_.call([&] {
+        std::vector<member> all;
+        all.reserve(now.size());
+        for (const known_member& m : now) {
+            all.push_back(*m);
+        }
+        (*listener_)(all);
+    });
 }
 
 }  // namespace latchkey

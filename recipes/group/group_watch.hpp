@@ -3,6 +3,7 @@
 #include <latchkey/group.hpp>
 
 #include "client/client_core.hpp"
+#include "client/listener_slot.hpp"
 #include "loop/paced_retry.hpp"
 
 #include <atomic>
@@ -15,8 +16,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <boost/thread/recursive_mutex.hpp>
 
 namespace latchkey {
 
@@ -71,8 +70,7 @@ private:
     const std::string directory_;
     const std::chrono::nanoseconds pause_;
     const std::shared_ptr<const group::members_listener> listener_;
-    boost::recursive_mutex calling_;
-    bool over_ = false;  ///< guarded by calling_
+    listener_slot calls_;
 
     entries entries_;
     std::size_t unread_ = 0;  ///< how many of them

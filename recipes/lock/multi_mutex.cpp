@@ -1,5 +1,6 @@
 #include <latchkey/multi_mutex.hpp>
 
+#include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
 #include "queue/participant_record.hpp"
 #include "session/request_check.hpp"
@@ -81,14 +82,10 @@ public:
 
 multi_mutex::multi_mutex(client& c, std::vector<std::string> paths, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(core, together(*core, std::move(paths), std::move(options)));
+    impl_ = fork_safe<impl>(core, together(*core, std::move(paths), std::move(options)));
 }
 
-multi_mutex::~multi_mutex() {
-    if (impl_->forked()) {
-        leak(impl_);
-    }
-}
+multi_mutex::~multi_mutex() = default;
 
 hold multi_mutex::acquire(acquire_options options) {
     return acquire_within(local_queue::for_ever, std::move(options));

@@ -1,5 +1,6 @@
 #include <latchkey/mutex.hpp>
 
+#include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
 
 #include <utility>
@@ -12,15 +13,11 @@ class mutex::impl : public exclusive_lock {
 
 mutex::mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
+    impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
 }
 
-mutex::~mutex() {
-    if (impl_->forked()) {
-        leak(impl_);
-    }
-}
+mutex::~mutex() = default;
 
 hold mutex::acquire(acquire_options options) {
     return acquire_within(local_queue::for_ever, std::move(options));

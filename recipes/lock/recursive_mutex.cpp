@@ -1,5 +1,6 @@
 #include <latchkey/recursive_mutex.hpp>
 
+#include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
 #include "text/path.hpp"
 
@@ -26,15 +27,11 @@ public:
 
 recursive_mutex::recursive_mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
+    impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
 }
 
-recursive_mutex::~recursive_mutex() {
-    if (impl_->forked()) {
-        leak(impl_);
-    }
-}
+recursive_mutex::~recursive_mutex() = default;
 
 void recursive_mutex::lock() {
     static_cast<void>(lock_within(local_queue::for_ever));

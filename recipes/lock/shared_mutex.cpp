@@ -1,5 +1,6 @@
 #include <latchkey/shared_mutex.hpp>
 
+#include "client/fork_safe.hpp"
 #include "lock/convert_call.hpp"
 #include "lock/kept_holds.hpp"
 #include "queue/acquire_calls.hpp"
@@ -91,15 +92,11 @@ private:
 
 shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
+    impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), read_write_names, std::move(options)));
 }
 
-shared_mutex::~shared_mutex() {
-    if (impl_->acquire.core()->forked()) {
-        leak(impl_);
-    }
-}
+shared_mutex::~shared_mutex() = default;
 
 // ---- acquire ----
 

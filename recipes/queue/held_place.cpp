@@ -1,5 +1,6 @@
 #include "queue/held_place.hpp"
 
+#include "client/fork_safe.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.front()->path());
     place->watch_soon();
-    auto granted = std::make_shared<hold_state>(
-        core, hold_state::grant{place->paths(), {zxid, 0}, as->mode, place});
+    auto granted =
+        fork_safe<hold_state>(core, hold_state::grant{place->paths(), {zxid, 0}, as->mode, place});
     place->hold_ = granted;
     if (revocation_requested) {
         granted->ask_back();

@@ -1,6 +1,7 @@
 #include <latchkey/curator_semaphore.hpp>
 
 #include "call/blocking_read.hpp"
+#include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
 #include "semaphore/permit_terms.hpp"
@@ -79,15 +80,11 @@ curator_semaphore::curator_semaphore(client& c,
                                      std::uint32_t limit,
                                      mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
+    impl_ = fork_safe<impl>(
         core, lease_queue_of(*core, path, std::move(options)), lease_terms_of(path, limit));
 }
 
-curator_semaphore::~curator_semaphore() {
-    if (impl_->acquire.core()->forked()) {
-        leak(impl_);
-    }
-}
+curator_semaphore::~curator_semaphore() = default;
 
 hold curator_semaphore::acquire(std::uint32_t permits, acquire_options options) {
     return acquire_within(permits, local_queue::for_ever, std::move(options));

@@ -1,6 +1,7 @@
 #include <latchkey/semaphore.hpp>
 
 #include "call/blocking_read.hpp"
+#include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
 #include "semaphore/permit_terms.hpp"
@@ -80,22 +81,18 @@ public:
 semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options) {
     check_count(limit, "a limit");
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(
+    impl_ = fork_safe<impl>(
         core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, limit));
 }
 
 semaphore::semaphore(client& c, std::string path, mutex_options options) {
     const auto core = client_core::of(c);
-    impl_ = std::make_shared<impl>(core,
-                                   permit_queue_of(*core, path, std::move(options)),
-                                   permit_terms_of(path, std::nullopt));
+    impl_ = fork_safe<impl>(core,
+                            permit_queue_of(*core, path, std::move(options)),
+                            permit_terms_of(path, std::nullopt));
 }
 
-semaphore::~semaphore() {
-    if (impl_->acquire.core()->forked()) {
-        leak(impl_);
-    }
-}
+semaphore::~semaphore() = default;
 
 hold semaphore::acquire(std::uint32_t permits, acquire_options options) {
     return acquire_within(permits, local_queue::for_ever, std::move(options));

@@ -41,14 +41,7 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (!core_) {
-        return;
-    }
-    if (core_->forked()) {
-        leak(core_);
-        return;
-    }
-    core_->close();
+    close();
 }
 
 connection_state client::state() const noexcept {

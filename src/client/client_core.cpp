@@ -1,8 +1,7 @@
 #include "client/client_core.hpp"
 
+#include "client/client_options.hpp"
 #include "loop/callback_guard.hpp"
-#include "session/chroot.hpp"
-#include "text/path.hpp"
 
 #include <utility>
 
@@ -12,31 +11,11 @@ namespace latchkey {
 
 client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
-      target_(std::move(target)),
       callbacks_(std::make_shared<user_callbacks>(env_, std::exchange(options.log, nullptr))),
       options_(std::move(options)),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),
-      heartbeat_(*env_.loop,
-                 {.beat =
-                      [this](const std::string& path, std::function<void()> answered) {
-                          request write = request::multi({request::check(path)});
-                          write.urgent = true;
-                          submit(std::move(write),
-                                 [this, path, answered = std::move(answered)](const reply& r) {
-                                     answered();
-                                     if (r.code == result_code::no_node) {
-                                         on_znode_missing(path);
-                                     }
-                                 });
-                      },
-                  .read =
-                      [this](std::function<void()> answered) {
-                          submit(request::exists("/"),
-                                 [answered = std::move(answered)](const reply&) { answered(); });
-                      },
-                  .give_up_connection = [this] { session_->reconnect(); },
-                  .deadline_passed = [this] { on_deadline_passed(); }}),
+      keeper_(env_, std::move(target), options_, *this),
       deletes_(
           *env_.loop,
           [this](request r, session::completion done) {
@@ -57,7 +36,6 @@ client_core::client_core(runtime env, connect_target target, client_options opti
           });
       }),
       slow_callbacks_(*env_.loop),
-      reopen_(*env_.loop),
       close_limit_(*env_.loop) {}
 
 const std::shared_ptr<client_core>& client_core::of(const client& c) {
@@ -74,9 +52,15 @@ std::shared_ptr<client_core> client_core::start(runtime env,
     if (options.access.empty()) {
         options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
     }
+    // In a forked child it is not destroyed: its loop has no thread there.
     std::shared_ptr<client_core> core(
-        new client_core(std::move(env), std::move(target), std::move(options)));
-    core->post([core] { core->open_session(); });
+        new client_core(std::move(env), std::move(target), std::move(options)),
+        [](client_core* made) {
+            if (!made->forked()) {
+                delete made;
+            }
+        });
+    core->post([core] { core->keeper_.open(); });
     if (core->env_.started) {
         core->env_.started([weak = core->weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -87,11 +71,6 @@ std::shared_ptr<client_core> client_core::start(runtime env,
     return core;
 }
 
-bool client_core::believable() const noexcept {
-    return connected_ && validity_ &&
-           env_.loop->now() + validity_->timeout() / 8 < validity_->deadline();
-}
-
 void client_core::submit(request r, session::completion done) {
     submit(std::move(r), nullptr, std::move(done));
 }
@@ -99,38 +78,16 @@ void client_core::submit(request r, session::completion done) {
 void client_core::submit(request r,
                          const std::shared_ptr<session::watcher>& w,
                          session::completion done) {
-    if (!session_) {
-        post([done = std::move(done)] {
-            reply lost;
-            lost.code = result_code::connection_loss;
-            done(std::move(lost));
-        });
-        return;
-    }
-    const bool paced = window_.is_entered();
-    if (paced) {
+    if (window_.is_entered() && keeper_.opened()) {
         window_.sent();
-    }
-    prepend_chroot(target_.chroot, r);
-    auto completed = [this, paced, sent = sending(r.what), done = std::move(done)](reply answer) {
-        on_answer(sent, answer.code);
-        // What runs in the window may drop the last reference to the core.
-        const auto keep = paced ? weak_from_this().lock() : nullptr;
-        if (paced) {
+        done = [this, done = std::move(done)](reply answer) {
+            // What runs in the window may drop the last reference to the core.
+            const auto keep = weak_from_this().lock();
             window_.answered();
-        }
-        if (behind_ && !outcome_unknown(answer.code)) {
-            answer = {};
-            answer.code = result_code::connection_loss;
-        }
-        strip_chroot(target_.chroot, answer);
-        done(std::move(answer));
-    };
-    if (w) {
-        session_->submit(std::move(r), w, std::move(completed));
-    } else {
-        session_->submit(std::move(r), std::move(completed));
+            done(std::move(answer));
+        };
     }
+    keeper_.submit(std::move(r), w, std::move(done));
 }
 
 oneshot<reply> client_core::send(request r) {
@@ -139,27 +96,13 @@ oneshot<reply> client_core::send(request r) {
     return answer;
 }
 
-void client_core::create_directories(const std::string& path,
-                                     const acl& access,
-                                     const session::completion& answered) {
-    for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
-        if (session_ && !level.empty()) {
-            session_->submit(request::create(level, {}, create_mode::container, access),
-                             [this, sent = sending(request::kind::create), answered](reply answer) {
-                                 on_answer(sent, answer.code);
-                                 answered(std::move(answer));
-                             });
-        }
-    }
-}
-
 void client_core::attach(std::shared_ptr<session_listener> user) {
     user->place_ = users_.size();
     users_.push_back(std::move(user));
 }
 
 void client_core::detach(session_listener* user) {
-    heartbeat_.withdraw(user);
+    heartbeat().withdraw(user);
     const std::size_t place = std::exchange(user->place_, session_listener::detached);
     if (place == session_listener::detached) {
         return;
@@ -171,6 +114,82 @@ void client_core::detach(session_listener* user) {
     }
 }
 
+// ---- from the keeper ----
+
+void client_core::state_changed(connection_state s) {
+    if (s == connection_state::connected) {
+        look_for_slow_callbacks();
+    }
+    if (status_->set_state(s)) {
+        listeners_.tell(s);
+    }
+}
+
+void client_core::trouble_changed(std::string why) {
+    if (!why.empty()) {
+        log(why);
+    }
+    status_->set_trouble(std::move(why));
+}
+
+void client_core::session_connected() {
+    deletes_.connected();
+    for (const auto& user : users()) {
+        user->session_connected();
+    }
+    waiting_for_connection_.resume_all();
+}
+
+void client_core::session_suspended() {
+    deletes_.suspended();
+    for (const auto& user : users()) {
+        user->session_suspended();
+    }
+    lists_.suspended();
+}
+
+void client_core::session_retires() {
+    // While the session still exists: it answers the lists behind what they were to show.
+    lists_.suspended();
+}
+
+void client_core::session_ended(loss why) {
+    slow_callbacks_.cancel();
+    for (const auto& user : users()) {
+        user->session_ended(why);
+    }
+    deletes_.session_ended();
+    drained_if_closing();
+}
+
+void client_core::validity_passed() {
+    for (const auto& user : users()) {
+        user->validity_passed();
+    }
+}
+
+void client_core::znode_missing(const std::string& path) {
+    for (const auto& user : users()) {
+        user->znode_missing(path);
+    }
+}
+
+void client_core::client_closed(const failure& why) {
+    begin_close(why, false);
+}
+
+std::shared_ptr<const void> client_core::keep_alive() {
+    return shared_from_this();
+}
+
+/// Also finds a callback that never returns, which could not report itself.
+void client_core::look_for_slow_callbacks() {
+    callbacks_->set_limit(session_timeout() / 10);
+    callbacks_->report_slow();
+    slow_callbacks_.start(std::chrono::nanoseconds(session_timeout()) / 16,
+                          [this] { look_for_slow_callbacks(); });
+}
+
 // ---- closing ----
 
 void client_core::begin_close(failure why, bool drain) {
@@ -178,7 +197,7 @@ void client_core::begin_close(failure why, bool drain) {
         return;
     }
     closed_why_ = std::move(why);
-    reopen_.cancel();
+    keeper_.open_no_more();
     for (const auto& user : users()) {
         user->client_closed(closed_why_);
     }
@@ -201,15 +220,9 @@ void client_core::drained_if_closing() {
 void client_core::finish_close() {
     const auto keep = shared_from_this();
     close_limit_.cancel();
-    connected_ = false;
-    heartbeat_.session_ends();
     slow_callbacks_.cancel();
     deletes_.suspended();
-    retire_session([self = shared_from_this()] {
-        if (self->validity_) {
-            self->validity_->end();
-        }
-        self->session_id_.store(0, std::memory_order_release);
+    keeper_.close([self = shared_from_this()] {
         self->deletes_.session_ended();
         self->status_->set_closed(self->closed_why_);
         self->listeners_.tell(connection_state::closed);
@@ -239,23 +252,6 @@ void client_core::close_without_servers() {
 }
 
 // ---- for threads outside ----
-
-void client_core::set_state(connection_state s) {
-    if (status_->set_state(s)) {
-        listeners_.tell(s);
-    }
-}
-
-void client_core::set_trouble(std::string text) {
-    if (!text.empty()) {
-        log(text);
-    }
-    status_->set_trouble(std::move(text));
-}
-
-std::chrono::milliseconds client_core::session_timeout() const noexcept {
-    return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
-}
 
 bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop) {
     check_may_block();

@@ -5,12 +5,11 @@
 #include "client/client_status.hpp"
 #include "client/directory_lists.hpp"
 #include "client/guaranteed_deletes.hpp"
-#include "client/heartbeat.hpp"
+#include "client/session_keeper.hpp"
 #include "client/session_listener.hpp"
+#include "client/session_owner.hpp"
 #include "client/state_listeners.hpp"
 #include "client/user_callbacks.hpp"
-#include "client/validity.hpp"
-#include "loop/backoff.hpp"
 #include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/send_window.hpp"
@@ -18,7 +17,6 @@
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -29,10 +27,10 @@
 
 namespace latchkey {
 
-/// The inside of a client: one session at a time, on the loop, and what outlives the session:
-/// listeners, timers, validity, guaranteed deletes. Shared by the client, its recipes and its
-/// holds. Inert once it is closed.
-class client_core : public std::enable_shared_from_this<client_core> {
+/// The inside of a client, as its recipes see it: requests, posts, listeners, deletes and lists. A
+/// session_keeper keeps the session. Shared by the client, its recipes and its holds. Inert once it
+/// is closed.
+class client_core : public std::enable_shared_from_this<client_core>, private session_owner {
 public:
     /// Throws errc::invalid_argument for options that cannot work.
     [[nodiscard]] static std::shared_ptr<client_core> start(runtime env,
@@ -50,11 +48,11 @@ public:
 
     [[nodiscard]] connection_state state() const noexcept { return status_->state(); }
 
-    [[nodiscard]] std::int64_t session_id() const noexcept {
-        return session_id_.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] std::int64_t session_id() const noexcept { return keeper_.id(); }
 
-    [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept;
+    [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept {
+        return keeper_.timeout();
+    }
 
     [[nodiscard]] std::string trouble() const { return status_->trouble(); }
 
@@ -72,7 +70,7 @@ public:
     [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
 
     /// The path, on the servers, below which every path of this client is; empty if there is none.
-    [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
+    [[nodiscard]] const std::string& chroot() const noexcept { return keeper_.chroot(); }
 
     /// True in a forked child of the process that made this object: nothing of it may be touched.
     [[nodiscard]] bool forked() const noexcept { return born_ != fork_generation(); }
@@ -109,25 +107,25 @@ public:
 
     // ---- on the loop ----
 
-    [[nodiscard]] bool connected() const noexcept { return connected_; }
+    [[nodiscard]] bool connected() const noexcept { return keeper_.connected(); }
 
     /// Counts the sessions; 0 before the first. What was obtained in another generation is
     /// worthless.
-    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+    [[nodiscard]] std::uint64_t generation() const noexcept { return keeper_.generation(); }
 
     /// Counts the connections of all sessions. A watch that was set on another connection proves
     /// nothing.
-    [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
+    [[nodiscard]] std::uint64_t connection() const noexcept { return keeper_.connection(); }
 
     /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
     /// heartbeat to prolong it.
-    [[nodiscard]] bool believable() const noexcept;
+    [[nodiscard]] bool believable() const noexcept { return keeper_.believable(); }
 
     [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {
-        return validity_;
+        return keeper_.session_validity();
     }
 
-    [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return heartbeat_; }
+    [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return keeper_.heartbeat(); }
 
     [[nodiscard]] guaranteed_deletes& deletes() noexcept { return deletes_; }
 
@@ -145,7 +143,7 @@ public:
     /// For a task: until there is a connection; at once while there is one.
     [[nodiscard]] auto connection_made() {
         return until_called_back([this](resumption go_on) {
-            connected_ ? go_on() : waiting_for_connection_.add(std::move(go_on));
+            connected() ? go_on() : waiting_for_connection_.add(std::move(go_on));
         });
     }
 
@@ -158,11 +156,12 @@ public:
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
-    /// Creates every level of `path`, the chroot's included, as containers. `answered` is called
-    /// for each. NODEEXISTS is usual.
+    /// As session_keeper's.
     void create_directories(const std::string& path,
                             const acl& access,
-                            const session::completion& answered);
+                            const session::completion& answered) {
+        keeper_.create_directories(path, access, answered);
+    }
 
     /// Notifies `user` of the session from now on. Keeps it alive until it is detached.
     void attach(std::shared_ptr<session_listener> user);
@@ -171,30 +170,19 @@ public:
 private:
     client_core(runtime env, connect_target target, client_options options);
 
-    void open_session();
-    void on_event(std::uint64_t opened, const session_event& e);
-    void on_connected(const session_event& e);
-    void send_barrier();
-    void on_suspended();
-    void end_session(loss why);
-    void retire_session(std::function<void()> after = {});
-    void on_auth_failed(const std::string& detail);
-    void on_znode_missing(const std::string& path);
-    void give_up(failure why);
-    void on_deadline_passed();
+    // From the keeper.
+    void state_changed(connection_state s) override;
+    void trouble_changed(std::string why) override;
+    void session_connected() override;
+    void session_suspended() override;
+    void session_retires() override;
+    void session_ended(loss why) override;
+    void validity_passed() override;
+    void znode_missing(const std::string& path) override;
+    void client_closed(const failure& why) override;
+    [[nodiscard]] std::shared_ptr<const void> keep_alive() override;
+
     void look_for_slow_callbacks();
-
-    /// What validity needs to know about a request in flight.
-    struct sent_request {
-        std::uint64_t generation;
-        validity::submission known;
-        bool write;
-    };
-
-    [[nodiscard]] sent_request sending(request::kind what) const;
-    void on_answer(const sent_request& sent, result_code code);
-    void set_state(connection_state s);
-    void set_trouble(std::string text);
 
     [[nodiscard]] std::vector<std::shared_ptr<session_listener>> users() const { return users_; }
 
@@ -203,47 +191,26 @@ private:
     void drained_if_closing();
 
     const runtime env_;
-    const connect_target target_;
     const std::shared_ptr<user_callbacks> callbacks_;
     const client_options options_;  ///< without `log`, which the callbacks have
     const std::uint64_t born_ = fork_generation();
 
     // Any thread.
     state_listeners listeners_;
-    std::atomic<std::int64_t> session_id_{0};
-    std::atomic<std::int64_t> timeout_ms_{0};
     const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
 
     // On the loop only.
-    std::unique_ptr<session> session_;
-    std::shared_ptr<validity> validity_;
-    latchkey::heartbeat heartbeat_;
+    session_keeper keeper_;  ///< a few of its members are for any thread
     guaranteed_deletes deletes_;
     directory_lists lists_;
     send_window window_;
     timer slow_callbacks_;
     std::vector<std::shared_ptr<session_listener>> users_;
     waiting_tasks waiting_for_connection_;
-    timer reopen_;
     timer close_limit_;
-    backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};
-    bool connected_ = false;
-    bool behind_ = false;  ///< what this connection shows may be older than what was seen
     bool closing_ = false;
-    std::uint64_t opened_ = 0;
-    std::uint64_t generation_ = 0;
-    std::uint64_t connection_ = 0;
     failure closed_why_;
 };
-
-/// What the options say about the servers.
-[[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
-    return {o.tick, o.max_clock_drift};
-}
-
-/// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
-/// names the value.
-void check_options(const client_options& o);
 
 /// Gives up a reference without destroying the object. In a forked child that is the only safe
 /// thing to do with an object of the parent process, because its loop has no thread there.

@@ -1,8 +1,7 @@
-#include <latchkey/client.hpp>
-
-#include "client/client_core.hpp"
+#include "client/client_options.hpp"
 
 #include <limits>
+#include <string>
 
 namespace latchkey {
 namespace {
@@ -11,10 +10,13 @@ void refuse(const std::string& what) {
     throw error(errc::invalid_argument, what);
 }
 
+std::string ms(std::chrono::milliseconds d) {
+    return std::to_string(d.count()) + " ms";
+}
+
 }  // namespace
 
 void check_options(const client_options& o) {
-    const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
     if (o.session_timeout.count() <= 0 ||
         o.session_timeout.count() > std::numeric_limits<int>::max()) {
         refuse("session_timeout of " + ms(o.session_timeout) +
@@ -49,6 +51,14 @@ void check_options(const client_options& o) {
             "transport_kind::tls: this build's ZooKeeper C client has no TLS; use a tunnel, "
             "such as stunnel or WireGuard, or clear text on a trusted network");
     }
+}
+
+failure granted_too_little(const client_options& o, std::chrono::milliseconds granted) {
+    return {errc::invalid_argument,
+            "the servers granted a session timeout of " + ms(granted) +
+                ", which is too short for a tick of " + ms(o.tick) + " and a max_clock_drift of " +
+                std::to_string(o.max_clock_drift) +
+                ": no hold could ever be valid; raise the servers' maxSessionTimeout"};
 }
 
 }  // namespace latchkey

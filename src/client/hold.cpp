@@ -342,14 +342,10 @@ void hold::async_transact(std::vector<operation> operations, transact_handler ha
 }
 
 void hold::release() noexcept {
-    if (!state_) {
-        return;
+    const auto ended = std::exchange(state_, nullptr);
+    if (ended && !ended->core()->forked()) {
+        ended->release(nullptr);
     }
-    if (state_->core()->forked()) {
-        leak(state_);
-        return;
-    }
-    std::exchange(state_, nullptr)->release(nullptr);
 }
 
 bool hold::release_and_wait() noexcept {

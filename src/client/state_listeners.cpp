@@ -1,11 +1,10 @@
 #include "client/state_listeners.hpp"
 
+#include "client/listener_slot.hpp"
 #include "loop/fork_guard.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include <boost/thread/recursive_mutex.hpp>
 
 namespace latchkey {
 
@@ -29,8 +28,6 @@ void coalesce(std::vector<connection_state>& untold, connection_state next) {
     }
 }
 
-/// A listener is called with `calling_` held. So a thread that ends the registration waits for a
-/// call that runs. The listener itself may end it as well, because the mutex is recursive.
 class state_listeners::registration : public std::enable_shared_from_this<registration> {
 public:
     explicit registration(client::state_listener l) : listener_(std::move(l)) {}
@@ -52,11 +49,10 @@ public:
 
     void end() {
         if (born_ != fork_generation()) {
-            // A listener that ran in the parent holds `calling_` here forever.
             new std::shared_ptr<registration>(shared_from_this());  // NOLINT: never destroyed
             return;
         }
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        calls_.end();
         listener_ = nullptr;
     }
 
@@ -69,16 +65,18 @@ private:
             scheduled_ = false;
         }
         for (const connection_state s : told) {
-            const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-            if (const auto listener = listener_) {
-                listener(s);
-            }
+            calls_.call([&] {
+                // A copy, because the listener may end its registration.
+                if (const auto listener = listener_) {
+                    listener(s);
+                }
+            });
         }
     }
 
     const std::uint64_t born_ = fork_generation();
-    boost::recursive_mutex calling_;
-    client::state_listener listener_;  // guarded by calling_
+    listener_slot calls_;
+    client::state_listener listener_;  // guarded by calls_
     boost::mutex mutex_;
     std::vector<connection_state> untold_ LATCHKEY_GUARDED_BY(mutex_);
     bool scheduled_ LATCHKEY_GUARDED_BY(mutex_) = false;

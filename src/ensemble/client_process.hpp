@@ -2,6 +2,7 @@
 
 #include "ensemble/connection.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual_process.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +15,7 @@ class ensemble_session;
 
 /// One client program, as the ensemble sees it. It runs by itself, and its network is its own.
 struct client_process {
-    std::shared_ptr<virtual_loop::process> loop;
+    std::shared_ptr<virtual_process> loop;
     bool refused = false;      ///< connections break and are not accepted
     int only_server = -1;      ///< the only server that accepts its connections; -1: all do
     bool black_holed = false;  ///< no message arrives, in either direction

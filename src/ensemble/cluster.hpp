@@ -8,6 +8,7 @@
 #include "ensemble/leader.hpp"
 #include "ensemble/observer.hpp"
 #include "ensemble/random_source.hpp"
+#include "ensemble/request_counters.hpp"
 #include "ensemble/server.hpp"
 #include "ensemble/settings.hpp"
 #include "ensemble/virtual_loop.hpp"
@@ -20,9 +21,6 @@
 #include <vector>
 
 namespace latchkey::model {
-
-/// The counter for a request of this kind.
-[[nodiscard]] std::uint64_t& counter_for(testing::counters& c, const request& r);
 
 /// The servers, the network between them and their clients, and the elections. On the loop only.
 class cluster {
@@ -65,7 +63,6 @@ public:
     [[nodiscard]] std::int64_t time() const;
     [[nodiscard]] bool takes_for_new(std::int64_t session);
     void someone_looks();
-    void count_request(std::int64_t session, const packet& p);
     void count_event(const connection& c, const std::string& path, bool replayed);
 
     void mark(std::uint64_t what) noexcept { loop_->mark(what); }
@@ -102,10 +99,10 @@ public:
     [[nodiscard]] ensemble_session* client_of(std::int64_t session) const;
     [[nodiscard]] std::vector<testing::ensemble::session_info> sessions() const;
 
-    [[nodiscard]] testing::counters count() const { return total_; }
+    [[nodiscard]] request_counters& counted() noexcept { return counted_; }
 
-    [[nodiscard]] testing::counters count(std::int64_t session) const;
-    void reset_counters();
+    [[nodiscard]] const request_counters& counted() const noexcept { return counted_; }
+
     [[nodiscard]] std::size_t open_watches() const;
 
     /// Ends everything that could still happen. No client can connect any more.
@@ -136,8 +133,7 @@ private:
     std::vector<std::weak_ptr<client_process>> processes_;
     std::vector<std::weak_ptr<peer_link>> links_;
     std::vector<std::weak_ptr<connection>> connections_;
-    testing::counters total_;
-    std::map<std::int64_t, testing::counters> by_session_;
+    request_counters counted_;
     bool shut_down_ = false;
 };
 

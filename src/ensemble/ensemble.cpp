@@ -4,6 +4,7 @@
 #include "ensemble/ensemble_state.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace latchkey::testing {
@@ -11,36 +12,6 @@ namespace {
 
 using model::cluster;
 using model::fault_plan;
-
-model::settings settings_of(const ensemble::options& how) {
-    if (how.servers < 1 || how.servers > 99) {
-        throw error(errc::invalid_argument, "ensemble: servers must be 1 to 99");
-    }
-    if (how.tick < std::chrono::milliseconds(1)) {
-        throw error(errc::invalid_argument, "ensemble: tick must be at least a millisecond");
-    }
-    model::settings s;
-    s.servers = how.servers;
-    s.one_way = how.one_way;
-    s.jitter = how.jitter;
-    s.between_servers = how.between_servers;
-    s.tick = how.tick;
-    s.min_timeout = how.min_session_timeout.count() > 0 ? how.min_session_timeout : how.tick * 2;
-    s.max_timeout = how.max_session_timeout.count() > 0 ? how.max_session_timeout : how.tick * 20;
-    s.max_timeout = std::max(s.min_timeout, s.max_timeout);
-    s.sync_limit = how.sync_limit;
-    s.election = how.election;
-    s.container_interval = how.container_interval;
-    s.max_request = how.max_request;
-    if (how.mode == ensemble::mode::threaded) {
-        // So it is newer than everything that clients remember of earlier servers on the same
-        // ports.
-        const auto now = std::chrono::system_clock::now().time_since_epoch();
-        s.first_zxid = std::chrono::floor<std::chrono::seconds>(now).count() << 32U;
-        s.first_session = std::chrono::floor<std::chrono::milliseconds>(now).count() << 12U;
-    }
-    return s;
-}
 
 void check_clock_rate(double rate) {
     if (!(rate >= 0.5 && rate <= 2)) {
@@ -84,39 +55,39 @@ fault_plan::rule rule_for(ensemble::operation what, std::int64_t session, int co
     return r;
 }
 
+[[noreturn]] void throw_refused(const std::string& path, result_code code) {
+    const std::string what = "ensemble: " + path;
+    switch (code) {
+        case result_code::no_node:
+            throw error(errc::no_such_znode, what);
+        case result_code::node_exists:
+            throw error(errc::znode_exists, what);
+        case result_code::not_empty:
+            throw error(errc::not_empty, what);
+        case result_code::no_children_for_ephemerals:
+            throw error(errc::ephemeral_parent, what);
+        default:
+            throw error(errc::invalid_argument, what);
+    }
+}
+
+reply demand(model::leader& l, const request& r) {
+    reply answer = l.operate(r);
+    if (!answer.ok()) {
+        throw_refused(r.path, answer.code);
+    }
+    return answer;
+}
+
+const model::znode& existing(model::leader& l, const std::string& path) {
+    const model::znode* const node = l.proposed().find(path);
+    if (node == nullptr) {
+        throw_refused(path, result_code::no_node);
+    }
+    return *node;
+}
+
 }  // namespace
-
-ensemble::state::state(const options& how)
-    : loop(virtual_loop::make(
-          how.mode == mode::stepped ? virtual_loop::mode::stepped : virtual_loop::mode::threaded,
-          how.seed)) {
-    const model::settings settings = settings_of(how);
-    loop->call([&] {
-        all = std::make_shared<cluster>(settings, loop);
-        trouble = std::make_unique<model::nemesis>(*all);
-    });
-}
-
-ensemble::state::~state() {
-    ports.clear();
-    loop->call([this] {
-        trouble = nullptr;
-        all->shut_down();
-    });
-    if (loop->stepped()) {
-        end_clients();
-        loop->abandon();
-    }
-}
-
-void ensemble::state::end_clients() {
-    clients->silent = true;
-    for (const auto& close : clients->close) {
-        close();
-    }
-    // Longer than a session waits for the answer to its close request.
-    loop->run_for(std::chrono::seconds(2));
-}
 
 ensemble::ensemble() : ensemble(options{}) {}
 
@@ -287,6 +258,78 @@ void ensemble::set_server_clock_rate(int index, double rate) {
     state_->on_loop([&](cluster& all) { all.at(index).process().set_clock_rate(rate); });
 }
 
+// Znodes.
+
+std::string ensemble::create(const std::string& path, const std::string& data) {
+    std::string created;
+    state_->operate([&](model::leader& l) {
+        const request r = request::create(path, data, create_mode::persistent, open_unsafe_acl());
+        created = demand(l, r).path;
+    });
+    return created;
+}
+
+void ensemble::remove(const std::string& path) {
+    state_->operate([&](model::leader& l) { demand(l, request::remove(path)); });
+}
+
+void ensemble::set(const std::string& path, const std::string& data) {
+    state_->operate([&](model::leader& l) { demand(l, request::set(path, data)); });
+}
+
+std::optional<ensemble::znode> ensemble::get(const std::string& path) const {
+    return state_->on_loop([&](model::cluster& all) -> std::optional<znode> {
+        model::leader* const l = all.leading();
+        const model::znode* const node = l == nullptr ? nullptr : l->proposed().find(path);
+        if (node == nullptr) {
+            return std::nullopt;
+        }
+        const znode_stat stat = node->stat();
+        return znode{
+            node->data, stat.czxid, stat.mzxid, stat.ephemeral_owner, stat.version, stat.cversion};
+    });
+}
+
+bool ensemble::exists(const std::string& path) const {
+    return get(path).has_value();
+}
+
+std::vector<std::string> ensemble::children(const std::string& path) const {
+    return state_->on_loop([&](model::cluster& all) {
+        model::leader* const l = all.leading();
+        std::vector<std::string> names =
+            l == nullptr ? std::vector<std::string>{} : l->proposed().children(path);
+        std::sort(names.begin(), names.end());
+        return names;
+    });
+}
+
+void ensemble::set_acl(const std::string& path, const acl& access) {
+    state_->operate([&](model::leader& l) {
+        static_cast<void>(existing(l, path));
+        model::change c;
+        c.what = model::change::kind::set_acl;
+        c.path = path;
+        c.access = std::make_shared<const acl>(access);
+        l.operate(std::move(c));
+    });
+}
+
+void ensemble::set_sequence(const std::string& path, std::int32_t next) {
+    state_->operate([&](model::leader& l) {
+        static_cast<void>(existing(l, path));
+        model::change c;
+        c.what = model::change::kind::set_counter;
+        c.path = path;
+        c.number = next;
+        l.operate(std::move(c));
+    });
+}
+
+void ensemble::reap_containers() {
+    state_->operate([](model::leader& l) { l.reap_containers(); });
+}
+
 // Requests.
 
 void ensemble::fail_next(operation what, when w, std::int64_t session, int count, int code) {
@@ -312,15 +355,15 @@ void ensemble::inject(const faults& rates) {
 // What the servers counted.
 
 counters ensemble::count() const {
-    return state_->on_loop([](cluster& all) { return all.count(); });
+    return state_->on_loop([](cluster& all) { return all.counted().total(); });
 }
 
 counters ensemble::count(std::int64_t session) const {
-    return state_->on_loop([&](cluster& all) { return all.count(session); });
+    return state_->on_loop([&](cluster& all) { return all.counted().of(session); });
 }
 
 void ensemble::reset_counters() {
-    state_->on_loop([](cluster& all) { all.reset_counters(); });
+    state_->on_loop([](cluster& all) { all.counted().reset(); });
 }
 
 std::size_t ensemble::open_watches() const {

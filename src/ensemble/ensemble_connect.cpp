@@ -6,6 +6,8 @@
 
 #include <utility>
 
+// The function of `ensemble` that needs the client: the one place that joins the two.
+
 namespace latchkey::testing {
 
 client ensemble::connect(client_options how, const std::string& chroot) {

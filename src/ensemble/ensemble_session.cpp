@@ -1,37 +1,13 @@
 #include "ensemble/ensemble_session.hpp"
 
 #include "ensemble/cluster.hpp"
+#include "session/connect_schedule.hpp"
 #include "session/request_check.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace latchkey::model {
-namespace {
-
-// The hosts of an in-process ensemble are server-0, server-1, and so on. Other names lead nowhere.
-std::vector<int> servers_of(const session_options& options, int count) {
-    constexpr std::string_view prefix = "server-";
-    std::vector<int> servers;
-    for (const session_options::endpoint& e : options.servers) {
-        int index = -1;
-        if (e.host.starts_with(prefix)) {
-            const char* const end = e.host.data() + e.host.size();
-            const auto parsed = std::from_chars(e.host.data() + prefix.size(), end, index);
-            index = parsed.ptr == end && index >= 0 && index < count ? index : -1;
-        }
-        servers.push_back(index);
-    }
-    if (servers.empty()) {
-        for (int i = 0; i < count; ++i) {
-            servers.push_back(i);
-        }
-    }
-    return servers;
-}
-
-}  // namespace
 
 ensemble_session::ensemble_session(std::shared_ptr<cluster> all,
                                    std::shared_ptr<client_process> process,
@@ -42,13 +18,10 @@ ensemble_session::ensemble_session(std::shared_ptr<cluster> all,
       options_(options),
       events_(std::move(events)),
       timeout_(options.timeout),
-      servers_(servers_of(options, all_->size())),
+      servers_(options, all_->size(), *process_->loop),
       attempt_(*process_->loop),
       ping_(*process_->loop),
       silence_(*process_->loop) {
-    for (std::size_t i = servers_.size(); i > 1; --i) {
-        std::swap(servers_[i - 1], servers_[process_->loop->random() % i]);
-    }
     process_->sessions.insert(this);
     next_attempt_after({});
 }
@@ -113,7 +86,7 @@ void ensemble_session::send(const std::shared_ptr<packet>& p) {
     connection_->to_server.send(
         connection_,
         [end = connection_.get(), to = &all_->at(server_), p] {
-            to->receive(end->shared_from_this(), p);
+            to->clients().receive(end->shared_from_this(), p);
         },
         all_->client_latency());
 }
@@ -147,6 +120,170 @@ void ensemble_session::notified(watch_event e, const std::string& path) {
             (*w)(e);
         }
     }
+}
+
+// Connections.
+
+void ensemble_session::next_attempt_after(loop::clock::duration pause) {
+    phase_ = phase::waiting;
+    attempt_.start(pause, [this] { attempt(); });
+}
+
+void ensemble_session::attempt() {
+    phase_ = phase::connecting;
+    server_ = servers_.next();
+    attempt_begun_ = process_->loop->now();
+    if (process_->refuses(server_) || server_ < 0) {
+        attempt_.start(all_->client_latency() * 2,
+                       [this] { attempt_failed("connection refused"); });
+        return;
+    }
+    connection_ = all_->connect(*process_, server_);
+    connection_->client = this;
+    hello h{id_, 0, options_.timeout, options_.identities};
+    connection_->to_server.send(
+        connection_,
+        [end = connection_.get(), to = &all_->at(server_), h = std::move(h)] {
+            to->clients().accept(end->shared_from_this(), h);
+        },
+        all_->client_latency());
+    attempt_.start(servers_.limit(timeout_), [this] { attempt_failed("no answer"); });
+}
+
+void ensemble_session::attempt_failed(const char* why) {
+    drop_connection(false);
+    const bool all_tried = servers_.failed();
+    next_attempt_after(all_tried ? loop::clock::duration(timeout_) / 60 : loop::clock::duration{});
+    std::deque<outstanding> lost = take_all();
+    session_event e;
+    e.detail = why;
+    if (tell(e)) {
+        fail(std::move(lost), result_code::connection_loss);
+    }
+}
+
+void ensemble_session::welcomed(std::int64_t id, std::chrono::milliseconds timeout) {
+    attempt_.cancel();
+    servers_.succeeded();
+    // What was kept for one session is not sent in another one.
+    std::deque<outstanding> stale;
+    if (id_ != 0 && id_ != id) {
+        stale = std::exchange(queued_, {});
+    }
+    id_ = id;
+    timeout_ = timeout;
+    phase_ = phase::connected;
+    connected_at_ = last_heard_ = last_sent_ = process_->loop->now();
+    all_->opened(id, process_);
+    keep_alive();
+    watch_for_silence();
+    session_event e;
+    e.what = session_event::kind::connected;
+    e.id = id;
+    e.timeout = timeout;
+    e.begun = attempt_begun_;
+    if (!tell(e)) {
+        return;
+    }
+    const std::shared_ptr<bool> alive = alive_;
+    fail(std::move(stale), result_code::session_expired);
+    if (!*alive || phase_ != phase::connected) {
+        return;
+    }
+    for (outstanding& o : std::exchange(queued_, {})) {
+        enqueue(std::move(o));
+    }
+}
+
+void ensemble_session::keep_alive() {
+    const loop::clock::duration idle = process_->loop->now() - last_sent_;
+    const loop::clock::duration period = loop::clock::duration(timeout_) / 3;
+    if (idle >= period && sent_.empty()) {
+        send(std::make_shared<packet>());
+    }
+    // No ping while an answer is due, because its absence will show the same. Look again soon.
+    const loop::clock::duration rest = period - (process_->loop->now() - last_sent_);
+    ping_.start(std::max(rest, period / 8), [this] { keep_alive(); });
+}
+
+void ensemble_session::watch_for_silence() {
+    const loop::clock::duration limit = loop::clock::duration(timeout_) * 2 / 3;
+    silence_.start(last_heard_ + limit, [this, limit] {
+        if (process_->loop->now() - last_heard_ >= limit) {
+            lose_connection(result_code::operation_timeout, "the server is silent", false);
+        } else {
+            watch_for_silence();
+        }
+    });
+}
+
+void ensemble_session::dropped(const char* why, result_code code) {
+    switch (phase_) {
+        case phase::connecting:
+            return attempt_failed(why);
+        case phase::connected:
+            return lose_connection(code, why, true);
+        case phase::closing:
+            return closed();
+        default:
+            return;
+    }
+}
+
+void ensemble_session::lose_connection(result_code code, const char* why, bool abruptly) {
+    drop_connection(abruptly);
+    // As with real servers, connections that die young are followed by a growing pause.
+    const bool young = process_->loop->now() - connected_at_ < timeout_ / 4;
+    died_young_ = young ? died_young_ + 1 : 0;
+    next_attempt_after(died_young_ > 1 ? loop::clock::duration(reconnect_pause(
+                                             timeout_, died_young_, process_->loop->random()))
+                                       : loop::clock::duration{});
+    std::deque<outstanding> lost = take_all();
+    session_event e;
+    e.what = session_event::kind::suspended;
+    e.detail = why;
+    if (tell(e)) {
+        fail(std::move(lost), code);
+    }
+}
+
+void ensemble_session::drop_connection(bool abruptly) {
+    attempt_.cancel();
+    ping_.cancel();
+    silence_.cancel();
+    watches_ = {};
+    if (const connection_ptr c = std::exchange(connection_, nullptr)) {
+        all_->hang_up(c, server_, abruptly);
+    }
+}
+
+void ensemble_session::reconnect() {
+    break_connection();
+}
+
+void ensemble_session::break_connection() {
+    if (phase_ != phase::connected && phase_ != phase::connecting) {
+        return;
+    }
+    // The connection goes now. What follows from that is reported by the loop.
+    if (connection_ != nullptr) {
+        connection_->client = nullptr;
+    }
+    post([this, broken = connection_] {
+        if (connection_ != broken) {
+            return;
+        }
+        if (phase_ == phase::connected) {
+            lose_connection(result_code::connection_loss, "the connection was given up", true);
+        } else if (phase_ == phase::connecting) {
+            attempt_failed("the attempt was given up");
+        }
+    });
+}
+
+void ensemble_session::go_to(int server) {
+    servers_.prefer(server);
+    break_connection();
 }
 
 // The end.

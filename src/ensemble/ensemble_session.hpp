@@ -2,6 +2,7 @@
 
 #include "ensemble/client_process.hpp"
 #include "ensemble/connection.hpp"
+#include "ensemble/host_provider.hpp"
 #include "session/session.hpp"
 #include "session/watch_registry.hpp"
 
@@ -10,7 +11,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <vector>
 
 namespace latchkey::model {
 
@@ -63,8 +63,6 @@ private:
     void attempt();
     void attempt_failed(const char* why);
     void next_attempt_after(loop::clock::duration pause);
-    [[nodiscard]] loop::clock::duration attempt_limit() const;
-    [[nodiscard]] int next_server();
     void send(const std::shared_ptr<packet>& p);
     void keep_alive();
     void watch_for_silence();
@@ -86,10 +84,7 @@ private:
     phase phase_ = phase::waiting;
     std::int64_t id_ = 0;
     std::chrono::milliseconds timeout_;
-    std::vector<int> servers_;
-    std::size_t next_ = 0;  ///< attempts since the last success
-    std::size_t position_ = 0;
-    int wanted_server_ = -1;
+    host_provider servers_;
     int server_ = -1;
     connection_ptr connection_;
 

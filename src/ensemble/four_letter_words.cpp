@@ -22,13 +22,13 @@ std::string report(const server& s, const cluster& all, bool clients) {
     std::array<char, 32> zxid{};
     std::snprintf(
         zxid.data(), zxid.size(), "0x%llx", static_cast<unsigned long long>(s.applied().zxid()));
-    const std::string requests = std::to_string(all.count().requests());
+    const std::string requests = std::to_string(all.counted().total().requests());
     std::string text =
         "Zookeeper version: 3.8.0-latchkey-in-memory, built on 2022-02-25 08:49 UTC\n";
     text += clients ? "Clients:\n\n" : "";
     text += "Latency min/avg/max: 0/0.0/0\n";
     text += "Received: " + requests + "\nSent: " + requests + "\n";
-    text += "Connections: " + std::to_string(s.connections()) + "\nOutstanding: 0\n";
+    text += "Connections: " + std::to_string(s.clients().connections()) + "\nOutstanding: 0\n";
     text += std::string("Zxid: ") + zxid.data() + "\nMode: " + mode_of(s, all) + "\n";
     return text + "Node count: " + std::to_string(s.applied().size()) + "\n";
 }

@@ -102,8 +102,9 @@ void leader::sync(const forwarded& f, const link_ptr& from) {
 }
 
 void leader::answer_sync(const waiting_sync& s) {
-    send(*s.to,
-         [session = s.session, ticket = s.ticket](server& to) { to.synced(session, ticket); });
+    send(*s.to, [session = s.session, ticket = s.ticket](server& to) {
+        to.clients().synced(session, ticket);
+    });
 }
 
 void leader::open_session(const forwarded& f, int from) {
@@ -124,9 +125,10 @@ void leader::revalidate(const forwarded& f, int from, const link_ptr& link) {
         sessions_.own(f.session, from);
     }
     if (link == nullptr) {
-        self_->validated(f.ticket, valid);
+        self_->clients().validated(f.ticket, valid);
     } else {
-        send(*link, [ticket = f.ticket, valid](server& to) { to.validated(ticket, valid); });
+        send(*link,
+             [ticket = f.ticket, valid](server& to) { to.clients().validated(ticket, valid); });
     }
 }
 

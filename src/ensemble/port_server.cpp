@@ -36,7 +36,7 @@ class port_client final : public std::enable_shared_from_this<port_client>,
 public:
     port_client(std::shared_ptr<asio::io_context> io,
                 tcp::socket s,
-                std::shared_ptr<virtual_loop::process> loop)
+                std::shared_ptr<virtual_process> loop)
         : io_(std::move(io)), socket_(std::move(s)), loop_(std::move(loop)) {}
 
     // On the thread of the ports.
@@ -150,7 +150,7 @@ private:
     bool ends_ = false;
     std::atomic<std::size_t> unsent_{0};
 
-    std::shared_ptr<virtual_loop::process> loop_;
+    std::shared_ptr<virtual_process> loop_;
     std::unique_ptr<protocol_connection> protocol_;
     bool waits_to_read_ = false;
 };

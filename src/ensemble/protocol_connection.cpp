@@ -102,7 +102,7 @@ void protocol_connection::begin(std::string_view frame) {
     connection_->to_server.send(
         connection_,
         [end = connection_.get(), to = &all_->at(server_), said = h->said] {
-            to->accept(end->shared_from_this(), said);
+            to->clients().accept(end->shared_from_this(), said);
         },
         all_->client_latency());
 }
@@ -120,7 +120,7 @@ void protocol_connection::ask(std::string_view frame) {
         [end = connection_.get(),
          to = &all_->at(server_),
          p = std::make_shared<const packet>(std::move(r->body))] {
-            to->receive(end->shared_from_this(), p);
+            to->clients().receive(end->shared_from_this(), p);
         },
         all_->client_latency());
 }

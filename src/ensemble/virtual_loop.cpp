@@ -1,18 +1,24 @@
 #include "ensemble/virtual_loop.hpp"
 
+#include "ensemble/virtual_process.hpp"
 #include "loop/background_thread.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include <boost/chrono/duration.hpp>
 #include <boost/thread/lock_guard.hpp>
+#include <boost/thread/lock_types.hpp>
 
 namespace latchkey {
 namespace {
 
 // Far from zero, so that "a long time before now" is a valid time in a stepped run, too.
 constexpr std::chrono::hours start_of_stepped_time{24 * 365};
+
+boost::chrono::nanoseconds for_boost(loop::clock::duration d) {
+    return boost::chrono::nanoseconds(d.count());
+}
 
 }  // namespace
 
@@ -35,67 +41,7 @@ std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
     return {made.get(), [made](virtual_loop* l) { l->stop(); }};
 }
 
-std::shared_ptr<virtual_loop::process> virtual_loop::make_process(
-    std::shared_ptr<virtual_loop> owner) {
-    std::uint32_t number = 0;
-    owner->call([&] {
-        number = static_cast<std::uint32_t>(owner->processes_.size());
-        owner->processes_.emplace_back();
-    });
-    return std::make_shared<process>(std::move(owner), number);
-}
-
-virtual_loop::process::process(std::shared_ptr<virtual_loop> owner, std::uint32_t number) noexcept
-    : owner_(std::move(owner)), number_(number) {}
-
-// ---- clocks that run at another rate ----
-
-namespace {
-
-constexpr std::int64_t million = 1'000'000;
-
-// Without overflow, and exact: rounded down, and rounded up.
-std::int64_t down(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
-    return d / of * by + d % of * by / of;
-}
-
-std::int64_t up(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
-    return d / of * by + (d % of * by + of - 1) / of;
-}
-
-}  // namespace
-
-loop::clock::time_point virtual_loop::process::now() const noexcept {
-    const clock::time_point now = owner_->now();
-    const clock_rate* const r = rate_.load(std::memory_order_acquire);
-    return r == nullptr
-               ? now
-               : r->shown + clock::duration(down((now - r->since).count(), r->millionths, million));
-}
-
-loop::clock::time_point virtual_loop::process::due(clock::time_point at) const noexcept {
-    const clock_rate* const r = rate_.load(std::memory_order_acquire);
-    constexpr clock::duration far = clock::duration::max() / 4;
-    if (r == nullptr || at > clock::time_point(far)) {
-        return at;
-    }
-    const clock::duration left = at - r->shown;
-    return r->since +
-           (left.count() < 0 ? left : clock::duration(up(left.count(), million, r->millionths)));
-}
-
-loop::clock::duration virtual_loop::process::lasting(clock::duration d) const noexcept {
-    const clock_rate* const r = rate_.load(std::memory_order_acquire);
-    return r == nullptr ? d : clock::duration(up(d.count(), million, r->millionths));
-}
-
-void virtual_loop::process::set_clock_rate(double rate) {
-    rates_.push_back({owner_->now(), now(), std::llround(rate * static_cast<double>(million))});
-    rate_.store(&rates_.back(), std::memory_order_release);
-    owner_->set_timers_again(*this);
-}
-
-void virtual_loop::set_timers_again(const process& of) {
+void virtual_loop::set_timers_again(const virtual_process& of) {
     for (entry& e : timers_) {
         if (const slot* const s = find(e.id); s != nullptr && s->process == of.number()) {
             e.at = of.due(s->at);
@@ -267,6 +213,177 @@ void virtual_loop::run_timer() {
         return;
     }
     run(number, take(id));
+}
+
+bool virtual_loop::step() {
+    collect();
+    const entry* const next = next_timer();
+    const bool due = next != nullptr && next->at <= now();
+    if (!ready_.empty() && (!due || (schedule_() & 1U) != 0)) {
+        run_posted();
+        return true;
+    }
+    if (next == nullptr) {
+        return false;
+    }
+    if (!due) {
+        time_.store(next->at.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+    run_timer();
+    return true;
+}
+
+bool virtual_loop::run_until(const std::function<bool()>& done, clock::duration limit) {
+    const clock::time_point end = now() + limit;
+    if (!stepped()) {
+        while (!done()) {
+            if (now() >= end) {
+                return done();
+            }
+            boost::this_thread::sleep_for(boost::chrono::microseconds(200));
+        }
+        return true;
+    }
+    while (!done()) {
+        collect();
+        const entry* const next = ready_.empty() ? next_timer() : nullptr;
+        if (ready_.empty() && (next == nullptr || next->at > end)) {
+            time_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
+            return false;
+        }
+        step();
+    }
+    return true;
+}
+
+void virtual_loop::run_for(clock::duration d) {
+    if (stepped()) {
+        run_until([] { return false; }, d);
+    } else {
+        boost::this_thread::sleep_for(for_boost(d));
+    }
+}
+
+void virtual_loop::advance(clock::duration d) {
+    if (stepped()) {
+        run_for(d);
+        return;
+    }
+    boost::unique_lock<boost::mutex> lock(mutex_);
+    to_advance_ += d;
+    wake_.notify_one();
+    while (to_advance_ > clock::duration::zero() && !stopping_) {
+        advanced_.wait(lock);
+    }
+}
+
+void virtual_loop::call(const std::function<void()>& f) {
+    if (stepped() || on_loop()) {
+        f();
+        return;
+    }
+    boost::mutex m;
+    boost::condition_variable finished;
+    bool done = false;
+    post([&] {
+        f();
+        const boost::lock_guard<boost::mutex> lock(m);
+        done = true;
+        finished.notify_one();
+    });
+    // A caller that is interrupted must not leave, because the task refers to its frame.
+    const boost::this_thread::disable_interruption uninterrupted;
+    boost::unique_lock<boost::mutex> lock(m);
+    while (!done) {
+        finished.wait(lock);
+    }
+}
+
+void virtual_loop::serve() {
+    runner_.store(std::this_thread::get_id());
+    for (;;) {
+        {
+            const boost::lock_guard<boost::mutex> lock(mutex_);
+            if (stopping_) {
+                break;
+            }
+        }
+        collect();
+        const entry* const next = next_timer();
+        const bool due = next != nullptr && next->at <= now();
+        if (due) {
+            run_timer();
+        }
+        if (!ready_.empty()) {
+            run_posted();
+        } else if (!due) {
+            idle();
+        }
+    }
+    abandon();
+}
+
+void virtual_loop::abandon() {
+    std::deque<posted> incoming;
+    {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        stopping_ = true;
+        incoming_.swap(incoming);
+    }
+    // Closures may own objects that post again or cancel timers. Take them out before they are
+    // destroyed.
+    abandoned_ = true;
+    timers_.clear();
+    const std::deque<posted> ready = std::exchange(ready_, {});
+    std::vector<task> forgotten;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+        const timer_id id = (static_cast<timer_id>(slots_[i].generation) << 32U) | i;
+        if (task run = take(id)) {
+            forgotten.push_back(std::move(run));
+        }
+    }
+    for (process_state& p : processes_) {
+        forgotten.reserve(forgotten.size() + p.deferred.size());
+        for (posted& d : std::exchange(p.deferred, {})) {
+            forgotten.push_back(std::move(d.run));
+        }
+    }
+}
+
+void virtual_loop::idle() {
+    boost::unique_lock<boost::mutex> lock(mutex_);
+    if (stopping_ || !incoming_.empty()) {
+        return;
+    }
+    const entry* const next = next_timer();
+    const clock::duration wait =
+        next == nullptr ? clock::duration(std::chrono::hours(1)) : next->at - now();
+    if (to_advance_ > clock::duration::zero()) {
+        const clock::duration by =
+            next == nullptr ? to_advance_ : std::clamp(wait, clock::duration{}, to_advance_);
+        time_.fetch_add(by.count(), std::memory_order_relaxed);
+        to_advance_ -= by;
+        advanced_.notify_all();
+        return;
+    }
+    if (wait > clock::duration::zero()) {
+        wake_.wait_for(lock, for_boost(wait));
+    }
+}
+
+void virtual_loop::stop() noexcept {
+    {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        stopping_ = true;
+        wake_.notify_one();
+        advanced_.notify_all();
+    }
+    if (boost::this_thread::get_id() == thread_.get_id()) {
+        thread_.detach();
+    } else {
+        const boost::this_thread::disable_interruption uninterrupted;
+        thread_.join();
+    }
 }
 
 }  // namespace latchkey

@@ -13,7 +13,7 @@ namespace {
 /// Asked by pump(), in place of epoll.
 class watched_descriptor final : public descriptor_watch, private network::watcher {
 public:
-    watched_descriptor(network& n, std::shared_ptr<virtual_loop::process> process, int descriptor)
+    watched_descriptor(network& n, std::shared_ptr<virtual_process> process, int descriptor)
         : net_(n), process_(std::move(process)), descriptor_(descriptor) {
         net_.add(*this);
     }
@@ -54,7 +54,7 @@ private:
     side& side_of(direction d) { return sides_[d == direction::read ? 0 : 1]; }
 
     network& net_;
-    std::shared_ptr<virtual_loop::process> process_;
+    std::shared_ptr<virtual_process> process_;
     const int descriptor_;
     const ino_t identity_ = network::identity_of(descriptor_);
     std::array<side, 2> sides_;
@@ -63,7 +63,7 @@ private:
 
 class simulated_loop final : public io_loop {
 public:
-    simulated_loop(network& n, std::shared_ptr<virtual_loop::process> process)
+    simulated_loop(network& n, std::shared_ptr<virtual_process> process)
         : net_(n), process_(std::move(process)) {}
 
     [[nodiscard]] clock::time_point now() const noexcept override { return process_->now(); }
@@ -88,13 +88,12 @@ public:
 
 private:
     network& net_;
-    std::shared_ptr<virtual_loop::process> process_;
+    std::shared_ptr<virtual_process> process_;
 };
 
 }  // namespace
 
-std::shared_ptr<io_loop> make_simulated_loop(network& n,
-                                             std::shared_ptr<virtual_loop::process> process) {
+std::shared_ptr<io_loop> make_simulated_loop(network& n, std::shared_ptr<virtual_process> process) {
     return std::make_shared<simulated_loop>(n, std::move(process));
 }
 

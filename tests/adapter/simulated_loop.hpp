@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual_process.hpp"
 #include "loop/io_loop.hpp"
 
 #include <memory>
@@ -12,6 +13,6 @@ class network;
 /// What the adapter of one program runs on: the program's part of the virtual loop, and the
 /// network's word on what is ready.
 [[nodiscard]] std::shared_ptr<io_loop> make_simulated_loop(
-    network& n, std::shared_ptr<virtual_loop::process> process);
+    network& n, std::shared_ptr<virtual_process> process);
 
 }  // namespace latchkey::test

@@ -39,7 +39,7 @@ adapter_user::adapter_user(adapter_stage& stage, int number, std::chrono::millis
     : stage_(stage),
       number_(number),
       timeout_(timeout),
-      process_(virtual_loop::make_process(
+      process_(virtual_process::make(
           {std::shared_ptr<void>(), &testing::ensemble_access::loop_of(stage.servers)})),
       loop_(make_simulated_loop(stage.net, process_)),
       names_(stage),

@@ -3,6 +3,7 @@
 #include "adapter_stage.hpp"
 #include "counted_resolver.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual_process.hpp"
 #include "loop/io_loop.hpp"
 #include "session/session.hpp"
 #include "user_watches.hpp"
@@ -27,7 +28,7 @@ public:
     adapter_user(const adapter_user&) = delete;
     adapter_user& operator=(const adapter_user&) = delete;
 
-    [[nodiscard]] const std::shared_ptr<virtual_loop::process>& process() { return process_; }
+    [[nodiscard]] const std::shared_ptr<virtual_process>& process() { return process_; }
 
     [[nodiscard]] bool connected() const { return connected_; }
 
@@ -77,7 +78,7 @@ private:
     adapter_stage& stage_;
     const int number_;
     const std::chrono::milliseconds timeout_;
-    std::shared_ptr<virtual_loop::process> process_;
+    std::shared_ptr<virtual_process> process_;
     std::shared_ptr<io_loop> loop_;
     counted_resolver names_;
     std::unique_ptr<session_factory> sessions_;

@@ -5,6 +5,7 @@
 #include "client/hold_state.hpp"
 #include "ensemble/connection.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual_process.hpp"
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
@@ -48,7 +49,7 @@ struct client_record {
         0;  ///< places given up or lost in this session: their watches may stay
     std::uint64_t wake_ups = 0;  ///< what it was told to be gone
     testing::counters asked;     ///< in this session
-    std::shared_ptr<const virtual_loop::process> clock;
+    std::shared_ptr<const virtual_process> clock;
 
     /// How long `d` of this client's clock is in true time; not longer than it may be.
     [[nodiscard]] duration lasting(duration d) const noexcept {

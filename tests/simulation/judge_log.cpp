@@ -75,7 +75,7 @@ void judge::received(const model::connection& c, const model::packet& p) {
                       std::string("a ") + name_of(p.body.what) + " after the end of its session");
     }
     if (client_record* const by = client_of(c.session)) {
-        ++model::counter_for(by->asked, p.body);
+        ++model::request_counters::counter_for(by->asked, p.body);
     }
     ++stage_.counts.requests;
     stage_.tell("  ",

@@ -4,6 +4,7 @@
 #include "client/client_core.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual_process.hpp"
 #include "session/connect_string.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
       judge_(j),
       record_(std::make_shared<client_record>()),
       env_(testing::ensemble_access::runtime_of(s.servers)) {
-    const auto process = std::static_pointer_cast<virtual_loop::process>(env_.loop);
+    const auto process = std::static_pointer_cast<virtual_process>(env_.loop);
     if (s.what.drift > 0) {
         process->set_clock_rate(draw_clock_rate(s.what, s.clocks));
     }
@@ -122,7 +123,7 @@ void program::pause() {
     if (!record_->paused) {
         record_->paused = true;
         ++record_->pauses;
-        static_cast<virtual_loop::process&>(*env_.loop).pause();
+        static_cast<virtual_process&>(*env_.loop).pause();
     }
 }
 
@@ -130,7 +131,7 @@ void program::resume() {
     if (record_->paused && !record_->crashed) {
         record_->paused = false;
         record_->running_since = stage_.now();
-        static_cast<virtual_loop::process&>(*env_.loop).resume();
+        static_cast<virtual_process&>(*env_.loop).resume();
     }
 }
 

@@ -1,5 +1,6 @@
 #include "ensemble/virtual_loop.hpp"
 
+#include "ensemble/virtual_process.hpp"
 #include "eventually.hpp"
 
 #include <atomic>
@@ -16,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using latchkey::loop;
 using latchkey::virtual_loop;
+using latchkey::virtual_process;
 using std::chrono::nanoseconds;
 
 using mode = virtual_loop::mode;
@@ -144,7 +146,7 @@ TEST(SteppedLoop, ARandomSequenceBelongsToItsSeed) {
 
 TEST(ProcessOfALoop, RunsNothingWhileStoppedAndAllOfItLater) {
     const auto l = virtual_loop::make(mode::stepped, 1);
-    const auto p = virtual_loop::make_process(l);
+    const auto p = virtual_process::make(l);
     std::string order;
     p->post([&] { order += "a"; });
     p->start_timer(p->now() + 1s, [&] { order += "b"; });
@@ -162,8 +164,8 @@ TEST(ProcessOfALoop, RunsNothingWhileStoppedAndAllOfItLater) {
 
 TEST(ProcessOfALoop, HasAClockOfItsOwn) {
     const auto l = virtual_loop::make(mode::stepped, 1);
-    const auto slow = virtual_loop::make_process(l);
-    const auto fast = virtual_loop::make_process(l);
+    const auto slow = virtual_process::make(l);
+    const auto fast = virtual_process::make(l);
     const auto start = l->now();
     l->run_for(1s);
     slow->set_clock_rate(0.9);
@@ -182,7 +184,7 @@ TEST(ProcessOfALoop, HasAClockOfItsOwn) {
 
 TEST(ProcessOfALoop, TimersFollowAChangeOfItsClock) {
     const auto l = virtual_loop::make(mode::stepped, 1);
-    const auto process = virtual_loop::make_process(l);
+    const auto process = virtual_process::make(l);
     const auto start = l->now();
     nanoseconds ran{};
     process->start_timer(process->now() + 10s, [&] {
@@ -255,7 +257,7 @@ TEST(ThreadedLoop, TimersRunByThemselves) {
 
 TEST(ThreadedLoop, MayEndInsideOneOfItsTasks) {
     auto l = virtual_loop::make(mode::threaded, 1);
-    const auto process = virtual_loop::make_process(l);
+    const auto process = virtual_process::make(l);
     const auto witness = std::make_shared<int>(0);
     virtual_loop* const raw = l.get();
     raw->post([owned = std::move(l), witness] {});

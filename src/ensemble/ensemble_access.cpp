@@ -1,4 +1,5 @@
 #include "ensemble/ensemble_access.hpp"
+
 #include "ensemble/ensemble_session.hpp"
 #include "ensemble/ensemble_state.hpp"
 #include "loop/callback_thread.hpp"

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+
+#include "client/failure.hpp"
+#include "client/validity.hpp"
+
+#include <chrono>
+
+namespace latchkey {
+
+/// What the options say about the servers.
+[[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
+    return {o.tick, o.max_clock_drift};
+}
+
+/// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
+/// names the value.
+void check_options(const client_options& o);
+
+/// Why nothing could be believed in a session with the timeout that the servers granted.
+[[nodiscard]] failure granted_too_little(const client_options& o,
+                                         std::chrono::milliseconds granted);
+
+}  // namespace latchkey

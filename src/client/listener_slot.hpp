@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/recursive_mutex.hpp>
+
+namespace latchkey {
+
+/// Guards the calls of a user's listener, which one thread makes and any thread may end. The
+/// listener may end them itself.
+class listener_slot {
+public:
+    /// Runs `c`, which calls the listener, unless the calls have ended.
+    template <class Call>
+    void call(const Call& c) {
+        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        if (!over_) {
+            c();
+        }
+    }
+
+    /// When it returns, no call runs and none follows, unless a call does this itself. Not in a
+    /// forked child: a call that ran in the parent would never return there.
+    void end() {
+        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        over_ = true;
+    }
+
+private:
+    boost::recursive_mutex calling_;
+    bool over_ = false;  // guarded by calling_
+};
+
+}  // namespace latchkey

@@ -1,0 +1,139 @@
+#pragma once
+
+#include "client/failure.hpp"
+#include "client/heartbeat.hpp"
+#include "client/session_owner.hpp"
+#include "client/validity.hpp"
+#include "loop/backoff.hpp"
+#include "loop/loop.hpp"
+#include "session/connect_string.hpp"
+#include "session/runtime.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+
+/// Keeps a client's session: opens it, and another one after its end; sends on it; and derives from
+/// every answer how long it is valid. Part of its owner, which it notifies. On the loop only,
+/// unless stated otherwise.
+class session_keeper {
+public:
+    /// `options` belong to the owner.
+    session_keeper(const runtime& env,
+                   connect_target target,
+                   const client_options& options,
+                   session_owner& owner);
+
+    void open();
+
+    /// Opens no other session from now on.
+    void open_no_more();
+
+    /// Ends the session at the servers, without a notice to the owner. `ended` runs when everything
+    /// in flight has completed.
+    void close(std::function<void()> ended);
+
+    /// Sends on the present session; paths are the client's, below its chroot. Without a session:
+    /// `connection_loss`.
+    void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
+
+    void submit(request r, session::completion done) {
+        submit(std::move(r), nullptr, std::move(done));
+    }
+
+    /// Creates every level of `path`, the chroot's included, as containers. `answered` is called
+    /// for each. NODEEXISTS is usual. Without a session, does nothing.
+    void create_directories(const std::string& path,
+                            const acl& access,
+                            const session::completion& answered);
+
+    /// Whether there is a session object, connected or not.
+    [[nodiscard]] bool opened() const noexcept { return session_ != nullptr; }
+
+    [[nodiscard]] bool connected() const noexcept { return connected_; }
+
+    /// Counts the sessions; 0 before the first.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+
+    /// Counts the connections of all sessions.
+    [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
+
+    /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
+    /// heartbeat to prolong it.
+    [[nodiscard]] bool believable() const noexcept {
+        return connected_ && validity_ &&
+               loop_->now() + validity_->timeout() / 8 < validity_->deadline();
+    }
+
+    [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {
+        return validity_;
+    }
+
+    [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return heartbeat_; }
+
+    // ---- any thread ----
+
+    /// The path, on the servers, below which every path of this client is; empty if there is none.
+    [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
+
+    /// 0 without a session.
+    [[nodiscard]] std::int64_t id() const noexcept { return id_.load(std::memory_order_acquire); }
+
+    /// As the servers granted it last.
+    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept {
+        return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
+    }
+
+private:
+    /// What validity needs to know about a request in flight.
+    struct sent_request {
+        std::uint64_t generation;
+        validity::submission known;
+        bool write;
+    };
+
+    [[nodiscard]] heartbeat::effects heartbeat_effects();
+    void on_event(std::uint64_t opened, const session_event& e);
+    void on_connected(const session_event& e);
+    void send_barrier();
+    void on_suspended();
+    void on_expired();
+    void on_deadline_passed();
+    void end(loss why);
+    void retire(std::function<void()> after = [] {});
+    void give_up(failure why);
+    [[nodiscard]] sent_request sending(request::kind what) const;
+    void on_answer(const sent_request& sent, result_code code);
+    void set_state(connection_state s);
+
+    const std::shared_ptr<loop> loop_;
+    const std::shared_ptr<session_factory> sessions_;
+    const connect_target target_;
+    const client_options& options_;
+    session_owner& owner_;
+
+    // Any thread.
+    std::atomic<std::int64_t> id_{0};
+    std::atomic<std::int64_t> timeout_ms_{0};
+
+    std::unique_ptr<session> session_;
+    std::shared_ptr<validity> validity_;
+    latchkey::heartbeat heartbeat_;
+    timer reopen_;
+    backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};
+    connection_state state_ = connection_state::connecting;
+    bool connected_ = false;
+    bool behind_ = false;  ///< what this connection shows may be older than what was seen
+    bool last_ = false;    ///< no other session follows
+    std::uint64_t opened_ = 0;
+    std::uint64_t generation_ = 0;
+    std::uint64_t connection_ = 0;
+};
+
+}  // namespace latchkey

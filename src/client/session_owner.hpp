@@ -1,0 +1,28 @@
+#pragma once
+
+#include <latchkey/client.hpp>
+
+#include "client/session_listener.hpp"
+
+#include <memory>
+#include <string>
+
+namespace latchkey {
+
+/// What a session_keeper notifies: a listener that passes everything on to the others. A call to
+/// client_closed() means that no session can be opened any more. Called on the loop.
+class session_owner : public session_listener {
+public:
+    virtual void state_changed(connection_state s) = 0;
+
+    /// Why the last attempt to connect failed, for people; empty after success.
+    virtual void trouble_changed(std::string why) = 0;
+
+    /// The session object is about to go. It still answers what is sent within this call.
+    virtual void session_retires() = 0;
+
+    /// A reference to the owner, and with it to the keeper.
+    [[nodiscard]] virtual std::shared_ptr<const void> keep_alive() = 0;
+};
+
+}  // namespace latchkey
