@@ -77,7 +77,7 @@ bool hold_state::valid() noexcept {
         // A later proof may move the deadline after `why_` was set.
         return why_.load(std::memory_order_acquire) == loss::none;
     }
-    lose(loss::deadline_passed);
+    lose(validity_->why_passed());
     return false;
 }
 

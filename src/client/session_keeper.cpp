@@ -247,7 +247,7 @@ void session_keeper::end(loss why) {
     if (id_.exchange(0, std::memory_order_acq_rel) == 0) {
         return;
     }
-    validity_->end();
+    validity_->end(why);
     heartbeat_.session_ends();
     if (state_ != connection_state::lost) {
         set_state(connection_state::lost);
@@ -276,7 +276,7 @@ void session_keeper::close(std::function<void()> ended) {
     heartbeat_.session_ends();
     retire([this, ended = std::move(ended)] {
         if (validity_) {
-            validity_->end();
+            validity_->end(loss::client_closed);
         }
         id_.store(0, std::memory_order_release);
         ended();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/boottime_clock.hpp>
+#include <latchkey/hold.hpp>
 
 #include <algorithm>
 #include <array>
@@ -121,9 +122,9 @@ public:
         newest_write_ = std::max(newest_write_, s.at);
     }
 
-    /// Ends the validity for good. On the loop.
-    void end() noexcept {
-        ended_ = true;
+    /// Ends the validity for good, for this reason. On the loop.
+    void end(loss why) noexcept {
+        ended_.store(why, std::memory_order_relaxed);
         deadline_.store(time_point::min().time_since_epoch().count(), std::memory_order_release);
     }
 
@@ -131,6 +132,12 @@ public:
     /// that was read before it.
     [[nodiscard]] time_point deadline() const noexcept {
         return time_point(duration(deadline_.load(std::memory_order_acquire)));
+    }
+
+    /// Any thread. Why the deadline that was read has passed.
+    [[nodiscard]] loss why_passed() const noexcept {
+        const loss why = ended_.load(std::memory_order_relaxed);
+        return why == loss::none ? loss::deadline_passed : why;
     }
 
     /// The smallest timeout that was granted. On the loop.
@@ -172,7 +179,7 @@ private:
     }
 
     void believe(time_point until) noexcept {
-        if (!ended_ && until > deadline()) {
+        if (ended_.load(std::memory_order_relaxed) == loss::none && until > deadline()) {
             deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
         }
     }
@@ -188,7 +195,7 @@ private:
     duration quickest_ = duration::max();  ///< from a write, or a connect, to its answer
     std::array<contact, 24> log_{};
     std::size_t contacts_ = 0;
-    bool ended_ = false;
+    std::atomic<loss> ended_ = loss::none;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };
 

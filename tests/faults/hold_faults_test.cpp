@@ -1,12 +1,14 @@
+#include "client/client_core.hpp"
 #include "stepped_test.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
 
-/// What can happen to somebody who holds. How long it is believed: validity_test.cpp.
+/// What can happen to a hold. How long it is believed: validity_test.cpp.
 class HoldFaults : public SteppedTest {
 protected:
     static constexpr auto timeout = 12s;
@@ -254,6 +256,31 @@ TEST_F(HoldFaults, TransactionWithACodeThatHasNoWordIsIndeterminate) {
         ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
         EXPECT_EQ(ec, errc::indeterminate) << code;
     }
+}
+
+/// The session ends on the loop, while other threads ask.
+TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
+    struct other_thread final : session_listener {
+        void session_ended(loss) override {
+            EXPECT_FALSE(of->valid());
+            reason = of->why_lost();
+        }
+
+        void client_closed(const failure&) override {}
+
+        hold* of = nullptr;
+        loss reason = loss::none;
+    };
+
+    const auto asks = std::make_shared<other_thread>();
+    client_core::of(a_)->attach(asks);  // it is notified ahead of the hold
+    hold h = held(mine_);
+    asks->of = &h;
+    ensemble_.expire(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 30s));
+    EXPECT_EQ(asks->reason, loss::session_expired);
+    EXPECT_EQ(h.why_lost(), loss::session_expired);
+    client_core::of(a_)->detach(asks.get());
 }
 
 TEST_F(HoldFaults, AfterALossTheSameObjectAcquiresAgain) {
