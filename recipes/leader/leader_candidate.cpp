@@ -138,8 +138,7 @@ void leader_candidate::on_contended(queue_participant::outcome o) {
 }
 
 void leader_candidate::lead(hold granted) {
-    begin_term(
-        std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, *who_->seen));
+    begin_term(leader_term::make(std::move(granted), who_->id, who_->data, *who_->seen));
 }
 
 void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {

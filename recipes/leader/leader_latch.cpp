@@ -1,6 +1,7 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "call/blocking_read.hpp"
+#include "client/fork_safe.hpp"
 #include "leader/candidate_config.hpp"
 #include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
@@ -27,14 +28,12 @@ void check_successor(const std::optional<std::string>& to) {
 
 leader_latch::leader_latch(client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
-    candidacy_ = std::make_shared<leader_candidate>(
+    candidacy_ = fork_safe<leader_candidate>(
         core, check_candidate(*core, std::move(path), latch_names, std::move(options)));
 }
 
 leader_latch::~leader_latch() {
-    if (candidacy_->core()->forked()) {
-        leak(candidacy_);
-    } else {
+    if (!candidacy_->core()->forked()) {
         candidacy_->close(closing::silent);
     }
 }

@@ -1,17 +1,14 @@
 #include "leader/leader_listeners.hpp"
 
+#include "client/fork_safe.hpp"
+#include "client/listener_slot.hpp"
 #include "leader/leader_term.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/recursive_mutex.hpp>
-
 namespace latchkey {
 
-/// A listener is called with `calling_` held. So a thread that ends the registration waits for a
-/// call that runs. The listener itself may end it as well, because the mutex is recursive.
 class leader_listeners::registration {
 public:
     registration(std::shared_ptr<client_core> core,
@@ -56,41 +53,35 @@ public:
         });
     }
 
-    void end() {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-        over_ = true;
-    }
+    void end() { calls_.end(); }
 
 private:
     template <class Tell>
     void call(const Tell& tell) {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-        if (!over_ && !silent_->load()) {
-            tell();
-        }
+        calls_.call([&] {
+            if (!silent_->load()) {
+                tell();
+            }
+        });
     }
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<std::atomic<bool>> silent_;
     const std::shared_ptr<const leader_latch::listener> listener_;
-    boost::recursive_mutex calling_;
-    bool over_ = false;   // guarded by calling_
-    bool leads_ = false;  // what was reported last
+    listener_slot calls_;
+    bool leads_ = false;  // what was reported last; guarded by calls_
 };
 
 std::shared_ptr<leader_listeners::registration> leader_listeners::make(
     leader_latch::listener l) const {
-    return std::make_shared<registration>(core_, silent_, std::move(l));
+    return fork_safe<registration>(core_, silent_, std::move(l));
 }
 
 subscription leader_listeners::handle(std::shared_ptr<registration> r) {
     auto* const ended = r.get();
-    // A call that runs may outlive the handle for a moment. In a forked child, a thread of the
-    // parent may hold `calling_` forever.
-    return subscription(std::shared_ptr<void>(ended, [r = std::move(r)](void*) mutable {
-        if (r->core()->forked()) {
-            leak(r);
-        } else {
+    // A call that runs may outlive the handle for a moment.
+    return subscription(std::shared_ptr<void>(ended, [r = std::move(r)](void*) {
+        if (!r->core()->forked()) {
             r->end();
         }
     }));

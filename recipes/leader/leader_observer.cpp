@@ -1,6 +1,7 @@
 #include <latchkey/leader_observer.hpp>
 
 #include "call/blocking_read.hpp"
+#include "client/fork_safe.hpp"
 #include "leader/leader_view.hpp"
 #include "leader/leader_watch.hpp"
 #include "queue/acquire_calls.hpp"
@@ -15,14 +16,12 @@ leader_observer::leader_observer(client& c, std::string path, listener on_change
     const auto& core = client_core::of(c);
     check_path(path);
     core->check_not_forked();
-    watch_ = std::make_shared<leader_watch>(core, std::move(path), std::move(on_change));
+    watch_ = fork_safe<leader_watch>(core, std::move(path), std::move(on_change));
     core->post([w = watch_] { w->start(); });
 }
 
 leader_observer::~leader_observer() {
-    if (watch_->core()->forked()) {
-        leak(watch_);
-    } else {
+    if (!watch_->core()->forked()) {
         watch_->end();
     }
 }

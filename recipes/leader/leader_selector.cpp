@@ -59,9 +59,7 @@ leader_selector::leader_selector(
 }
 
 leader_selector::~leader_selector() {
-    if (campaign_->core()->forked()) {
-        leak(campaign_);
-    } else {
+    if (!campaign_->core()->forked()) {
         campaign_->close();
     }
 }

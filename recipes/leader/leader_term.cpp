@@ -1,5 +1,6 @@
 #include "leader/leader_term.hpp"
 
+#include "client/fork_safe.hpp"
 #include "leader/leader_record.hpp"
 #include "text/path.hpp"
 #include "text/utf8.hpp"
@@ -33,6 +34,16 @@ leader_term::leader_term(hold granted,
       held_(std::move(granted)),
       data_(std::move(data)),
       record_(std::move(record)) {}
+
+std::shared_ptr<leader_term> leader_term::make(hold granted,
+                                               std::string id,
+                                               std::string data,
+                                               std::optional<record_seen> record) {
+    auto made = std::make_unique<leader_term>(
+        std::move(granted), std::move(id), std::move(data), std::move(record));
+    const client_core& core = *made->state().core();
+    return fork_safe(core, std::move(made));
+}
 
 /// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {

@@ -29,6 +29,11 @@ public:
     /// anything.
     leader_term(hold granted, std::string id, std::string data, std::optional<record_seen> record);
 
+    [[nodiscard]] static std::shared_ptr<leader_term> make(hold granted,
+                                                           std::string id,
+                                                           std::string data,
+                                                           std::optional<record_seen> record);
+
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
     }

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/thread/lock_guard.hpp>
-
 namespace latchkey {
 
 leader_watch::leader_watch(std::shared_ptr<client_core> core,
@@ -30,10 +28,7 @@ void leader_watch::start() {
 }
 
 void leader_watch::end() noexcept {
-    {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-        over_ = true;
-    }
+    calls_.end();
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
@@ -246,10 +241,11 @@ void leader_watch::tell(std::optional<leader_info> now) {
 }
 
 void leader_watch::call_listener(const std::optional<leader_info>& now) {
-    const boost::lock_guard<boost::recursive_mutex> lock(calling_);
-    if (!over_ && *listener_) {
-        (*listener_)(now);
-    }
+    calls_.call([&] {
+        if (*listener_) {
+            (*listener_)(now);
+        }
+    });
 }
 
 }  // namespace latchkey

@@ -3,6 +3,7 @@
 #include <latchkey/leader_observer.hpp>
 
 #include "client/client_core.hpp"
+#include "client/listener_slot.hpp"
 #include "leader/leader_view.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
@@ -12,8 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-
-#include <boost/thread/recursive_mutex.hpp>
 
 namespace latchkey {
 
@@ -90,8 +89,7 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
     const std::shared_ptr<const leader_observer::listener> listener_;
-    boost::recursive_mutex calling_;
-    bool over_ = false;  ///< guarded by calling_
+    listener_slot calls_;
 
     running_task looking_;
     std::string head_path_;

@@ -21,11 +21,7 @@ leadership& leadership::operator=(leadership&& other) noexcept {
     return *this;
 }
 
-leadership::~leadership() {
-    if (term_ && term_->state().core()->forked()) {
-        leak(term_);
-    }
-}
+leadership::~leadership() = default;
 
 bool leadership::valid() const noexcept {
     return term_ && term_->state().valid();

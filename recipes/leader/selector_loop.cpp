@@ -1,6 +1,7 @@
 #include "leader/selector_loop.hpp"
 
 #include "call/exceptions.hpp"
+#include "client/fork_safe.hpp"
 #include "leader/candidate_config.hpp"
 #include "queue/znode_names.hpp"
 #include "text/escape.hpp"
@@ -37,7 +38,7 @@ std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_
                                                    work fn,
                                                    leader_selector::behaviour how) {
     // Its grant is that of a mutex.
-    return std::make_shared<selector_loop>(
+    return fork_safe<selector_loop>(
         core,
         check_candidate(*core, std::move(path), lock_names, std::move(who)),
         std::move(fn),
@@ -146,7 +147,7 @@ void selector_loop::on_acquired(local_queue::acquired a) {
 
 void selector_loop::lead(hold granted) {
     const auto e = std::make_shared<execution>();
-    e->term = std::make_shared<leader_term>(std::move(granted), who_->id, who_->data, std::nullopt);
+    e->term = leader_term::make(std::move(granted), who_->id, who_->data, std::nullopt);
     begun_ = core()->loop().now();
     {
         const monitor_lock lock(guard_);

@@ -212,11 +212,4 @@ private:
     failure closed_why_;
 };
 
-/// Gives up a reference without destroying the object. In a forked child that is the only safe
-/// thing to do with an object of the parent process, because its loop has no thread there.
-template <class T>
-void leak(std::shared_ptr<T>& p) {
-    new std::shared_ptr<T>(std::move(p));  // NOLINT: on purpose
-}
-
 }  // namespace latchkey
