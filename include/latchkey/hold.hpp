@@ -44,9 +44,10 @@ enum class loss : std::uint8_t {
 ///     }
 ///     h.release();  // or leave it to the destructor
 ///
-/// - Guarantee: `valid()` turns false before the servers can grant the lock to another participant.
-///   This holds while all clocks run at the true rate within client_options::max_clock_drift. Once
-///   `valid()` is false, it stays false, even if the session turns out to be alive.
+/// - Guarantee: `valid()` turns false before the servers can grant the lock to another participant,
+///   unless the hold's znode is deleted or its session is ended by hand. This holds while all
+///   clocks run at the true rate within client_options::max_clock_drift. Once `valid()` is false,
+///   it stays false, even if the session turns out to be alive.
 /// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
 ///   so act too late. No lock service can prevent that. Use `transact()` for effects inside
 ///   ZooKeeper, and send `fencing_token()` with effects outside.
@@ -122,8 +123,8 @@ public:
     /// - Cost: 1 request, 1 round trip.
     /// - Returns: one string for each operation: the created path for a create, otherwise an empty
     ///   one.
-    /// - Blocks: until the answer arrives or the client gives up the connection (at most two thirds
-    ///   of the session timeout).
+    /// - Blocks: until the answer arrives or the client gives up the connection, after at most 5/12
+    ///   of the session timeout without an answer.
     /// - Errors that say that nothing was applied: errc::hold_lost if the hold is not valid (then
     ///   nothing was sent) or its znode is gone. errc::invalid_argument for a bad path, no
     ///   operation, or a request that is too large. If the servers refuse an operation, the errc of

@@ -73,8 +73,8 @@ public:
     ///   that is not known to exist. A hold that lasts longer than 10 ms sends one more read, which
     ///   no call waits for.
     /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor
-    ///   leaves. One more round trip if the predecessor was not the holder. Each reconnect while it
-    ///   waits: 2 reads.
+    ///   leaves. If others were ahead of the predecessor, one or two more round trips follow. Each
+    ///   reconnect while it waits: 2 reads.
     /// - Participants of one client that join a queue together share their lists, which may take
     ///   each of them one more round trip.
     [[nodiscard]] hold acquire(acquire_options options = {});
