@@ -5,7 +5,7 @@
 #include "leader/leader_record.hpp"
 #include "leader/leader_terms.hpp"
 #include "loop/task.hpp"
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace latchkey {
 ///   the first.
 ///
 /// The reads that show either case must be answered after the list.
-class leader_grant final : public grant_step {
+class leader_grant final : public last_step {
 public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,

@@ -8,7 +8,7 @@
 #include "client/session_listener.hpp"
 #include "leader/leader_record.hpp"
 #include "loop/task.hpp"
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 #include "znode/guarded_write.hpp"
 
 #include <cstdint>

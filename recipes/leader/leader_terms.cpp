@@ -6,12 +6,12 @@
 
 namespace latchkey {
 
-std::shared_ptr<grant_step> leader_terms::make_step(std::shared_ptr<client_core> core,
-                                                    std::shared_ptr<const queue_recipe> as,
-                                                    const std::string& /*prefix*/,
-                                                    grant_step::owner& o) const {
+std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
+                                                   std::shared_ptr<const queue_recipe> as,
+                                                   const std::string& /*prefix*/,
+                                                   last_step::owner& o) const {
     seen->reset();
-    return std::make_shared<leader_grant>(std::move(core), std::move(as), *this, o);
+    return std::make_unique<leader_grant>(std::move(core), std::move(as), *this, o);
 }
 
 }  // namespace latchkey

@@ -3,7 +3,7 @@
 #include <latchkey/leader_options.hpp>
 
 #include "leader/leader_record.hpp"
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,10 +22,10 @@ struct leader_terms final : grant_terms {
     std::shared_ptr<std::optional<record_seen>> seen =
         std::make_shared<std::optional<record_seen>>();
 
-    [[nodiscard]] std::shared_ptr<grant_step> make_step(std::shared_ptr<client_core> core,
-                                                        std::shared_ptr<const queue_recipe> as,
-                                                        const std::string& prefix,
-                                                        grant_step::owner& o) const override;
+    [[nodiscard]] std::unique_ptr<last_step> make_step(std::shared_ptr<client_core> core,
+                                                       std::shared_ptr<const queue_recipe> as,
+                                                       const std::string& prefix,
+                                                       last_step::owner& o) const override;
 };
 
 }  // namespace latchkey

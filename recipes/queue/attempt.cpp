@@ -48,7 +48,7 @@ void attempt::join() {
     create_ = std::make_unique<protected_create>(core_, as_, directory_known_);
     std::function<void()> behind;
     if (as_->terms) {
-        grant_step::owner& self = *this;
+        last_step::owner& self = *this;
         step_ = as_->terms->make_step(core_, as_, create_->prefix(), self);
         first_since_joining_ = true;
         behind = [this] { step_->look_ahead(); };
@@ -238,7 +238,7 @@ void attempt::on_waiting() {
     entries_.front().znode->watch();
 }
 
-void attempt::on_admitted(grant_step::grant g) {
+void attempt::on_admitted(last_step::grant g) {
     if (g.paths != paths()) {
         set_znodes(g.paths);
     }

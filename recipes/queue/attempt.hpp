@@ -4,7 +4,7 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/protected_create.hpp"
 #include "queue/queue_recipe.hpp"
@@ -24,7 +24,7 @@ namespace latchkey {
 /// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
 /// believed. On the loop only; ends, without another call, when it is destroyed. Its znodes are
 /// left to whoever destroys it.
-class attempt final : own_znode::owner, queue_wait::owner, grant_step::owner {
+class attempt final : own_znode::owner, queue_wait::owner, last_step::owner {
 public:
     struct grant {
         std::vector<std::unique_ptr<own_znode>> znodes = {};
@@ -99,9 +99,9 @@ private:
     void on_listed(const own_znode& z, const listing& l) override;
     bool on_placed(own_znode& z, const queue_verdict& v) override;
 
-    // grant_step::owner
+    // last_step::owner
     void on_waiting() override;
-    void on_admitted(grant_step::grant g) override;
+    void on_admitted(last_step::grant g) override;
 
     void on_full() override { owner_.on_refused({}); }
 
@@ -139,7 +139,7 @@ private:
     std::unique_ptr<protected_create> create_;  ///< while it joins
     bool moving_ = false;                       ///< while it is not known in which of two places
     std::function<void()> resolved_;            ///< abandoned while it joins or moves
-    std::shared_ptr<grant_step> step_;          ///< from joining until it is taken
+    std::unique_ptr<last_step> step_;           ///< from joining until it is taken
     bool stepping_ = false;                     ///< the first, and taking it
     std::optional<bool> step_taken_;            ///< whether the znodes have to be looked for
     std::shared_ptr<const char> alive_;         ///< to notice the end of the attempt

@@ -3,7 +3,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/lock_mode.hpp>
 
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 #include "queue/queue_order.hpp"
 
 #include <functional>

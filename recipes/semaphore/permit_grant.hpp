@@ -3,7 +3,7 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/grant_step.hpp"
+#include "queue/last_step.hpp"
 #include "semaphore/permit_terms.hpp"
 #include "znode/change_watch.hpp"
 #include "znode/znode_swap.hpp"
@@ -20,7 +20,7 @@ namespace latchkey {
 ///
 /// Only heads take permits, and in the same transaction leave the queue. So the view of a new head
 /// holds all that were taken before: one that is out of date can only count too many.
-class permit_grant final : public grant_step {
+class permit_grant final : public last_step {
 public:
     /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,

@@ -7,11 +7,11 @@
 
 namespace latchkey {
 
-std::shared_ptr<grant_step> permit_terms::make_step(std::shared_ptr<client_core> core,
-                                                    std::shared_ptr<const queue_recipe> as,
-                                                    const std::string& prefix,
-                                                    grant_step::owner& o) const {
-    return std::make_shared<permit_grant>(std::move(core), std::move(as), *this, prefix, o);
+std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
+                                                   std::shared_ptr<const queue_recipe> as,
+                                                   const std::string& prefix,
+                                                   last_step::owner& o) const {
+    return std::make_unique<permit_grant>(std::move(core), std::move(as), *this, prefix, o);
 }
 
 void permit_terms::create_directories(client_core& core,

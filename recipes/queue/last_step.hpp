@@ -13,7 +13,7 @@ namespace latchkey {
 
 /// What the first in a queue has to do on the servers before it holds: take permits, or become the
 /// leader. On the loop only, in one session; ends, without another call, when it is destroyed.
-class grant_step {
+class last_step {
 public:
     struct grant {
         std::vector<std::string> paths;  ///< of the znodes that are held from now on
@@ -49,10 +49,10 @@ public:
         bool wait = true;          ///< if it cannot hold at once
     };
 
-    grant_step() = default;
-    grant_step(const grant_step&) = delete;
-    grant_step& operator=(const grant_step&) = delete;
-    virtual ~grant_step() = default;
+    last_step() = default;
+    last_step(const last_step&) = delete;
+    last_step& operator=(const last_step&) = delete;
+    virtual ~last_step() = default;
 
     /// Asks what begin() has to know. It is sent right behind the list that shows that this
     /// participant is the first, so it costs no round trip.
@@ -80,11 +80,11 @@ public:
     virtual ~grant_terms() = default;
 
     /// `as` has these terms; `prefix` is what the names of the attempt begin with.
-    [[nodiscard]] virtual std::shared_ptr<grant_step> make_step(
+    [[nodiscard]] virtual std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
         std::shared_ptr<const queue_recipe> as,
         const std::string& prefix,
-        grant_step::owner& o) const = 0;
+        last_step::owner& o) const = 0;
 
     /// Creates what has to exist before a participant can join: the queue's directory, unless
     /// overridden. `answered` is called for each request; NODEEXISTS is usual.
