@@ -84,6 +84,7 @@ void adversary::end() {
     }
 }
 
+/// What cannot be undone, because no server leads, lasts on: the judge must not take it for over.
 void adversary::undo_later(duration after, std::function<void()> undo) {
     std::erase_if(present_, [](const auto& t) { return !t->until->running(); });
     ++stage_.troubles;
@@ -92,7 +93,13 @@ void adversary::undo_later(duration after, std::function<void()> undo) {
     t->undo = [this, undo = std::move(undo)] {
         --stage_.troubles;
         stage_.last_trouble = stage_.now();
-        undo();
+        try {
+            undo();
+        } catch (const error& e) {
+            if (e.code() != errc::no_such_znode && !stage_.calm) {
+                stage_.loop.post([this, undo] { undo_later(lasting(), undo); });
+            }
+        }
     };
     t->until->start(after, [t = t.get()] { t->undo(); });
     present_.push_back(t);

@@ -210,10 +210,7 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
             const auto allowed = static_cast<permission>(stage_.random.below(32));
             stage_.servers.set_acl(directory, {{"world", "anyone", allowed}});
             return undo_later(lasting(), [&e = stage_.servers, directory] {
-                try {
-                    e.set_acl(directory, open_unsafe_acl());
-                } catch (const error&) {  // gone, or nobody leads: the end of the run does it again
-                }
+                e.set_acl(directory, open_unsafe_acl());
             });
         }
         default: {
@@ -257,14 +254,9 @@ void adversary::add_foreign_child(const std::string& directory) {
     const std::string path = directory + '/' + name;
     stage_.servers.create(path);
     if (!judge_.log().looks_like_participant(path)) {
-        return;  // nobody minds, however long
+        return;  // it takes no part, however long it stays
     }
-    undo_later(lasting(), [&e = stage_.servers, path] {
-        try {
-            e.remove(path);
-        } catch (const error&) {  // gone with its directory
-        }
-    });
+    undo_later(lasting(), [&e = stage_.servers, path] { e.remove(path); });
 }
 
 /// As the participants of this recipe are called.
