@@ -35,7 +35,8 @@ void group_watch::end() noexcept {
 
 void group_watch::session_connected() {
     for (auto& [name, e] : entries_) {
-        e.watcher = nullptr;  // it ended with its connection
+        e.watched = false;  // the watch ended with its connection
+        e.following.drop();
     }
     list();
 }
@@ -44,7 +45,7 @@ void group_watch::session_connected() {
 void group_watch::session_ended(loss) {
     entries_.clear();
     unread_ = 0;
-    watcher_.reset();
+    listing_.drop();
     listed_ = false;
 }
 
@@ -61,33 +62,34 @@ void group_watch::client_closed(const failure&) {
 void group_watch::list() {
     gathers_.cancel();
     again_.cancel();
-    watcher_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event) {
-        if (const auto self = weak.lock()) {
-            self->list_soon();
+    listing_.start(follow_names(), [this](result_code end) {
+        if (end == result_code::ok) {
+            list_soon();
+            return;
         }
+        if (end == result_code::no_node) {
+            // A directory that does not exist cannot be watched. It is created, and is an empty
+            // group.
+            core_->create_directories(directory_, core_->access(), [](const reply&) {});
+        }
+        list_later();
     });
-    core_->submit(request::children(directory_),
-                  watcher_,
-                  [weak = weak_from_this(), set = std::weak_ptr(watcher_)](reply r) {
-                      const auto self = weak.lock();
-                      if (self && set.lock() && set.lock() == self->watcher_) {
-                          self->on_listed(std::move(r));
-                      }
-                  });
 }
 
-void group_watch::on_listed(reply r) {
-    if (r.ok()) {
-        merge(std::move(r.names));
-        listed_ = true;
-        tell();
-        return;
+/// Ends with `ok` when the names have changed.
+task<result_code> group_watch::follow_names() {
+    const change_watch watch;
+    auto asked = watch.send(*core_, request::children(directory_));
+    reply r = co_await asked;
+    if (!r.ok()) {
+        co_return r.code;
     }
-    if (r.code == result_code::no_node) {
-        // A directory that does not exist cannot be watched. It is created, and is an empty group.
-        core_->create_directories(directory_, core_->access(), [](const reply&) {});
-    }
-    list_later();
+    merge(std::move(r.names));
+    listed_ = true;
+    tell();
+    const auto& changed = watch.fired();
+    co_await changed;
+    co_return result_code::ok;
 }
 
 /// Both are sorted, so one pass is enough.
@@ -99,10 +101,10 @@ void group_watch::merge(std::vector<std::string> names) {
             e = forget(e);
         }
         if (e == entries_.end() || e->first != name) {
-            e = entries_.emplace_hint(e, std::move(name), entry());
+            e = entries_.try_emplace(e, std::move(name));
             ++unread_;
         }
-        if (!e->second.known || !e->second.watcher) {
+        if (!e->second.known || !e->second.watched) {
             read(e);
         }
         ++e;
@@ -145,53 +147,44 @@ void group_watch::list_later() {
 // ---- a member ----
 
 void group_watch::read(entries::iterator e) {
-    const auto found = [](group_watch& r, const std::string& name, const auto& set) {
-        const auto at = r.entries_.find(name);
-        return at != r.entries_.end() && set.lock() == at->second.watcher ? at : r.entries_.end();
-    };
-    const std::string& name = e->first;
-    e->second.watcher =
-        std::make_shared<session::watcher>([weak = weak_from_this(), name](watch_event what) {
-            const auto self = weak.lock();
-            const auto at = self ? self->entries_.find(name) : decltype(self->entries_.end())();
-            if (!self || at == self->entries_.end()) {
-                return;
-            }
-            if (what == watch_event::deleted) {
-                self->forget(at);
-                self->tell();
-            } else {
-                self->read(at);
-            }
-        });
-    core_->submit(
-        request::get(join_path(directory_, name)),
-        e->second.watcher,
-        [weak = weak_from_this(), name, found, set = std::weak_ptr(e->second.watcher)](reply r) {
-            const auto self = weak.lock();
-            if (!self) {
-                return;
-            }
-            if (const auto at = found(*self, name, set); at != self->entries_.end()) {
-                self->on_read(at, std::move(r));
-            }
-        });
+    e->second.watched = true;
+    e->second.following.start(follow(e->first), [this, name = e->first](result_code end) {
+        on_unwatched(entries_.find(name), end);
+    });
 }
 
-void group_watch::on_read(entries::iterator e, reply r) {
-    if (r.ok()) {
-        know(e,
-             {.name = e->first,
+/// Ends with `no_node` when the member has left, or with what else keeps it from being watched.
+task<result_code> group_watch::follow(std::string name) {
+    const std::string path = join_path(directory_, name);
+    while (true) {
+        const change_watch watch;
+        auto asked = watch.send(*core_, request::get(path));
+        reply r = co_await asked;
+        if (!r.ok()) {
+            co_return r.code;
+        }
+        know(entries_.find(name),
+             {.name = name,
               .data = std::move(r.data),
               .session_id = r.stat.ephemeral_owner,
               .czxid = r.stat.czxid,
               .version = r.stat.version});
-    } else if (r.code == result_code::no_node) {
+        tell();
+        const auto& changed = watch.fired();
+        const watch_event what = co_await changed;
+        if (what == watch_event::deleted) {
+            co_return result_code::no_node;
+        }
+    }
+}
+
+void group_watch::on_unwatched(entries::iterator e, result_code end) {
+    if (end == result_code::no_node) {
         forget(e);
-    } else if (r.code == result_code::no_auth) {
+    } else if (end == result_code::no_auth) {
         // No event will report when the permission changes: it is read again with the next list.
         know(e, {.name = e->first, .data = {}});
-        e->second.watcher.reset();
+        e->second.watched = false;
     } else {
         unread_ += e->second.known ? 1 : 0;
         e->second.known.reset();

@@ -5,6 +5,8 @@
 #include "client/client_core.hpp"
 #include "client/listener_slot.hpp"
 #include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
+#include "znode/change_watch.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -44,7 +46,8 @@ private:
 
     struct entry {
         known_member known;
-        std::shared_ptr<session::watcher> watcher;
+        bool watched = false;  ///< on the present connection, or its read is under way
+        running_task following;
     };
 
     using entries = std::map<std::string, entry>;
@@ -55,10 +58,11 @@ private:
     void client_closed(const failure&) override;
 
     void list();
-    void on_listed(reply r);
+    task<result_code> follow_names();
     void merge(std::vector<std::string> names);
     void read(entries::iterator e);
-    void on_read(entries::iterator e, reply r);
+    task<result_code> follow(std::string name);
+    void on_unwatched(entries::iterator e, result_code end);
     void know(entries::iterator e, member m);
     entries::iterator forget(entries::iterator e);
     void list_soon();
@@ -74,7 +78,7 @@ private:
 
     entries entries_;
     std::size_t unread_ = 0;  ///< how many of them
-    std::shared_ptr<session::watcher> watcher_;
+    running_task listing_;
     bool listed_ = false;
     std::optional<std::vector<known_member>> told_;
     timer gathers_;
