@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace latchkey {
 
@@ -83,9 +84,15 @@ private:
     // znode_watch::observer, of the predecessor
     void on_watch_set(const znode_stat& stat, const std::string& data) override;
 
-    void on_znode_deleted() override { predecessor_ended_(result_code::no_node); }
+    void on_znode_deleted() override { end_watch(result_code::no_node); }
 
-    void on_watch_refused(result_code code) override { predecessor_ended_(code); }
+    void on_watch_refused(result_code code) override { end_watch(code); }
+
+    void end_watch(result_code code) {
+        if (const auto ended = std::exchange(predecessor_ended_, nullptr)) {
+            ended(code);  // the task may set another one
+        }
+    }
 
     [[nodiscard]] task<end> run(directory_lists::answer at_hand);
     [[nodiscard]] std::function<void()> may_show_the_first();
