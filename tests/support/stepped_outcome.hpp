@@ -18,10 +18,10 @@ struct outcome {
     /// A handler that notes it down.
     [[nodiscard]] static std::function<void(std::error_code, bool)> into(
         const std::shared_ptr<outcome>& o, const testing::ensemble& in) {
-        return [o, &in](std::error_code ec, bool passed) {
+        return [o, &in](std::error_code error, bool was_passed) {
             o->done = true;
-            o->ec = ec;
-            o->passed = passed;
+            o->ec = error;
+            o->passed = was_passed;
             o->at = in.now();
         };
     }
