@@ -1,6 +1,7 @@
 #include "leader/leader_watch.hpp"
 
 #include "text/path.hpp"
+#include "znode/change_watch.hpp"
 
 #include <cstdint>
 #include <map>
@@ -100,14 +101,13 @@ task<std::string> leader_watch::find_head(bool later) {
         if (list.ok() && heads.empty()) {
             // Once more, with a watch. While a candidate leads there must be no such watch, because
             // every candidate that comes or goes would trigger it.
-            oneshot<watch_event> vacancy_ends;
-            const auto watcher = std::make_shared<session::watcher>(vacancy_ends.setter());
-            oneshot<reply> vacant;
-            core_->submit(request::children(directory_), watcher, vacant.setter());
-            list = co_await vacant;
+            const change_watch vacancy;
+            auto listed_again = vacancy.send(*core_, request::children(directory_));
+            list = co_await listed_again;
             heads = heads_of(list.names);
             if (list.ok() && heads.empty()) {
                 tell(std::nullopt);
+                const auto& vacancy_ends = vacancy.fired();
                 co_await vacancy_ends;
                 later = false;
                 continue;

@@ -14,7 +14,7 @@ template <class T>
 task<std::optional<T>> within(loop& l, loop::clock::duration limit, task<T> t) {
     oneshot<std::optional<T>> end;
     timer time(l);
-    time.start(limit, [give_up = end.setter()] { give_up(std::nullopt); });
+    time.start(time_after(l, limit), [give_up = end.setter()] { give_up(std::nullopt); });
     running_task running;
     running.start(std::move(t), end.setter());
     std::optional<T> value = co_await end;
