@@ -110,7 +110,7 @@ void wait_for_answer(const std::shared_ptr<retrying_operation>& e) {
 void start_async(const std::shared_ptr<retrying_operation>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
-                 std::function<void(std::error_code, bool)> handler) {
+                 move_only_function<void(std::error_code, bool)> handler) {
     e->core()->check_not_forked();
     e->start(limit,
              stop,

@@ -115,6 +115,6 @@ void wait_for_answer(const std::shared_ptr<retrying_operation>& e);
 void start_async(const std::shared_ptr<retrying_operation>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
-                 std::function<void(std::error_code, bool)> handler);
+                 move_only_function<void(std::error_code, bool)> handler);
 
 }  // namespace latchkey

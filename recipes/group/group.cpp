@@ -169,7 +169,7 @@ void group::async_join(std::chrono::nanoseconds limit,
     start_async(std::make_shared<joining>(impl_->core, place),
                 limit,
                 stop,
-                [place, handler = std::move(handler)](std::error_code ec, bool entered) {
+                [place, handler = std::move(handler)](std::error_code ec, bool entered) mutable {
                     handler(ec, entered ? membership::state::make(place) : membership());
                 });
 }

@@ -71,9 +71,10 @@ void leader_latch::async_wait(std::chrono::nanoseconds limit,
                               wait_handler handler) {
     start();
     const auto w = std::make_shared<wait_for_term>(candidacy_);
-    start_async(w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) {
-        handler(ec, led ? w->granted() : latchkey::leadership());
-    });
+    start_async(
+        w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) mutable {
+            handler(ec, led ? w->granted() : latchkey::leadership());
+        });
 }
 
 // ---- as it is now ----

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/mutex_options.hpp>
 #include <latchkey/participant.hpp>
@@ -29,7 +30,7 @@ namespace latchkey {
 /// thread.
 class acquire_calls {
 public:
-    using handler = std::function<void(std::error_code, hold)>;
+    using handler = move_only_function<void(std::error_code, hold)>;
 
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}

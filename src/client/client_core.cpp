@@ -11,7 +11,8 @@ namespace latchkey {
 
 client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
-      callbacks_(std::make_shared<user_callbacks>(env_, std::exchange(options.log, nullptr))),
+      callbacks_(std::make_shared<user_callbacks>(
+          env_, std::exchange(options.log, nullptr), std::exchange(options.executor, nullptr))),
       options_(std::move(options)),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),

@@ -95,7 +95,7 @@ public:
 
     [[nodiscard]] const user_callbacks& callbacks() const noexcept { return *callbacks_; }
 
-    void call(std::function<void()> user_code) { callbacks_->call(std::move(user_code)); }
+    void call(move_only_function<void()> user_code) { callbacks_->call(std::move(user_code)); }
 
     void log(std::string line) { callbacks_->log(std::move(line)); }
 
@@ -192,7 +192,7 @@ private:
 
     const runtime env_;
     const std::shared_ptr<user_callbacks> callbacks_;
-    const client_options options_;  ///< without `log`, which the callbacks have
+    const client_options options_;  ///< without `log` and `executor`, which the callbacks have
     const std::uint64_t born_ = fork_generation();
 
     // Any thread.

@@ -5,19 +5,31 @@
 #include <algorithm>
 
 namespace latchkey {
+namespace {
 
-user_callbacks::user_callbacks(const runtime& env, log_function log)
+runtime::executor through_strand(strand::executor users) {
+    return [all = strand(std::move(users))](move_only_function<void()> code) mutable {
+        all.run(std::move(code));
+    };
+}
+
+}  // namespace
+
+user_callbacks::user_callbacks(const runtime& env, log_function log, strand::executor executor)
     : loop_(env.loop),
       logs_(static_cast<bool>(log)),
+      executed_(static_cast<bool>(executor)),
       log_(std::move(log)),
-      callbacks_{.runs = "a listener, a handler or `log`", .run = env.callbacks("latchkey-user")},
+      callbacks_{
+          .runs = "a listener, a handler or `log`",
+          .run = executed_ ? through_strand(std::move(executor)) : env.callbacks("latchkey-user")},
       stops_{.runs = "a stop callback", .run = env.callbacks("latchkey-stop")} {}
 
-void user_callbacks::call(std::function<void()> code) {
+void user_callbacks::call(move_only_function<void()> code) {
     hand_over(callbacks_, std::move(code));
 }
 
-void user_callbacks::request_stop(std::stop_source stop, std::function<void()> then) {
+void user_callbacks::request_stop(std::stop_source stop, move_only_function<void()> then) {
     hand_over(stops_, [this, stop = std::move(stop), then = std::move(then)]() mutable noexcept {
         stop.request_stop();
         if (then) {
@@ -36,20 +48,25 @@ void user_callbacks::log(std::string line) {
     }
 }
 
-void user_callbacks::end(std::function<void()> done) {
-    request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)] {
+void user_callbacks::end(move_only_function<void()> done) {
+    if (executed_) {
+        hand_over(stops_, std::move(done));
+        call([this] { log_ = nullptr; });
+        return;
+    }
+    request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)]() mutable {
         log_ = nullptr;
         done();
     });
 }
 
-void user_callbacks::hand_over(thread& to, std::function<void()> code) {
+void user_callbacks::hand_over(thread& to, move_only_function<void()> code) {
     to.run([self = shared_from_this(), &to, code = std::move(code)]() mutable {
         self->run(to, std::move(code));
     });
 }
 
-void user_callbacks::run(thread& here, std::function<void()> code) noexcept {
+void user_callbacks::run(thread& here, move_only_function<void()> code) noexcept {
     here.since = loop_->now().time_since_epoch().count();
     static const log_function none;
     run_callback(std::move(code), &here == &callbacks_ ? log_ : none);

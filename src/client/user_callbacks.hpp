@@ -1,5 +1,10 @@
 #pragma once
 
+#include <latchkey/awaitable_handler.hpp>
+#include <latchkey/function.hpp>
+
+#include "client/failure.hpp"
+#include "loop/strand.hpp"
 #include "session/runtime.hpp"
 
 #include <atomic>
@@ -11,31 +16,34 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace latchkey {
 
 /// Runs the code of one client's user on two threads, never on the loop. The stop thread requests
 /// stops and runs only stop callbacks, so that no other callback delays the news of a loss. The
-/// callback thread runs everything else: listeners, handlers and `log`. Any thread.
+/// callback thread runs everything else: listeners, handlers and `log`. If the user gave an
+/// executor, that takes the place of the callback thread, which is not started then. Any thread.
 class user_callbacks : public std::enable_shared_from_this<user_callbacks> {
 public:
     using log_function = std::function<void(std::string_view)>;
 
     /// Throws what `env.callbacks` throws if a thread cannot be started.
-    user_callbacks(const runtime& env, log_function log);
+    user_callbacks(const runtime& env, log_function log, strand::executor executor = nullptr);
 
     /// Runs `code` on the callback thread, after everything that was handed over before.
-    void call(std::function<void()> code);
+    void call(move_only_function<void()> code);
 
     /// Requests a stop on the stop thread. When its stop callbacks have returned, `then`, if it is
     /// set, runs on the callback thread.
-    void request_stop(std::stop_source stop, std::function<void()> then = nullptr);
+    void request_stop(std::stop_source stop, move_only_function<void()> then = nullptr);
 
     void log(std::string line);
 
     /// Ends logging. `done` runs when everything that was handed over to either thread has run.
-    void end(std::function<void()> done);
+    /// It does not wait for the user's executor, which may never run again.
+    void end(move_only_function<void()> done);
 
     /// For an object of the user's whose last reference may be dropped on the loop. Its destructor,
     /// which may be the user's code, then runs on the callback thread.
@@ -48,12 +56,31 @@ public:
 
     /// A function that the loop may call once, with the arguments of `handler`, which then runs on
     /// the callback thread. Called or not, `handler` is destroyed as keep() describes.
-    template <class... Args>
-    [[nodiscard]] auto once(std::function<void(Args...)> handler) {
+    template <template <class> class Function, class... Args>
+    [[nodiscard]] auto once(Function<void(Args...)> handler) {
         return [self = shared_from_this(), kept = keep(std::move(handler))](Args... args) {
-            const auto all = std::make_shared<std::tuple<Args...>>(std::move(args)...);
-            self->call([handler = std::move(*kept), all] { std::apply(handler, std::move(*all)); });
+            self->call([handler = std::move(*kept),
+                        all = std::tuple<Args...>(std::move(args)...)]() mutable {
+                std::apply(handler, std::move(all));
+            });
         };
+    }
+
+    /// The same for a call that is awaited: called with a failure and, unless T is void, a value.
+    /// The exception gets the message of the failure.
+    template <class T>
+    [[nodiscard]] auto once(awaitable_handler<T> handler) {
+        if constexpr (std::is_void_v<T>) {
+            return once(move_only_function<void(failure)>(
+                [handler = std::move(handler)](const failure& why) mutable {
+                    complete(why, handler);
+                }));
+        } else {
+            return once(move_only_function<void(failure, T)>(
+                [handler = std::move(handler)](const failure& why, T value) mutable {
+                    complete(why, handler, std::move(value));
+                }));
+        }
     }
 
     // ---- callbacks that take too long ----
@@ -78,8 +105,8 @@ private:
         std::atomic<bool> reported{false};
     };
 
-    void hand_over(thread& to, std::function<void()> code);
-    void run(thread& here, std::function<void()> code) noexcept;
+    void hand_over(thread& to, move_only_function<void()> code);
+    void run(thread& here, move_only_function<void()> code) noexcept;
     void report_if_slow(thread& t);
     [[nodiscard]] std::chrono::nanoseconds running_for(const thread& t) const noexcept;
 
@@ -103,9 +130,26 @@ private:
         return !f;
     }
 
+    template <class F>
+    [[nodiscard]] static bool is_empty(const move_only_function<F>& f) noexcept {
+        return !f;
+    }
+
+    template <class Handler, class... Value>
+    static void complete(const failure& why, Handler& handler, Value... value) {
+        try {
+            why.raise();
+        } catch (const error& e) {
+            handler(e, std::move(value)...);
+            return;
+        }
+        handler(std::error_code(), std::move(value)...);
+    }
+
     const std::shared_ptr<latchkey::loop> loop_;
     const bool logs_;
-    log_function log_;  // on the callback thread only
+    const bool executed_;  ///< by the user's executor
+    log_function log_;     // on the callback thread only
     std::atomic<std::chrono::nanoseconds::rep> limit_{0};
     thread callbacks_;
     thread stops_;

@@ -37,10 +37,10 @@ runtime ensemble_access::runtime_of(ensemble& e) {
     if (e.state_->loop->stepped()) {
         made.callbacks = [l = process->loop,
                           clients = e.state_->clients](const char*) -> runtime::executor {
-            return [l, clients](std::function<void()> f) {
-                l->post([clients, f = std::move(f)] {
+            return [l, clients](move_only_function<void()> f) {
+                l->post([clients, f = std::make_shared<move_only_function<void()>>(std::move(f))] {
                     if (!clients->silent) {
-                        f();
+                        (*f)();
                     }
                 });
             };
@@ -51,7 +51,7 @@ runtime ensemble_access::runtime_of(ensemble& e) {
     } else {
         made.callbacks = [](const char* name) -> runtime::executor {
             const auto thread = std::make_shared<callback_thread>(name);
-            return [thread](std::function<void()> f) { thread->run(std::move(f)); };
+            return [thread](move_only_function<void()> f) { thread->run(std::move(f)); };
         };
     }
     return made;

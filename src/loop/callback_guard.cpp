@@ -32,7 +32,7 @@ std::string thrown() {
 
 }  // namespace
 
-void run_callback(std::function<void()> code,
+void run_callback(move_only_function<void()> code,
                   const std::function<void(std::string_view)>& log) noexcept {
     const marker here;
     try {

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <latchkey/function.hpp>
+
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 namespace latchkey {
@@ -14,7 +15,7 @@ namespace latchkey {
 /// nothing.
 class callback_thread {
 public:
-    using task = std::function<void()>;
+    using task = move_only_function<void()>;
 
     /// Starts the thread. `name` is what tools show, at most 15 characters. Throws latchkey::error
     /// if it cannot be started.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/function.hpp>
+
 #include "loop/loop.hpp"
 #include "session/session.hpp"
 
@@ -15,7 +17,7 @@ namespace latchkey {
 /// `started`, if it is set, is called for each client, on the loop, with a function that closes the
 /// client when the servers are gone; calling that function after the client is gone has no effect.
 struct runtime {
-    using executor = std::function<void(std::function<void()>)>;
+    using executor = std::function<void(move_only_function<void()>)>;
 
     std::shared_ptr<latchkey::loop> loop;
     std::shared_ptr<session_factory> sessions;

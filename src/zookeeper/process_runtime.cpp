@@ -54,7 +54,7 @@ std::shared_ptr<asio_loop> process_loop() {
 runtime::executor new_executor(const char* name) {
     auto thread = std::make_shared<callback_thread>(name);
     return
-        [thread = std::move(thread)](std::function<void()> task) { thread->run(std::move(task)); };
+        [thread = std::move(thread)](callback_thread::task task) { thread->run(std::move(task)); };
 }
 
 }  // namespace

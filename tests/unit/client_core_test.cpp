@@ -54,7 +54,10 @@ protected:
         e.loop = loop_;
         e.sessions = sessions_;
         e.callbacks = [l = loop_](const char*) -> runtime::executor {
-            return [l](std::function<void()> f) { l->post(std::move(f)); };
+            return [l](move_only_function<void()> f) {
+                l->post(
+                    [f = std::make_shared<move_only_function<void()>>(std::move(f))] { (*f)(); });
+            };
         };
         core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), {});
         run();

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <latchkey/awaitable.hpp>
+#include <latchkey/awaitable_handler.hpp>
+#include <latchkey/error.hpp>
+
+#include <exception>
+#include <memory>
+#include <stop_token>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/version.hpp>
+#if BOOST_VERSION >= 107700
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#endif
+
+// For programs that use Boost.Asio. No other header of this library includes it.
+
+namespace latchkey::asio {
+
+/// Whether a completion token is a handler that can be called with a std::error_code and, unless T
+/// is void, a T.
+template <class Token, class T>
+inline constexpr bool is_handler = std::is_invocable_v<std::decay_t<Token>, std::error_code, T>;
+
+template <class Token>
+inline constexpr bool is_handler<Token, void> =
+    std::is_invocable_v<std::decay_t<Token>, std::error_code>;
+
+/// An awaitable call between its start and its handler. The inside of async().
+template <class T, class Failure, class Handler>
+class started_call : public std::enable_shared_from_this<started_call<T, Failure, Handler>> {
+public:
+    using value_type = typename awaitable_handler<T>::value_type;
+
+    explicit started_call(Handler handler)
+        : handler_(std::move(handler)),
+          work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {}
+
+    void start(awaitable<T> call) {
+        const auto self = this->shared_from_this();
+        try {
+            std::move(call).start(stop_token(),
+                                  awaitable_handler<T>([self](const error* e, value_type value) {
+                                      self->complete(failure_of(e), std::move(value));
+                                  }));
+        } catch (const error& e) {
+            complete(failure_of(&e), {});
+        }
+    }
+
+private:
+    [[nodiscard]] static Failure failure_of(const error* e) {
+        if (e == nullptr) {
+            return {};
+        }
+        if constexpr (std::is_same_v<Failure, std::error_code>) {
+            return e->code();
+        } else {
+            return std::make_exception_ptr(*e);
+        }
+    }
+
+    /// A token that Asio's cancellation requests, where this version of Asio has one.
+    [[nodiscard]] std::stop_token stop_token() {
+#if BOOST_VERSION >= 107700
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+            slot.is_connected()) {
+            std::stop_source stop;
+            slot.assign([stop](boost::asio::cancellation_type type) mutable {
+                if (type != boost::asio::cancellation_type::none) {
+                    stop.request_stop();
+                }
+            });
+            return stop.get_token();
+        }
+#endif
+        return {};
+    }
+
+    void complete(Failure failure, value_type value) {
+        boost::asio::post(work_.get_executor(),
+                          [self = this->shared_from_this(),
+                           failure = std::move(failure),
+                           value = std::move(value)]() mutable {
+                              self->call(std::move(failure), std::move(value));
+                          });
+    }
+
+    void call(Failure failure, value_type value) {
+#if BOOST_VERSION >= 107700
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+            slot.is_connected()) {
+            slot.clear();
+        }
+#endif
+        Handler handler(std::move(handler_));
+        const auto work = std::move(work_);
+        if constexpr (std::is_void_v<T>) {
+            std::move(handler)(std::move(failure));
+        } else {
+            std::move(handler)(std::move(failure), std::move(value));
+        }
+    }
+
+    using executor_type = boost::asio::associated_executor_t<Handler>;
+
+    Handler handler_;
+    boost::asio::executor_work_guard<executor_type> work_;
+};
+
+/// Starts a call of this library as an asynchronous operation of Boost.Asio:
+///
+///     hold h = co_await latchkey::asio::async(m.acquire_async(30s), boost::asio::use_awaitable);
+///     std::future<hold> f = latchkey::asio::async(m.acquire_async(), boost::asio::use_future);
+///     latchkey::asio::async(m.acquire_async(), [](std::error_code ec, hold h) { ... });
+///
+/// - Completes on the executor that is associated with the token, never inside this call. Until
+///   then the executor has outstanding work. Blocking calls of this library are allowed there.
+/// - Errors: a handler gets a std::error_code. All other tokens get a std::exception_ptr, so
+///   use_awaitable and use_future throw latchkey::error. boost::asio::yield_context needs Boost
+///   1.80 or newer for that.
+/// - Cancel: the stop token of the call's options. With Boost 1.77 or newer also the cancellation
+///   slot of the token, whose request has the same result: for an acquire an empty hold, without
+///   an error.
+template <class T, class CompletionToken>
+auto async(awaitable<T> call, CompletionToken&& token) {
+    using failure =
+        std::conditional_t<is_handler<CompletionToken, T>, std::error_code, std::exception_ptr>;
+    const auto begin = [](auto handler, awaitable<T> started) {
+        using made = started_call<T, failure, decltype(handler)>;
+        std::make_shared<made>(std::move(handler))->start(std::move(started));
+    };
+    if constexpr (std::is_void_v<T>) {
+        return boost::asio::async_initiate<CompletionToken, void(failure)>(
+            begin, token, std::move(call));
+    } else {
+        return boost::asio::async_initiate<CompletionToken, void(failure, T)>(
+            begin, token, std::move(call));
+    }
+}
+
+}  // namespace latchkey::asio
