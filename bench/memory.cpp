@@ -61,7 +61,7 @@ void run_empty() {
 void run_idle(const std::string& servers) {
     client zk = client::connect(servers);
     if (!zk.wait_connected(30s)) {
-        throw std::runtime_error(zk.trouble());
+        throw std::runtime_error(zk.last_error());
     }
     be_measured();
 }
@@ -75,7 +75,7 @@ void run_waiters(const std::string& servers) {
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < step; ++i) {
             waiters.push_back(std::make_unique<latchkey::mutex>(zk, "/memory"));
-            waiters.back()->async_acquire({.reserved = [&](const place&) { ++queued; }},
+            waiters.back()->async_acquire({.reserved = [&](const queue_position&) { ++queued; }},
                                           [](std::error_code, const hold&) {});
         }
         while (queued < static_cast<int>(waiters.size())) {

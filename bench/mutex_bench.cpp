@@ -72,7 +72,7 @@ double hand_over(latchkey::mutex& from, latchkey::mutex& to) {
     hold first = from.acquire();
     std::promise<void> queued;
     std::promise<std::pair<clock::time_point, hold>> granted;
-    to.async_acquire({.reserved = [&](const place&) { queued.set_value(); }},
+    to.async_acquire({.reserved = [&](const queue_position&) { queued.set_value(); }},
                      [&](std::error_code ec, hold h) {
                          const auto now = clock::now();
                          if (ec) {
@@ -188,7 +188,7 @@ double hand_over(leader_latch& from, leader_latch& to) {
     }
     std::promise<clock::time_point> elected;
     const subscription told =
-        to.subscribe({.elected = [&](const leadership&) { elected.set_value(clock::now()); }});
+        to.on_change({.elected = [&](const leadership&) { elected.set_value(clock::now()); }});
     let_it_wait();
     const auto start = clock::now();
     from.resign();

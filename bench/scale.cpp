@@ -71,7 +71,7 @@ public:
     /// Those that are granted release at once.
     static void acquire(const std::shared_ptr<crowd>& all) {
         for (const auto& m : all->mutexes_) {
-            m->async_acquire({.reserved = [all](const place&) { ++all->queued; }},
+            m->async_acquire({.reserved = [all](const queue_position&) { ++all->queued; }},
                              [all](std::error_code ec, hold h) {
                                  all->failed += ec || !h ? 1U : 0U;
                                  h.release();

@@ -14,7 +14,7 @@ namespace latchkey::cli {
 client_options client_options_of(const program_options& options, const status_output& output) {
     client_options how;
     how.session_timeout = options.session_timeout;
-    how.credentials = read_credentials(options, environment_variable);
+    how.auth = read_credentials(options, environment_variable);
     how.log = [&output](std::string_view line) { output.event("client", escaped_message(line)); };
     return how;
 }
@@ -22,7 +22,7 @@ client_options client_options_of(const program_options& options, const status_ou
 connection_report::connection_report(client& c,
                                      main_thread_queue& queue,
                                      const status_output& output)
-    : client_(c), output_(output), listening_(c.listen([this, &queue](connection_state s) {
+    : client_(c), output_(output), listening_(c.on_change([this, &queue](connection_state s) {
           queue.post([this, s] { on_state(s); });
       })) {}
 
@@ -45,7 +45,7 @@ void connection_report::report_trouble() {
         is_reported_ = true;
         return;
     }
-    if (const auto trouble = client_.trouble(); !trouble.empty()) {
+    if (const auto trouble = client_.last_error(); !trouble.empty()) {
         is_reported_ = true;
         output_.error(
             fmt::format("no server reached yet: {}; still trying", escaped_message(trouble)));

@@ -36,12 +36,12 @@ std::optional<held_resource> lead(client& c,
                                   const elect_options& options,
                                   const std::stop_token& stop) {
     auto latch = latch_of(c, options);
-    if (!c.wait_connected(std::chrono::nanoseconds::max(), stop)) {
+    if (!c.wait_connected(no_timeout, stop)) {
         return std::nullopt;
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
     auto term = latch->wait(stop);
-    if (!term) {
+    if (term.path().empty()) {  // not granted; a term that was lost at once is a loss
         return std::nullopt;
     }
     const auto led =

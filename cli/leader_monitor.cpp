@@ -30,7 +30,7 @@ std::string line_of(const std::optional<leader_info>& now) {
     const bool known = now->token.zxid != 0;
     auto line = fmt::format("leader {} {} {}",
                             escaped(now->id),
-                            known ? std::to_string(now->token.zxid) : "-",
+                            known ? now->token.to_string() : "-",
                             escaped(now->path));
     return line + (now->data.empty() ? "" : " " + escaped(now->data)) + '\n';
 }
@@ -42,7 +42,7 @@ std::string json_of(const std::string& path, const std::optional<leader_info>& n
         object["node"] = now->path;
         object["token"] = nullptr;
         if (now->token.zxid != 0) {
-            object["token"] = now->token.zxid;
+            object["token"] = now->token.value();
         }
         object["data"] = now->data;
     }
@@ -59,10 +59,10 @@ leader_monitor::leader_monitor(const elect_options& options, const status_output
 
 int leader_monitor::execute() {
     output_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
-    const leader_observer watching(
-        client_, options_.path, [this](const std::optional<leader_info>& now) {
-            queue_.post([this, now] { print(now); });
-        });
+    leader_observer observer(client_, options_.path);
+    const subscription watching = observer.on_change([this](const std::optional<leader_info>& now) {
+        queue_.post([this, now] { print(now); });
+    });
     const std::jthread checking([this](const std::stop_token& stop) { check_access(stop); });
     while (!status_) {
         poll_events();
@@ -74,7 +74,7 @@ int leader_monitor::execute() {
 /// The observer keeps trying where it may not read. Here that ends the monitor.
 void leader_monitor::check_access(const std::stop_token& stop) {
     try {
-        while (client_.wait_connected(std::chrono::nanoseconds::max(), stop)) {
+        while (client_.wait_connected(no_timeout, stop)) {
             try {
                 static_cast<void>(leader_observer::leader(client_, options_.path));
                 return;

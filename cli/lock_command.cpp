@@ -121,7 +121,7 @@ lock lock_of(client& c, const lock_options& options) {
 }
 
 [[noreturn]] void refuse_unreachable(const client& c, nanoseconds limit) {
-    const auto trouble = c.trouble();
+    const auto trouble = c.last_error();
     throw command_failure(exit_status::unreachable,
                           fmt::format("no server reached within {}{}{}",
                                       in_seconds(limit),
@@ -143,7 +143,7 @@ std::optional<held_resource> acquire(client& c,
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
     auto granted = wanted.acquire(acquire_limit(options, begin), {stop, std::move(on_place)});
-    if (!granted) {
+    if (granted.path().empty()) {  // not granted; a hold that was lost at once is a loss
         return std::nullopt;
     }
     wanted.check_alone();

@@ -1,5 +1,7 @@
 #include "option_parser.hpp"
 
+#include <latchkey/version.hpp>
+
 #include "exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -12,7 +14,13 @@
 namespace latchkey::cli {
 
 std::string version_line() {
-    return "latchkey " LATCHKEY_VERSION "\n";
+    const library_version v = version();
+    return fmt::format("latchkey {}\nApache ZooKeeper C client {}, {}{}{}\n",
+                       v.library,
+                       v.zookeeper_client,
+                       v.tls ? "TLS" : "no TLS",
+                       v.commit.empty() ? "" : ", commit ",
+                       v.commit);
 }
 
 option_parser::option_parser(std::string command, std::string help)

@@ -126,7 +126,7 @@ void supervised_run::begin_attempt() {
     phase_ = phase::acquiring;
     cancel_ = std::stop_source();
     attempt_.emplace([this, stop = cancel_.get_token()] {
-        const auto listener = [this](const place& p) { queue_.post([this, p] { on_place(p); }); };
+        const auto listener = [this](const queue_position& p) { queue_.post([this, p] { on_place(p); }); };
         try {
             const auto acquired = std::make_shared<std::optional<held_resource>>(
                 kind_.acquire(client_, stop, listener));
@@ -142,7 +142,7 @@ void supervised_run::begin_attempt() {
     });
 }
 
-void supervised_run::on_place(const place& p) {
+void supervised_run::on_place(const queue_position& p) {
     if (p.position == 0) {
         return;  // "acquired" says it
     }
@@ -351,7 +351,7 @@ void supervised_run::report_loss(const char* consequence) {
         output_.error(fmt::format("{} {} {}{}",
                                   kind_.name,
                                   escaped(options_.path),
-                                  why == loss::none
+                                  why == loss_reason::none
                                       ? "is about to be lost: no server has answered in time"
                                       : fmt::format("lost: {}", to_string(why)),
                                   consequence));

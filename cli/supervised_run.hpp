@@ -32,7 +32,7 @@ namespace latchkey::cli {
 struct held_resource {
     std::function<bool()> valid;
     std::function<boottime_clock::time_point()> valid_until;
-    std::function<loss()> why_lost;
+    std::function<loss_reason()> why_lost;
     std::stop_token lost = {};
     std::int64_t token = 0;
     std::vector<std::string> nodes = {};
@@ -49,12 +49,12 @@ template <class Hold>
             .valid_until = [h] { return h->valid_until(); },
             .why_lost = [h] { return h->why_lost(); },
             .lost = h->lost(),
-            .token = h->fencing_token().zxid,
+            .token = h->token().value(),
             .nodes = std::move(nodes)};
 }
 
 /// Called on the client's callback thread.
-using place_listener = std::function<void(const place&)>;
+using place_listener = std::function<void(const queue_position&)>;
 
 /// How the commands differ that run a command while they hold something.
 struct run_kind {
@@ -101,7 +101,7 @@ private:
     [[nodiscard]] int poll_limit() const;
 
     void begin_attempt();
-    void on_place(const place& p);
+    void on_place(const queue_position& p);
     void on_result(std::optional<held_resource> acquired);
     void on_acquired();
     void on_signal(int signal);

@@ -47,7 +47,7 @@ bool send_invoices(latchkey::hold& h) {
     std::condition_variable_any pause;
     for (int i = 1; i <= 3; ++i) {
         // Asked before every effect; a pause between two ends at once when the hold is lost.
-        if (!h.valid() || !store("invoice " + std::to_string(i), h.fencing_token())) {
+        if (!h.valid() || !store("invoice " + std::to_string(i), h.token())) {
             return false;
         }
         std::unique_lock lock(m);
@@ -56,5 +56,5 @@ bool send_invoices(latchkey::hold& h) {
     // Inside ZooKeeper the servers themselves refuse the effect of a holder that has lost.
     std::error_code ec;
     h.transact({latchkey::operation::set("/billing", "3 invoices sent")}, ec);
-    return !ec;  // cause::indeterminate: the connection broke; read /billing to know
+    return !ec;  // error_kind::indeterminate: the connection broke; read /billing to know
 }

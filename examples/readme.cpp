@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     if (!h) {
         return 1;  // not acquired in 30 s: another client has it, or no server was reached
     }
-    make_report(h.lost(), h.fencing_token());
+    make_report(h.lost(), h.token());
     // Commits only while the lock is held, else throws.
     h.transact(
         {operation::create("/jobs/report-", "done", operation::lifetime::persistent_sequential)});

@@ -17,7 +17,7 @@ constexpr int lines = 8;
 
 /// Not at once, and in place: whoever read meanwhile would see a part of it.
 void write_record(const std::string& file, latchkey::hold& h) {
-    const std::string text = h.fencing_token().to_string();
+    const std::string text = h.token().to_string();
     std::fstream out(file, std::ios::in | std::ios::out);
     if (!out) {
         out.open(file, std::ios::out);

@@ -109,7 +109,7 @@ public:
     /// What a leader has to do besides, until `stop`: here, to say so.
     void lead(const std::stop_token& stop) {
         while (const latchkey::leadership term = latch_.wait(stop)) {
-            std::cout << name_ << " leads with token " << term.fencing_token().to_string()
+            std::cout << name_ << " leads with token " << term.token().to_string()
                       << std::endl;
             std::atomic<bool> over = false;
             const auto end = [&over] {
@@ -127,7 +127,7 @@ public:
 
     /// On any thread.
     std::string answer(const std::string& question) {
-        if (const auto term = latch_.leadership(); term.valid()) {
+        if (const auto term = latch_.term(); term.valid()) {
             return ticket(term);
         }
         if (question == "ticket") {
@@ -142,7 +142,7 @@ private:
     /// Tokens increase from term to term, and the count within one: a leader that was paused, and
     /// does not know yet that there is another one, gives tickets that are late, never one twice.
     std::string ticket(const latchkey::leadership& term) {
-        return term.fencing_token().to_string() + ' ' + std::to_string(++given_) + ' ' + name_;
+        return term.token().to_string() + ' ' + std::to_string(++given_) + ' ' + name_;
     }
 
     const std::string name_;

@@ -17,7 +17,7 @@ public:
 
     [[nodiscard]] bool works() const { return hold_.valid(); }
 
-    [[nodiscard]] latchkey::fencing_token token() const { return hold_.fencing_token(); }
+    [[nodiscard]] latchkey::fencing_token token() const { return hold_.token(); }
 
 private:
     latchkey::hold hold_;

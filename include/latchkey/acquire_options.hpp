@@ -14,7 +14,7 @@ struct acquire_options {
 
     /// Called on the client's callback thread when the participant has its place in the queue, and
     /// again each time it has joined anew after a lost session. try_acquire() does not call it.
-    std::function<void(const place&)> reserved = {};
+    std::function<void(const queue_position&)> reserved = {};
 };
 
 }  // namespace latchkey

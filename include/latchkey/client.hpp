@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/function.hpp>
 
@@ -49,7 +50,8 @@ struct client_options {
     /// are credentials, otherwise open to everyone who reaches the servers (see open_unsafe_acl()).
     acl access = {};
 
-    std::vector<latchkey::credentials> credentials = {};
+    /// What proves to the servers who this client is.
+    std::vector<credentials> auth = {};
 
     /// How long close() may take to delete this client's znodes. Zero to one hour.
     std::chrono::milliseconds close_timeout{2'000};
@@ -115,7 +117,8 @@ private:
 /// a time, and replaces a lost session by a new one.
 ///
 ///     latchkey::client zk = latchkey::client::connect("zk1,zk2,zk3/app");
-///     const auto watching = zk.listen([](latchkey::connection_state s) { print(to_string(s)); });
+///     const auto watching = zk.on_change([](latchkey::connection_state s) { print(to_string(s));
+///     });
 ///
 /// - Threads: any thread may call any member. The client runs the user's functions on two threads
 ///   of its own, on each of them one at a time and in order. The *callback thread* runs listeners,
@@ -129,8 +132,9 @@ private:
 /// - Slow callbacks: the first function on each of the two threads that runs for more than a tenth
 ///   of the session timeout is reported through `log`. The line waits until the callback thread is
 ///   free. Until then only callback_running_for() shows the delay.
-/// - Lifetime: recipes and holds may outlive the client; they are closed with it. Destroying the
-///   last client ends the library's event thread. A client that was moved from is closed.
+/// - Lifetime: a client object is a handle that may be copied. Recipes and holds may outlive the
+///   last handle; they are closed with it. Destroying the last client ends the library's event
+///   thread.
 /// - Fork: in a forked child, every object made before the fork is inert. Calls fail with
 ///   errc::forked, valid() is false, destructors do nothing. The child may connect a new client.
 /// - Errors: calls that need an open client throw errc::closed, and so do constructors of recipes.
@@ -151,24 +155,29 @@ public:
     /// thread can be started.
     [[nodiscard]] static client connect(std::string_view servers, client_options options = {});
 
+    /// Copies are handles of the same client. The last one that is destroyed calls close(). A
+    /// client that was moved from is closed: its calls fail with errc::closed.
+    client(const client&) noexcept = default;
     client(client&&) noexcept = default;
-    client& operator=(client&&) noexcept;
-    client(const client&) = delete;
-    client& operator=(const client&) = delete;
-
-    /// Calls close().
-    ~client();
+    client& operator=(const client&) noexcept = default;
+    client& operator=(client&&) noexcept = default;
+    ~client() = default;
 
     [[nodiscard]] connection_state state() const noexcept;
 
     /// Waits until the client is connected. Returns false when the time is over or `stop` is
-    /// requested; trouble() says why. Errors: errc::closed, errc::authentication_failed,
+    /// requested; last_error() says why. Errors: errc::closed, errc::authentication_failed,
     /// errc::would_deadlock.
-    bool wait_connected(std::chrono::nanoseconds limit, std::stop_token stop = {});
+    template <duration_like Duration>
+    [[nodiscard]] bool wait_connected(const Duration& timeout,
+                                      std::stop_token stop = {},
+                                      std::error_code& ec = throws()) const {
+        return connected_within(to_nanoseconds(timeout), std::move(stop), ec);
+    }
 
     /// Why the last attempt to connect failed, for people ("cannot resolve host 'zk9': ..."). Empty
     /// after a success.
-    [[nodiscard]] std::string trouble() const;
+    [[nodiscard]] std::string last_error() const;
 
     /// The id of the present session, or 0 if there is none. It identifies the session in the
     /// servers' logs. Treat it as sensitive.
@@ -185,21 +194,28 @@ public:
     /// Calls `listener` with every change of state from now on. A slow listener gets a shorter
     /// sequence: a `suspended` that was followed by `reconnected` may be left out. `lost` and
     /// `closed` never are.
-    subscription listen(state_listener listener);
+    subscription on_change(state_listener listener) const;
 
     /// Ends the session. Calls that wait fail with errc::closed, holds are lost
-    /// (loss::client_closed), and the client's znodes are deleted. Blocks for at most
+    /// (loss_reason::client_closed), and the client's znodes are deleted. Blocks for at most
     /// options.close_timeout, and one more second for the servers to end the session. On the
     /// callback thread and the stop thread it does not wait. While no server can be reached, the
     /// session cannot be ended: the servers remove its znodes when its timeout is over. May be
     /// called again.
-    void close() noexcept;
+    void close() const noexcept;
 
 private:
     friend class client_core;
-    explicit client(std::shared_ptr<client_core> core) noexcept;
+    class owner;
+    explicit client(std::shared_ptr<client_core> core);
 
-    std::shared_ptr<client_core> core_;
+    [[nodiscard]] bool connected_within(std::chrono::nanoseconds timeout,
+                                        std::stop_token stop,
+                                        std::error_code& ec) const;
+
+    [[nodiscard]] bool usable() const noexcept;
+
+    std::shared_ptr<owner> owner_;
 };
 
 }  // namespace latchkey

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <latchkey/awaitable.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
-#include <latchkey/mutex_options.hpp>
+#include <latchkey/function.hpp>
+#include <latchkey/lock_options.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -41,14 +43,14 @@ namespace latchkey {
 class double_barrier {
 public:
     /// Receives true if the barrier was passed, false if the time was over or stop was requested.
-    using handler = std::function<void(std::error_code, bool)>;
+    using wait_handler = move_only_function<void(std::error_code, bool)>;
 
     /// Sends no request. Errors: errc::invalid_argument for the path or the data, as mutex's
     /// constructor, and for a number of participants that is not 1 to 1,000.
-    double_barrier(client& c,
+    double_barrier(const client& c,
                    std::string path,
                    std::uint32_t participants,
-                   mutex_options options = {});
+                   lock_options options = {});
     double_barrier(const double_barrier&) = delete;
     double_barrier& operator=(const double_barrier&) = delete;
     ~double_barrier();
@@ -65,7 +67,11 @@ public:
     ///   wait: 2 more. When the round begins, each receives an event and reads 3 times. One of
     ///   those that wait also watches for arrivals: 4 reads for each arrival. In all, about 13 n
     ///   requests for n participants.
-    bool enter(std::stop_token stop = {});
+    [[nodiscard]] bool enter(std::stop_token stop = {}, std::error_code& ec = throws()) {
+        return enter_within(no_timeout, std::move(stop), ec);
+    }
+
+    [[nodiscard]] bool enter(std::error_code& ec) { return enter_within(no_timeout, {}, ec); }
 
     /// Gives up this participant's place, and waits until all participants of the round have left.
     ///
@@ -77,32 +83,89 @@ public:
     /// - Cost: the last to leave, 5 requests in 2 round trips. Each other one watches a participant
     ///   that is still inside, chosen at random: 1 request more, then none until that one leaves,
     ///   then 3 or 4 again. That happens about ln(n) times.
-    bool leave(std::stop_token stop = {});
+    [[nodiscard]] bool leave(std::stop_token stop = {}, std::error_code& ec = throws()) {
+        return leave_within(no_timeout, std::move(stop), ec);
+    }
 
-    /// enter() and leave() with one time limit.
+    [[nodiscard]] bool leave(std::error_code& ec) { return leave_within(no_timeout, {}, ec); }
+
+    /// enter() and leave() with one timeout.
     template <duration_like Duration>
-    bool enter_for(const Duration& limit, std::stop_token stop = {}) {
-        return enter_within(to_nanoseconds(limit), std::move(stop));
+    [[nodiscard]] bool enter_for(const Duration& timeout,
+                                 std::stop_token stop = {},
+                                 std::error_code& ec = throws()) {
+        return enter_within(to_nanoseconds(timeout), std::move(stop), ec);
+    }
+
+    template <duration_like Duration>
+    [[nodiscard]] bool enter_for(const Duration& timeout, std::error_code& ec) {
+        return enter_within(to_nanoseconds(timeout), {}, ec);
     }
 
     template <time_point_like TimePoint>
-    bool enter_until(const TimePoint& deadline, std::stop_token stop = {}) {
-        return enter_within(time_left(deadline), std::move(stop));
+    [[nodiscard]] bool enter_until(const TimePoint& deadline,
+                                   std::stop_token stop = {},
+                                   std::error_code& ec = throws()) {
+        return enter_within(time_left(deadline), std::move(stop), ec);
     }
 
     template <duration_like Duration>
-    bool leave_for(const Duration& limit, std::stop_token stop = {}) {
-        return leave_within(to_nanoseconds(limit), std::move(stop));
+    [[nodiscard]] bool leave_for(const Duration& timeout,
+                                 std::stop_token stop = {},
+                                 std::error_code& ec = throws()) {
+        return leave_within(to_nanoseconds(timeout), std::move(stop), ec);
+    }
+
+    template <duration_like Duration>
+    [[nodiscard]] bool leave_for(const Duration& timeout, std::error_code& ec) {
+        return leave_within(to_nanoseconds(timeout), {}, ec);
     }
 
     template <time_point_like TimePoint>
-    bool leave_until(const TimePoint& deadline, std::stop_token stop = {}) {
-        return leave_within(time_left(deadline), std::move(stop));
+    [[nodiscard]] bool leave_until(const TimePoint& deadline,
+                                   std::stop_token stop = {},
+                                   std::error_code& ec = throws()) {
+        return leave_within(time_left(deadline), std::move(stop), ec);
     }
 
-    /// enter() and leave() without blocking. `h` is called once, on the client's callback thread.
-    void async_enter(std::chrono::nanoseconds limit, std::stop_token stop, handler h);
-    void async_leave(std::chrono::nanoseconds limit, std::stop_token stop, handler h);
+    /// enter() and leave() without blocking. `handler` is called once, on the client's callback
+    /// thread.
+    void async_enter(std::stop_token stop, wait_handler handler) {
+        start_enter(no_timeout, std::move(stop), std::move(handler));
+    }
+
+    template <duration_like Duration>
+    void async_enter(const Duration& timeout, std::stop_token stop, wait_handler handler) {
+        start_enter(to_nanoseconds(timeout), std::move(stop), std::move(handler));
+    }
+
+    void async_leave(std::stop_token stop, wait_handler handler) {
+        start_leave(no_timeout, std::move(stop), std::move(handler));
+    }
+
+    template <duration_like Duration>
+    void async_leave(const Duration& timeout, std::stop_token stop, wait_handler handler) {
+        start_leave(to_nanoseconds(timeout), std::move(stop), std::move(handler));
+    }
+
+    /// enter() and leave() for coroutines: see awaitable.hpp.
+    [[nodiscard]] awaitable<bool> enter_async(std::stop_token stop = {}) {
+        return begin_enter(no_timeout, std::move(stop));
+    }
+
+    template <duration_like Duration>
+    [[nodiscard]] awaitable<bool> enter_async(const Duration& timeout, std::stop_token stop = {}) {
+        return begin_enter(to_nanoseconds(timeout), std::move(stop));
+    }
+
+    [[nodiscard]] awaitable<bool> leave_async(std::stop_token stop = {}) {
+        return begin_leave(no_timeout, std::move(stop));
+    }
+
+    template <duration_like Duration>
+    [[nodiscard]] awaitable<bool> leave_async(const Duration& timeout, std::stop_token stop = {}) {
+        return begin_leave(to_nanoseconds(timeout), std::move(stop));
+    }
 
     /// Whether this participant has entered and not left, in a session that is not lost as far as
     /// this client knows.
@@ -113,8 +176,12 @@ public:
 private:
     class impl;
 
-    bool enter_within(std::chrono::nanoseconds limit, std::stop_token stop);
-    bool leave_within(std::chrono::nanoseconds limit, std::stop_token stop);
+    bool enter_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
+    void start_enter(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
+    awaitable<bool> begin_enter(std::chrono::nanoseconds timeout, std::stop_token stop);
+    bool leave_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
+    void start_leave(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
+    awaitable<bool> begin_leave(std::chrono::nanoseconds timeout, std::stop_token stop);
 
     std::shared_ptr<impl> impl_;
 };

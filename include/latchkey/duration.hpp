@@ -17,6 +17,9 @@ concept duration_like = requires(const D& d) {
     D::period::den;
 };
 
+/// The timeout of a call that waits for as long as it takes.
+inline constexpr auto no_timeout = std::chrono::nanoseconds::max();
+
 /// Any time point of std::chrono or boost::chrono, of any precision.
 template <class T>
 concept time_point_like = requires(const T& t) {

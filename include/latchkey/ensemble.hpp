@@ -71,7 +71,7 @@ class ensemble {
 public:
     enum class mode : std::uint8_t { threaded, stepped };
     enum class when : std::uint8_t { before, after };
-    enum class operation : std::uint8_t {
+    enum class request_kind : std::uint8_t {
         create,
         remove,
         get,
@@ -182,11 +182,15 @@ public:
     /// The next `count` requests of this kind, of one session or of any (0), end with a broken
     /// connection. The client gets `code` for them and for everything else in flight. A count of 0
     /// cancels earlier calls for this kind and session, those of refuse_next() too.
-    void fail_next(operation what, when w, std::int64_t session = 0, int count = 1, int code = -4);
+    void fail_next(
+        request_kind what, when w, std::int64_t session = 0, int count = 1, int code = -4);
     /// The next `count` requests get one of ZooKeeper's codes as the answer: `before` they are
     /// applied, so that they are not, or `after`.
-    void refuse_next(
-        operation what, int code, std::int64_t session = 0, int count = 1, when w = when::before);
+    void refuse_next(request_kind what,
+                     int code,
+                     std::int64_t session = 0,
+                     int count = 1,
+                     when w = when::before);
     /// How many of these faults have not met a request yet.
     [[nodiscard]] std::size_t faults_to_come() const;
     /// Random faults from now on; `{}` ends them. Faults that have begun still end in time.

@@ -56,29 +56,39 @@ enum class errc {
     /// The servers answered with a code that this library does not know; the message has the
     /// number.
     protocol,
+    /// A `guard` did not acquire its lock: the time was over, or the call was canceled.
+    not_acquired,
+    /// The znode at the path has other data than a semaphore has.
+    not_a_semaphore,
 };
 
 /// Conditions that say what to do after an error. Compare with `==`: `if (ec ==
-/// cause::indeterminate)`.
-enum class cause {
+/// error_kind::indeterminate)`.
+enum class error_kind {
     /// The same call may succeed later.
     retryable = 1,
     /// The request may have been applied, or may still be.
     indeterminate,
     /// The session is gone, and with it every ephemeral znode of this client.
     session_lost,
+    /// The program uses the library wrongly: errc::invalid_argument, would_deadlock, forked.
+    caller_bug,
 };
 
 [[nodiscard]] const std::error_category& error_category() noexcept;
-[[nodiscard]] const std::error_category& cause_category() noexcept;
+[[nodiscard]] const std::error_category& error_kind_category() noexcept;
 
 [[nodiscard]] inline std::error_code make_error_code(errc e) noexcept {
     return {static_cast<int>(e), error_category()};
 }
 
-[[nodiscard]] inline std::error_condition make_error_condition(cause c) noexcept {
-    return {static_cast<int>(c), cause_category()};
+[[nodiscard]] inline std::error_condition make_error_condition(error_kind c) noexcept {
+    return {static_cast<int>(c), error_kind_category()};
 }
+
+/// Stands for "no error_code": the default of each parameter `ec`. A call that gets it throws
+/// latchkey::error; a call that gets another std::error_code sets that one and does not throw.
+[[nodiscard]] std::error_code& throws() noexcept;
 
 /// The exception that this library throws. `what()` names the value at fault and, if there is one,
 /// the remedy.
@@ -93,4 +103,4 @@ template <>
 struct std::is_error_code_enum<latchkey::errc> : std::true_type {};
 
 template <>
-struct std::is_error_condition_enum<latchkey::cause> : std::true_type {};
+struct std::is_error_condition_enum<latchkey::error_kind> : std::true_type {};

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/awaitable.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/function.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -18,13 +20,13 @@
 namespace latchkey {
 
 /// One member of a group.
-struct member {
+struct group_member {
     std::string name;
     std::string data;             ///< what the member publishes; untrusted
     std::int64_t session_id = 0;  ///< the session that owns its znode
     std::int64_t czxid = 0;       ///< of its present znode; a new one after each lost session
     std::int32_t version = 0;     ///< how often its data has changed since then
-    bool operator==(const member&) const = default;
+    bool operator==(const group_member&) const = default;
 };
 
 /// A place in a group, which is given up when this object is destroyed.
@@ -74,37 +76,44 @@ private:
     std::shared_ptr<state> state_;
 };
 
+/// How a group behaves.
+struct group_options {
+    std::optional<acl> access = {};  ///< replaces client_options::access
+    /// How long a watcher collects changes before it lists again; its listener is notified that
+    /// much later. From 0 to one hour.
+    std::chrono::nanoseconds coalesce_for{};
+};
+
+/// How a member joins.
+struct join_options {
+    std::string data = {};      ///< what the member publishes
+    std::stop_token stop = {};  ///< a stop request cancels: join() returns an empty membership
+};
+
 /// Named members on a path, with data, each for as long as its session lives.
 ///
 ///     latchkey::group workers(zk, "/workers");
 ///     latchkey::membership me = workers.join("worker-3", my_address);
 ///     const auto watching = workers.watch(
-///         [](const std::vector<latchkey::member>& now) { update_routes(now); });
+///         [](const std::vector<latchkey::group_member>& now) { update_routes(now); });
 ///
 /// A member is an ephemeral znode of that name below the path, as Curator's GroupMember creates it.
 ///
 /// - Cost of a join, for the others: nothing for members that do not watch() the group. Each
 ///   watcher receives one event, and sends one list and one read of the new member. With many joins
-///   at once, options::pause limits that to one list for each watcher and pause. ZooKeeper's
+///   at once, group_options::coalesce_for limits that to one list for each watcher
+///   and interval. ZooKeeper's
 ///   watches report that something changed, not what, so this is the minimum.
 /// - Cost of a leave: each watcher receives two events and sends one list.
 /// - Threads: any thread may call any member.
 /// - Lifetime: memberships and subscriptions outlive the group object.
 class group {
 public:
-    using members_listener = std::function<void(const std::vector<member>&)>;
-    using join_handler = std::function<void(std::error_code, membership)>;
+    using members_listener = std::function<void(const std::vector<group_member>&)>;
+    using join_handler = move_only_function<void(std::error_code, membership)>;
 
-    struct options {
-        std::optional<acl> access = {};  ///< replaces client_options::access
-        /// How long a watcher collects changes before it lists again; its listener is notified that
-        /// much later. From 0 to one hour.
-        std::chrono::nanoseconds pause{};
-    };
-
-    /// Sends no request. Errors: errc::invalid_argument for the path or the pause.
-    group(client& c, std::string path);
-    group(client& c, std::string path, options how);
+    /// Sends no request. Errors: errc::invalid_argument for the path or the options.
+    group(const client& c, std::string path, group_options options = {});
     group(const group&) = delete;
     group& operator=(const group&) = delete;
     ~group();
@@ -124,47 +133,78 @@ public:
     /// - Cost: 2 requests in 1 round trip, plus one for each level of the path that is not known to
     ///   exist.
     [[nodiscard]] membership join(std::string name,
-                                  std::string data = {},
-                                  std::stop_token stop = {});
+                                  join_options options = {},
+                                  std::error_code& ec = throws()) {
+        return join_within(std::move(name), no_timeout, std::move(options), ec);
+    }
 
-    /// join() with one time limit; returns an empty membership when the time is over. Zero or less:
-    /// joins only if the name is free.
+    [[nodiscard]] membership join(std::string name, std::error_code& ec) {
+        return join_within(std::move(name), no_timeout, {}, ec);
+    }
+
+    /// join() with a timeout. Zero or less: joins only if the name is free, and otherwise returns
+    /// an empty membership.
     template <duration_like Duration>
-    [[nodiscard]] membership join_for(const Duration& limit,
-                                      std::string name,
-                                      std::string data = {},
-                                      std::stop_token stop = {}) {
-        return join_within(
-            to_nanoseconds(limit), std::move(name), std::move(data), std::move(stop));
+    [[nodiscard]] membership join_for(std::string name,
+                                      const Duration& timeout,
+                                      join_options options = {},
+                                      std::error_code& ec = throws()) {
+        return join_within(std::move(name), to_nanoseconds(timeout), std::move(options), ec);
     }
 
     /// join() without blocking. `handler` is called once, on the client's callback thread.
-    void async_join(std::chrono::nanoseconds limit,
-                    std::string name,
-                    std::string data,
-                    std::stop_token stop,
-                    join_handler handler);
+    void async_join(std::string name, join_options options, join_handler handler) {
+        start_join(std::move(name), no_timeout, std::move(options), std::move(handler));
+    }
+
+    template <duration_like Duration>
+    void async_join(std::string name,
+                    const Duration& timeout,
+                    join_options options,
+                    join_handler handler) {
+        start_join(
+            std::move(name), to_nanoseconds(timeout), std::move(options), std::move(handler));
+    }
+
+    /// join() for coroutines: see awaitable.hpp.
+    [[nodiscard]] awaitable<membership> join_async(std::string name, join_options options = {}) {
+        return begin_join(std::move(name), no_timeout, std::move(options));
+    }
+
+    template <duration_like Duration>
+    [[nodiscard]] awaitable<membership> join_async(std::string name,
+                                                   const Duration& timeout,
+                                                   join_options options = {}) {
+        return begin_join(std::move(name), to_nanoseconds(timeout), std::move(options));
+    }
 
     /// All members, sorted by name, as one server sees them. Cost: 1 request, then one for each
     /// member, 64 at a time: 2 round trips, and one more for each further 64. Errors:
     /// errc::unreachable if there is no answer within the session timeout; not_authorized, closed,
     /// forked, would_deadlock.
-    [[nodiscard]] std::vector<member> members();
+    [[nodiscard]] std::vector<group_member> members(std::error_code& ec = throws());
 
     /// Reports all members, sorted by name: now, and whenever a member or its data has changed,
     /// until the subscription ends. Changes that follow each other quickly are reported as one.
     /// Continues through lost sessions. `listener` runs on the client's callback thread.
-    subscription watch(members_listener listener);
+    subscription on_change(members_listener listener);
 
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
     class impl;
 
-    membership join_within(std::chrono::nanoseconds limit,
-                           std::string name,
-                           std::string data,
-                           std::stop_token stop);
+    membership join_within(std::string name,
+                           std::chrono::nanoseconds timeout,
+                           join_options options,
+                           std::error_code& ec);
+    void start_join(std::string name,
+                    std::chrono::nanoseconds timeout,
+                    join_options options,
+                    join_handler handler);
+    awaitable<membership> begin_join(std::string name,
+                                     std::chrono::nanoseconds timeout,
+                                     join_options options);
 
     std::shared_ptr<impl> impl_;
 };

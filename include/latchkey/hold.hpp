@@ -1,11 +1,14 @@
 #pragma once
 
 #include <latchkey/boottime_clock.hpp>
+#include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/fencing_token.hpp>
+#include <latchkey/function.hpp>
 #include <latchkey/lock_mode.hpp>
 #include <latchkey/transaction.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,7 +22,7 @@ namespace latchkey {
 class hold_state;
 
 /// Why a hold is no longer valid.
-enum class loss : std::uint8_t {
+enum class loss_reason : std::uint8_t {
     none,              ///< not lost; the hold may have been released
     deadline_passed,   ///< no answered quorum write came in time, so the session may have ended
     session_expired,   ///< the servers ended the session
@@ -32,14 +35,14 @@ enum class loss : std::uint8_t {
 };
 
 /// A sentence for people, such as "the servers ended the session".
-[[nodiscard]] const char* to_string(loss why) noexcept;
+[[nodiscard]] const char* to_string(loss_reason why) noexcept;
 
 /// A granted lock or permit. It says until when the lock is guaranteed, and it guards the effects
 /// of the work that is done under the lock.
 ///
 ///     latchkey::hold h = m.acquire();
 ///     while (h.valid() && more_to_do()) {
-///         store.write(next_item(), h.fencing_token());  // the store refuses older tokens
+///         store.write(next_item(), h.token());  // the store refuses older tokens
 ///         h.transact({latchkey::operation::set("/jobs/progress", progress())});
 ///     }
 ///     h.release();  // or leave it to the destructor
@@ -50,17 +53,17 @@ enum class loss : std::uint8_t {
 ///   it stays false, even if the session turns out to be alive.
 /// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
 ///   so act too late. No lock service can prevent that. Use `transact()` for effects inside
-///   ZooKeeper, and send `fencing_token()` with effects outside.
-/// - States: empty (default-constructed, moved from or released), valid, or lost. A lost hold still
-///   converts to true: ask `valid()`. Its znode stays until the hold is released or destroyed,
+///   ZooKeeper, and send `token()` with effects outside.
+/// - States: empty (default-constructed, moved from or released), valid, or lost. Only a valid hold
+///   converts to true. The znode of a lost one stays until the hold is released or destroyed,
 ///   because the work may still be ending, or until the session is gone.
 /// - Threads: any thread may call const members at any time. The caller must serialize calls of the
 ///   other members. A hold does not belong to a thread and may be moved to another one.
 /// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
-///   hold (loss::client_closed).
+///   hold (loss_reason::client_closed).
 class hold {
 public:
-    using transact_handler = std::function<void(std::error_code, std::vector<std::string>)>;
+    using transact_handler = move_only_function<void(std::error_code, std::vector<std::string>)>;
 
     hold() noexcept = default;
     hold(hold&& other) noexcept = default;
@@ -71,14 +74,34 @@ public:
     /// Calls release(). Never throws and never waits for the network.
     ~hold();
 
-    /// True if this object owns a hold, even one that is lost. False if it is empty: not acquired,
-    /// moved from or released. To ask whether the lock is still held, use valid().
-    [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
-
     /// Whether the lock is still guaranteed to be held. Compares the deadline with the clock and
     /// needs no event, so a process that was stopped and resumes late gets false at once. Cost: one
     /// clock read.
     [[nodiscard]] bool valid() const noexcept;
+
+    /// valid(). False for a lost hold and for an empty one; why_lost() tells which: an empty one
+    /// has loss_reason::none.
+    [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
+
+    /// How long the hold is still guaranteed, if no server answers any more: the time until
+    /// valid_until(). Zero if it is not valid.
+    [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
+
+    /// Whether the hold is valid and stays so for at least `time`: "is there enough left for a call
+    /// of two seconds?". Cost: one clock read.
+    template <duration_like Duration>
+    [[nodiscard]] bool valid_for(const Duration& time) const noexcept {
+        return remaining() > to_nanoseconds(time);
+    }
+
+    /// A token whose stop is requested once, on the client's stop thread, when less than `margin`
+    /// is left until the deadline; at the latest with lost(). It warns early: while the servers
+    /// answer, at least a third of the session timeout is left, so a larger margin is requested
+    /// soon. The hold may recover afterwards. For an empty hold, stop can never be requested.
+    template <duration_like Duration>
+    [[nodiscard]] std::stop_token at_risk(const Duration& margin) const {
+        return at_risk_within(to_nanoseconds(margin));
+    }
 
     /// The deadline: until when `valid()` stays true if no server answers any more. An answered
     /// quorum write may move it forward while the hold is valid. A time in the past once the hold
@@ -90,8 +113,9 @@ public:
     /// does not request it. For an empty hold, stop can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    /// The first cause of the loss. loss::none while the hold is valid, and for an empty hold.
-    [[nodiscard]] loss why_lost() const noexcept;
+    /// The first cause of the loss. loss_reason::none while the hold is valid, and for an empty
+    /// hold.
+    [[nodiscard]] loss_reason why_lost() const noexcept;
 
     /// A token whose stop is requested, on the client's stop thread, when another client asks for
     /// the lock (revoke(), or Curator's Revoker). The hold does not change: the holder decides
@@ -102,7 +126,7 @@ public:
     [[nodiscard]] std::stop_token revocation_requested() const noexcept;
 
     /// The token of this hold. It never changes. Zero for an empty hold.
-    [[nodiscard]] latchkey::fencing_token fencing_token() const noexcept;
+    [[nodiscard]] fencing_token token() const noexcept;
 
     /// The path of the participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007".
     /// Empty for an empty hold.
@@ -132,8 +156,8 @@ public:
     /// - errc::indeterminate: the connection failed before the answer. The operations may have been
     ///   applied, or may still be applied while the hold's znode exists. After release_and_wait()
     ///   has returned true they cannot be applied any more.
-    std::vector<std::string> transact(std::vector<operation> operations);
-    std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec);
+    std::vector<std::string> transact(std::vector<operation> operations,
+                                      std::error_code& ec = throws());
 
     /// transact() without blocking. `handler` is called once, on the client's callback thread.
     /// Throws errc::hold_lost for an empty hold, and errc::forked.
@@ -149,11 +173,13 @@ public:
     /// client_options::close_timeout; the client then continues to try. Also returns false, at
     /// once, for an empty hold and on the client's callback and stop threads. Boost.Thread's
     /// interrupt() does not end it.
-    bool release_and_wait() noexcept;
+    [[nodiscard]] bool release_and_wait() noexcept;
 
 private:
     friend class hold_state;
     explicit hold(std::shared_ptr<hold_state> state) noexcept;
+
+    [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 
     std::shared_ptr<hold_state> state_;
 };

@@ -3,8 +3,10 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/function.hpp>
 #include <latchkey/leader_options.hpp>
 #include <latchkey/leadership.hpp>
+#include <latchkey/wait_forms.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -23,9 +25,9 @@ class leader_candidate;
 /// others follow in the order of arrival.
 ///
 ///     latchkey::leader_latch latch(zk, "/service/leader", {.id = "node-7", .data = my_address});
-///     while (latchkey::leadership term = latch.wait(stop)) {
+///     while (leadership term = latch.wait(stop)) {
 ///         while (term.valid() && !term.hand_over_requested().stop_requested()) {
-///             work(term.fencing_token());
+///             work(term.token());
 ///         }
 ///         if (term.valid()) {
 ///             latch.resign();
@@ -37,6 +39,14 @@ class leader_candidate;
 /// - End of a term: `lost()` is requested, then the listeners are notified, then the znode is
 ///   deleted. Another candidate can be elected only after that, so a listener can finish its work
 ///   first. If the session is gone, the servers do not wait for the listeners.
+/// - wait() calls start() and waits until this candidate leads. It returns a term that was valid;
+/// an
+///   empty one when `stop` is requested or the time is over. This object remains a candidate then.
+///   Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
+///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent); it continues to
+///   try. errc::unreachable if the servers have not confirmed this candidate within the time;
+///   closed after close() of the latch or the client; authentication_failed, forked,
+///   would_deadlock.
 /// - Cost of becoming the leader: 3 requests in 1 round trip if there is none, then 1 request for
 ///   the record and, after 10 ms, 1 read, which no call waits for. After another leader: 2 round
 ///   trips when it is gone (list and record, grant), or 1 if it has handed over to this candidate.
@@ -49,10 +59,8 @@ class leader_candidate;
 ///   which may take part in the same election. The leader's record is the data of the path itself.
 ///   If that is other data, it is left alone, and this candidate does not lead
 ///   (errc::invalid_argument).
-class leader_latch {
+class leader_latch : public wait_forms<leader_latch, leadership> {
 public:
-    using wait_handler = std::function<void(std::error_code, latchkey::leadership)>;
-
     /// The result of a transfer.
     enum class transfer : std::uint8_t {
         accepted,      ///< the successor is next, and this leader has been asked to finish
@@ -62,7 +70,7 @@ public:
                        ///< withdraw the offer, the other candidate may still accept it
     };
 
-    using transfer_handler = std::function<void(std::error_code, transfer)>;
+    using transfer_handler = move_only_function<void(std::error_code, transfer)>;
 
     /// The result of a request to resign.
     enum class resignation : std::uint8_t {
@@ -75,10 +83,10 @@ public:
     /// events. Each may be empty.
     struct listener {
         /// This candidate leads.
-        std::function<void(const latchkey::leadership&)> elected = {};
+        std::function<void(const leadership&)> elected = {};
         /// The term is over. Called exactly once after each `elected`, unless a silent close()
         /// comes between.
-        std::function<void(const latchkey::leadership&, loss why)> lost = {};
+        std::function<void(const leadership&, loss_reason why)> lost = {};
         /// The servers refuse this candidate, or it cannot lead on this path. It tries again by
         /// itself, after pauses that grow up to 30 seconds.
         std::function<void(const error& why)> refused = {};
@@ -92,7 +100,7 @@ public:
 
     /// Sends no request. Errors: errc::invalid_argument names the path, the id, the data or the
     /// preference.
-    leader_latch(client& c, std::string path, leader_options options = {});
+    leader_latch(const client& c, std::string path, leader_options options = {});
     leader_latch(const leader_latch&) = delete;
     leader_latch& operator=(const leader_latch&) = delete;
 
@@ -103,53 +111,25 @@ public:
     /// no effect. Errors: errc::closed after close(), errc::forked.
     void start();
 
-    /// Calls start() and waits until this candidate leads.
-    ///
-    /// - Returns: a term that was valid. An empty one when `stop` is requested or the time is over;
-    ///   this object remains a candidate then.
-    /// - Blocks: until then. Boost.Thread's interrupt() makes it throw boost::thread_interrupted.
-    /// - Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
-    ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent); the
-    ///   candidate continues to try. errc::closed after close() of the latch or the client;
-    ///   authentication_failed, forked, would_deadlock.
-    [[nodiscard]] latchkey::leadership wait(std::stop_token stop = {});
-    [[nodiscard]] latchkey::leadership wait(std::stop_token stop, std::error_code& ec);
-
-    /// wait() with one time limit for connecting, retrying and waiting.
-    template <duration_like Duration>
-    [[nodiscard]] latchkey::leadership wait_for(const Duration& limit, std::stop_token stop = {}) {
-        return wait_within(to_nanoseconds(limit), std::move(stop));
-    }
-
-    template <time_point_like TimePoint>
-    [[nodiscard]] latchkey::leadership wait_until(const TimePoint& deadline,
-                                                  std::stop_token stop = {}) {
-        return wait_within(time_left(deadline), std::move(stop));
-    }
-
-    /// wait() without blocking. `handler` is called exactly once, on the client's callback thread.
-    /// A limit of nanoseconds::max() means no limit.
-    void async_wait(std::chrono::nanoseconds limit, std::stop_token stop, wait_handler handler);
-
-    /// Whether this candidate leads now: leadership().valid(). Reads the clock and sends no
+    /// Whether this candidate leads now: term().valid(). Reads the clock and sends no
     /// request.
     [[nodiscard]] bool is_leader() const noexcept;
 
     /// The present term; empty if there is none. A term that was just lost is still returned until
     /// its listeners have been notified.
-    [[nodiscard]] latchkey::leadership leadership() const;
+    [[nodiscard]] leadership term() const;
 
     /// Notifies `l` from now on; of `elected` first, if this candidate leads already. Errors:
     /// errc::forked.
-    subscription subscribe(listener l);
+    subscription on_change(listener l);
 
-    /// Gives up the leadership (loss::resigned) and goes to the tail of the queue. If the queue is
-    /// empty, the candidate leads again, in a new term. is_leader() is false when this returns; see
-    /// `End of a term` above for what follows. No effect while it does not lead. Cost: 2 requests
-    /// that no call waits for.
+    /// Gives up the leadership (loss_reason::resigned) and goes to the tail of the queue. If the
+    /// queue is empty, the candidate leads again, in a new term. is_leader() is false when this
+    /// returns; see `End of a term` above for what follows. No effect while it does not lead. Cost:
+    /// 2 requests that no call waits for.
     void resign() noexcept;
 
-    /// Offers the leadership to the candidate with that id, for `limit`, but for a sixth of the
+    /// Offers the leadership to the candidate with that id, for `timeout`, but for a sixth of the
     /// session timeout at most. If the candidate accepts, it is next in the queue, ahead of all
     /// others, and this term's hand_over_requested() is requested. Finish, then call resign() or
     /// close(): the successor leads then, without waiting for a timeout. After
@@ -163,14 +143,17 @@ public:
     /// - Cost: 2 requests, one for each candidate that takes part, then 4 requests in 4 round
     ///   trips.
     template <duration_like Duration>
-    transfer transfer_to(const std::string& id, const Duration& limit) {
-        return transfer_within(id, to_nanoseconds(limit));
+    [[nodiscard]] transfer transfer_to(const std::string& id,
+                                       const Duration& timeout,
+                                       std::error_code& ec = throws()) {
+        return transfer_within(id, to_nanoseconds(timeout), ec);
     }
 
     /// transfer_to() without blocking. `handler` is called once, on the client's callback thread.
-    void async_transfer_to(std::string id,
-                           std::chrono::nanoseconds limit,
-                           transfer_handler handler);
+    template <duration_like Duration>
+    void async_transfer_to(std::string id, const Duration& timeout, transfer_handler handler) {
+        start_transfer(std::move(id), to_nanoseconds(timeout), std::move(handler));
+    }
 
     /// Asks the leader on `path`, whichever candidate that is, to hand over: to the candidate with
     /// the id `to`, as if it had called transfer_to(). Without `to`, it is asked to finish, and the
@@ -180,15 +163,16 @@ public:
     /// - Cost: 3 requests, 2 round trips. Blocks: until answered.
     /// - Errors: errc::invalid_argument; unreachable (no answer within the session timeout; the
     ///   leader may have been asked), not_authorized, closed, forked, would_deadlock.
-    static resignation request_resignation(client& c,
+    static resignation request_resignation(const client& c,
                                            const std::string& path,
-                                           const std::optional<std::string>& to = {});
+                                           const std::optional<std::string>& to = {},
+                                           std::error_code& ec = throws());
 
-    /// Ends this candidate for good, and gives up the leadership if it has it (loss::resigned).
-    /// Calls that wait get errc::closed. is_leader() is false when this returns. The delete of the
-    /// znode is sent when the listeners have returned, and repeated until the znode or its session
-    /// is gone. After a silent close no listener is called any more. May be called again, and on
-    /// the callback thread.
+    /// Ends this candidate for good, and gives up the leadership if it has it
+    /// (loss_reason::resigned). Calls that wait get errc::closed. is_leader() is false when this
+    /// returns. The delete of the znode is sent when the listeners have returned, and repeated
+    /// until the znode or its session is gone. After a silent close no listener is called any more.
+    /// May be called again, and on the callback thread.
     void close(closing how = closing::silent) noexcept;
 
     [[nodiscard]] const std::string& path() const noexcept;
@@ -197,8 +181,16 @@ public:
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
-    latchkey::leadership wait_within(std::chrono::nanoseconds limit, std::stop_token stop);
-    transfer transfer_within(const std::string& id, std::chrono::nanoseconds limit);
+    friend wait_forms<leader_latch, leadership>;
+
+    leadership wait_within(std::chrono::nanoseconds timeout,
+                           std::stop_token stop,
+                           std::error_code& ec);
+    void start_wait(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
+    transfer transfer_within(const std::string& id,
+                             std::chrono::nanoseconds timeout,
+                             std::error_code& ec);
+    void start_transfer(std::string id, std::chrono::nanoseconds timeout, transfer_handler handler);
 
     std::shared_ptr<leader_candidate> candidacy_;
 };

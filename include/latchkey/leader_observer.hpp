@@ -45,7 +45,7 @@ struct leader_info {
 ///   begins and ends between two looks of the observer is not reported, nor is data that was
 ///   replaced before it was read.
 /// - While the client is suspended, nothing is reported. The last report may be out of date then
-///   (see client::listen()). The observer looks again on the next connection.
+///   (see client::on_change()). The observer looks again on the next connection.
 /// - Cost: two watches, one on the leader's znode (on the directory while there is no leader) and
 ///   one on `path`. Candidates that do not lead cost nothing when they come and go. A change of
 ///   leader costs 2 requests in 2 round trips, a change of what it publishes 1.
@@ -57,15 +57,18 @@ class leader_observer {
 public:
     using listener = std::function<void(const std::optional<leader_info>&)>;
 
-    /// Starts to watch. `on_change` receives the present leader first and then each change, on the
-    /// client's callback thread. Errors: errc::invalid_argument for the path; errc::forked.
-    leader_observer(client& c, std::string path, listener on_change = {});
+    /// Starts to watch. Errors: errc::invalid_argument for the path; errc::forked.
+    leader_observer(const client& c, std::string path);
     leader_observer(const leader_observer&) = delete;
     leader_observer& operator=(const leader_observer&) = delete;
 
-    /// When it has returned, the listener is not running and will not run again. (A listener that
-    /// destroys its own observer runs to its end.)
+    /// Ends all subscriptions, as the destructors of the subscriptions would.
     ~leader_observer();
+
+    /// Reports the present leader as soon as it is known, and then each change, until the
+    /// subscription or this observer ends. `l` runs on the client's callback thread. Errors:
+    /// errc::forked.
+    subscription on_change(listener l);
 
     /// The leader that was seen last; nothing if there was none, or nothing was seen yet. Sends no
     /// request. A slow listener may not have received it yet.
@@ -76,12 +79,16 @@ public:
     /// The present leader, as one server sees it. Cost: 3 requests in 2 round trips. Errors:
     /// errc::invalid_argument, unreachable (no answer within the session timeout), not_authorized,
     /// closed, forked, would_deadlock.
-    [[nodiscard]] static std::optional<leader_info> leader(client& c, const std::string& path);
+    [[nodiscard]] static std::optional<leader_info> leader(const client& c,
+                                                           const std::string& path,
+                                                           std::error_code& ec = throws());
 
     /// All candidates in the order in which they would lead, the leader first. `data` is the id of
     /// each. Cost: 1 request, then one for each candidate, 64 at a time: 2 round trips, and one
     /// more for each further 64. Errors: as leader().
-    [[nodiscard]] static std::vector<participant> participants(client& c, const std::string& path);
+    [[nodiscard]] static std::vector<participant> participants(const client& c,
+                                                               const std::string& path,
+                                                               std::error_code& ec = throws());
 
 private:
     std::shared_ptr<leader_watch> watch_;

@@ -14,7 +14,8 @@ enum class suspended_policy : std::uint8_t {
     /// Leads until its deadline. A short failure of one server or of the network costs nothing.
     /// Other candidates cannot lead before the deadline.
     until_deadline,
-    /// Ends the term at once (loss::suspended) and is a candidate again at the tail of the queue.
+    /// Ends the term at once (loss_reason::suspended) and is a candidate again at the tail of the
+    /// queue.
     /// For leaders that can do nothing without ZooKeeper anyway.
     step_down,
 };

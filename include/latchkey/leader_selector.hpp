@@ -1,10 +1,12 @@
 #pragma once
 
 #include <latchkey/client.hpp>
+#include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/leader_options.hpp>
 #include <latchkey/leadership.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -16,14 +18,41 @@ namespace latchkey {
 
 class selector_loop;
 
+/// How a leader_selector behaves.
+struct selector_options {
+    /// Whether the selector is a candidate again, at the tail of the queue, when the function has
+    /// returned. Otherwise it is idle until the next start().
+    bool requeue = true;
+
+    /// Receives, on the selector's thread, what the function threw, or why the servers refused this
+    /// candidate (an `error`). The selector is a candidate again after a pause, in which other
+    /// candidates may be elected; repeated failures double it up to 30 seconds. If the client was
+    /// closed or cannot continue (errc::authentication_failed, errc::invalid_argument), that is
+    /// reported last, and the selector is closed. Nothing is reported after close(). If empty,
+    /// failures go to the client's log.
+    std::function<void(const std::exception_ptr&)> failed = {};
+};
+
+/// What a leader_selector does now.
+enum class selector_status : std::uint8_t {
+    idle,     ///< not started, or the function has returned and `requeue` is false
+    waiting,  ///< it is a candidate
+    leading,  ///< it leads, and the function runs
+    pausing,  ///< it waits after a failure
+    closed,   ///< closed for good
+};
+
+/// The name of the status, for example "waiting".
+[[nodiscard]] const char* to_string(selector_status s) noexcept;
+
 /// Runs a function while this process leads. Each term calls the function once, on a thread of the
 /// selector, and the leadership is given up only after the function has returned.
 ///
 ///     latchkey::leader_selector leading(
 ///         zk, "/reports/leader", {.id = "node-7"},
-///         [](const latchkey::leadership& term, std::stop_token stop) {
+///         [](const leadership& term, std::stop_token stop) {
 ///             while (!stop.stop_requested()) {
-///                 write_next_report(term.fencing_token());
+///                 write_next_report(term.token());
 ///             }
 ///         });
 ///     leading.start();
@@ -46,34 +75,12 @@ public:
     /// The function. Its stop token is requested when the term is lost, when another client asks
     /// for the leadership (leadership::hand_over_requested(), or Curator's Revoker), and by
     /// interrupt() and close(): on the client's stop thread, or inside that call.
-    using work = std::function<void(const latchkey::leadership&, std::stop_token)>;
-
-    struct behaviour {
-        /// Whether this is a candidate again, at the tail of the queue, when the function has
-        /// returned. Otherwise it is idle until the next start().
-        bool requeue = true;
-
-        /// Receives, on the selector's thread, what the function threw, or why the servers refused
-        /// this candidate (an `error`). The selector is a candidate again after a pause, in which
-        /// other candidates may be elected; repeated failures double it up to 30 seconds. If the
-        /// client was closed or cannot continue (errc::authentication_failed,
-        /// errc::invalid_argument), that is reported last, and the selector is closed. Nothing is
-        /// reported after close(). If empty, failures go to the client's log.
-        std::function<void(const std::exception_ptr&)> failed = {};
-    };
-
-    enum class state : std::uint8_t {
-        idle,     ///< not started, or the function has returned and `requeue` is false
-        waiting,  ///< this is a candidate
-        leading,  ///< this candidate leads, and the function runs
-        pausing,  ///< waits after a failure
-        closed,   ///< closed for good
-    };
+    using work = std::function<void(const leadership&, std::stop_token)>;
 
     /// Sends no request. Errors: errc::invalid_argument names the path, the id or the data at
     /// fault, an empty function, or a preference (transfers need a leader_latch).
-    leader_selector(client& c, std::string path, leader_options who, work fn);
-    leader_selector(client& c, std::string path, leader_options who, work fn, behaviour how);
+    leader_selector(
+        const client& c, std::string path, leader_options who, work fn, selector_options how = {});
     leader_selector(const leader_selector&) = delete;
     leader_selector& operator=(const leader_selector&) = delete;
 
@@ -94,15 +101,22 @@ public:
     /// called again.
     void close() noexcept;
 
-    /// The present state.
-    [[nodiscard]] state present() const noexcept;
+    /// close() that waits at most `timeout` for the function to return. Returns false if it still
+    /// runs; what it has captured stays alive until it returns.
+    template <duration_like Duration>
+    [[nodiscard]] bool close_for(const Duration& timeout) noexcept {
+        return close_within(to_nanoseconds(timeout));
+    }
 
-    /// Whether this candidate leads now: leadership().valid(). Reads the clock and sends no
+    /// What this selector does now.
+    [[nodiscard]] selector_status status() const noexcept;
+
+    /// Whether this candidate leads now: term().valid(). Reads the clock and sends no
     /// request.
     [[nodiscard]] bool is_leader() const noexcept;
 
     /// The term that the function runs with; empty if it does not run.
-    [[nodiscard]] latchkey::leadership leadership() const;
+    [[nodiscard]] leadership term() const;
 
     [[nodiscard]] const std::string& path() const noexcept;
 
@@ -110,10 +124,9 @@ public:
     [[nodiscard]] const std::string& id() const noexcept;
 
 private:
+    [[nodiscard]] bool close_within(std::chrono::nanoseconds timeout) noexcept;
+
     std::shared_ptr<selector_loop> campaign_;
 };
-
-/// The name of the state, for example "waiting".
-[[nodiscard]] const char* to_string(leader_selector::state s) noexcept;
 
 }  // namespace latchkey

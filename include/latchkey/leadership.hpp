@@ -1,12 +1,14 @@
 #pragma once
 
 #include <latchkey/boottime_clock.hpp>
+#include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/fencing_token.hpp>
+#include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/transaction.hpp>
 
-#include <functional>
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -30,7 +32,7 @@ class leader_term;
 ///   `valid()` is false before anyone is notified. Once it is false, it stays false.
 /// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
 ///   so act too late. No election can prevent that. Use `transact()` for effects inside ZooKeeper,
-///   and send `fencing_token()` with effects outside.
+///   and send `token()` with effects outside.
 /// - Tokens increase strictly from each term to the next, whichever candidate leads. Terms of
 ///   Curator's leaders, which have no tokens, do not change that.
 /// - Threads: any thread may call any member at any time.
@@ -38,7 +40,7 @@ class leader_term;
 class leadership {
 public:
     using transact_handler = hold::transact_handler;
-    using proclaim_handler = std::function<void(std::error_code)>;
+    using proclaim_handler = move_only_function<void(std::error_code)>;
 
     /// No term: never valid.
     leadership() noexcept = default;
@@ -48,13 +50,33 @@ public:
     leadership& operator=(leadership&& other) noexcept;
     ~leadership();
 
-    /// True if this is a handle of a term, even of one that is over. False if it is empty. To ask
-    /// whether this candidate still leads, use valid().
-    [[nodiscard]] explicit operator bool() const noexcept { return term_ != nullptr; }
-
     /// Whether this candidate still leads. Compares the deadline with the clock and needs no event,
     /// so a process that was stopped and resumes late gets false at once. Cost: one clock read.
     [[nodiscard]] bool valid() const noexcept;
+
+    /// valid(). False for a term that is over and for an empty handle; why_lost() tells which: an
+    /// empty one has loss_reason::none.
+    [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
+
+    /// How long the leadership is still guaranteed, if no server answers any more: the time until
+    /// valid_until(). Zero if it is not valid.
+    [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
+
+    /// Whether the leadership is valid and stays so for at least `time`: "is there enough left for
+    /// a call of two seconds?". Cost: one clock read.
+    template <duration_like Duration>
+    [[nodiscard]] bool valid_for(const Duration& time) const noexcept {
+        return remaining() > to_nanoseconds(time);
+    }
+
+    /// A token whose stop is requested once, on the client's stop thread, when less than `margin`
+    /// is left until the deadline; at the latest with lost(). It warns early: while the servers
+    /// answer, at least a third of the session timeout is left, so a larger margin is requested
+    /// soon. The term may recover afterwards. For an empty handle, stop can never be requested.
+    template <duration_like Duration>
+    [[nodiscard]] std::stop_token at_risk(const Duration& margin) const {
+        return at_risk_within(to_nanoseconds(margin));
+    }
 
     /// The deadline: until when `valid()` stays true if no server answers any more. An answered
     /// quorum write may move it forward while the term is valid. A time in the past once the term
@@ -66,9 +88,9 @@ public:
     /// handle, stop can never be requested.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
-    /// The first cause of the end of the term; loss::resigned if this candidate gave up the
-    /// leadership. loss::none while the term lasts.
-    [[nodiscard]] loss why_lost() const noexcept;
+    /// The first cause of the end of the term; loss_reason::resigned if this candidate gave up the
+    /// leadership. loss_reason::none while the term lasts.
+    [[nodiscard]] loss_reason why_lost() const noexcept;
 
     /// A token whose stop is requested, on the client's stop thread, when another candidate or an
     /// operator asks for the leadership. The leader should finish its work and then give up the
@@ -76,7 +98,7 @@ public:
     [[nodiscard]] std::stop_token hand_over_requested() const noexcept;
 
     /// The token of this term. It never changes. Zero for an empty handle.
-    [[nodiscard]] latchkey::fencing_token fencing_token() const noexcept;
+    [[nodiscard]] fencing_token token() const noexcept;
 
     /// The path of this candidate's znode, for example "/service/_c_0123...-latch-0000000007".
     /// Empty for an empty handle.
@@ -87,8 +109,8 @@ public:
 
     /// Commits all operations or none of them, and only if this term is not over on the servers.
     /// Cost, errors and the other rules: as hold::transact().
-    std::vector<std::string> transact(std::vector<operation> operations) const;
-    std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec) const;
+    std::vector<std::string> transact(std::vector<operation> operations,
+                                      std::error_code& ec = throws()) const;
     void async_transact(std::vector<operation> operations, transact_handler handler) const;
 
     /// Replaces what this leader publishes, until the end of the term. Observers of the election
@@ -104,8 +126,7 @@ public:
     ///   the term ended before the outcome was known. errc::invalid_argument: the data is too long
     ///   or not UTF-8, or another program has put its own data where the record was (which stays as
     ///   it is). errc::not_authorized, closed, forked, would_deadlock.
-    void proclaim(std::string data) const;
-    void proclaim(std::string data, std::error_code& ec) const;
+    void proclaim(std::string data, std::error_code& ec = throws()) const;
 
     /// proclaim() without blocking. `handler` is called once, on the client's callback thread.
     void async_proclaim(std::string data, proclaim_handler handler) const;
@@ -113,6 +134,8 @@ public:
 private:
     friend class leader_term;
     explicit leadership(std::shared_ptr<leader_term> term) noexcept;
+
+    [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 
     std::shared_ptr<leader_term> term_;
 };

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <latchkey/acquire_forms.hpp>
 #include <latchkey/acquire_options.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
-#include <latchkey/mutex_options.hpp>
+#include <latchkey/lock_options.hpp>
 
 #include <chrono>
 #include <functional>
@@ -40,67 +41,23 @@ namespace latchkey {
 ///   with the release. A waiter that loses one znode joins all queues again at their tails.
 /// - Participants and revoke(): use a mutex on one of the paths. A request for one path is a
 ///   request for all of them (hold::revocation_requested()), because no path is given up alone.
+/// - acquire_options::reserved is called once for each path.
+/// - Cost of an acquire of n paths, uncontended: 1 multi, 1 read and n lists in 1 round trip, plus
+///   one request for each level of each path that is not known to exist. One more round trip, for
+///   the token, if another participant joined one of the queues meanwhile. try_acquire() while one
+///   of the paths is held: n lists in 1 round trip, no writes.
+/// - Cost, contended: 2 round trips, then no requests until the predecessors leave. Release: 1
+///   request that no call waits for; participants behind see its effect on all paths at once.
 /// - Threads, Lockable, lifetime: as mutex.
-class multi_mutex {
+class multi_mutex : public acquire_forms<multi_mutex>, public lock_forms<multi_mutex> {
 public:
-    using acquire_handler = std::function<void(std::error_code, hold)>;
-
     /// Takes the paths in any order; a path that is given twice counts once. Sends no request.
     /// Errors: errc::invalid_argument for no path, a path that mutex refuses, a path that lies
     /// below another one, or more paths than fit into one request (at least 500 of the longest).
-    multi_mutex(client& c, std::vector<std::string> paths, mutex_options options = {});
+    multi_mutex(const client& c, std::vector<std::string> paths, lock_options options = {});
     multi_mutex(const multi_mutex&) = delete;
     multi_mutex& operator=(const multi_mutex&) = delete;
     ~multi_mutex();
-
-    /// Waits until this participant is the first in the queue of every path.
-    ///
-    /// - Blocks, cancel, errors, afterwards: as mutex::acquire(), for all paths.
-    /// - options.reserved: called once for each path.
-    /// - Cost for n paths, uncontended: 1 multi, 1 read and n lists in 1 round trip, plus one
-    ///   request for each level of each path that is not known to exist. One more round trip, for
-    ///   the token, if another participant joined one of the queues meanwhile.
-    /// - Cost, contended: 2 round trips, then no requests until the predecessors leave.
-    /// - Cost of a release: 1 request that no call waits for. Participants behind see its effect on
-    ///   all paths at once.
-    [[nodiscard]] hold acquire(acquire_options options = {});
-    [[nodiscard]] hold acquire(acquire_options options, std::error_code& ec);
-
-    /// As mutex::try_acquire(): acquires only if no participant is ahead on any path. Cost if one
-    /// of the paths is held: n lists in 1 round trip, no writes.
-    [[nodiscard]] hold try_acquire();
-    [[nodiscard]] hold try_acquire(std::error_code& ec);
-
-    /// As mutex::try_acquire_for(): one time limit for everything.
-    template <duration_like Duration>
-    [[nodiscard]] hold try_acquire_for(const Duration& limit, acquire_options options = {}) {
-        return acquire_within(to_nanoseconds(limit), std::move(options));
-    }
-
-    template <time_point_like TimePoint>
-    [[nodiscard]] hold try_acquire_until(const TimePoint& deadline, acquire_options options = {}) {
-        return acquire_within(time_left(deadline), std::move(options));
-    }
-
-    /// As mutex::async_acquire().
-    void async_acquire(acquire_options options, acquire_handler handler);
-    void async_acquire(std::chrono::nanoseconds limit,
-                       acquire_options options,
-                       acquire_handler handler);
-
-    /// TimedLockable, as mutex. The hold is kept inside: see held().
-    void lock();
-    [[nodiscard]] bool try_lock();
-
-    template <duration_like Duration>
-    [[nodiscard]] bool try_lock_for(const Duration& limit) {
-        return lock_within(to_nanoseconds(limit));
-    }
-
-    template <time_point_like TimePoint>
-    [[nodiscard]] bool try_lock_until(const TimePoint& deadline) {
-        return lock_within(time_left(deadline));
-    }
 
     void unlock() noexcept;
 
@@ -111,10 +68,17 @@ public:
     [[nodiscard]] const std::vector<std::string>& paths() const noexcept;
 
 private:
+    friend acquire_forms<multi_mutex>;
+    friend lock_forms<multi_mutex>;
     class impl;
 
-    hold acquire_within(std::chrono::nanoseconds limit, acquire_options options);
-    bool lock_within(std::chrono::nanoseconds limit);
+    hold acquire_within(std::chrono::nanoseconds timeout,
+                        acquire_options options,
+                        std::error_code& ec);
+    void start_acquire(std::chrono::nanoseconds timeout,
+                       acquire_options options,
+                       acquire_handler handler);
+    bool lock_within(std::chrono::nanoseconds timeout);
 
     std::shared_ptr<impl> impl_;
 };

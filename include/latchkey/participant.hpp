@@ -30,7 +30,7 @@ struct participant {
 };
 
 /// The place of a participant in its queue, when it has just joined.
-struct place {
+struct queue_position {
     std::string path;          ///< the path of the participant's znode
     std::size_t position = 0;  ///< how many participants are ahead
     std::string predecessor;   ///< the name of the znode that it waits for; empty at the head

@@ -4,7 +4,7 @@
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
-#include <latchkey/mutex_options.hpp>
+#include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
 
 #include <chrono>
@@ -34,7 +34,7 @@ namespace latchkey {
 class recursive_mutex {
 public:
     /// As mutex's constructor.
-    recursive_mutex(client& c, std::string path, mutex_options options = {});
+    recursive_mutex(const client& c, std::string path, lock_options options = {});
     recursive_mutex(const recursive_mutex&) = delete;
     recursive_mutex& operator=(const recursive_mutex&) = delete;
     ~recursive_mutex();
@@ -46,20 +46,22 @@ public:
     ///   Boost.Thread's interrupt() works as in mutex::acquire().
     /// - Errors: those of mutex::acquire(), and errc::hold_lost if this thread has locked the mutex
     ///   and the hold was lost. The count stays the same then.
-    void lock();
+    void lock(std::error_code& ec = throws()) { static_cast<void>(lock_within(no_timeout, ec)); }
 
     /// Returns false if another participant holds the lock or is ahead, and if this thread has lost
-    /// the lock. The timed forms do the same within a limit.
-    [[nodiscard]] bool try_lock();
+    /// the lock. The timed forms do the same with a timeout.
+    [[nodiscard]] bool try_lock(std::error_code& ec = throws()) {
+        return lock_within(std::chrono::nanoseconds::zero(), ec);
+    }
 
     template <duration_like Duration>
-    [[nodiscard]] bool try_lock_for(const Duration& limit) {
-        return lock_within(to_nanoseconds(limit));
+    [[nodiscard]] bool try_lock_for(const Duration& timeout, std::error_code& ec = throws()) {
+        return lock_within(to_nanoseconds(timeout), ec);
     }
 
     template <time_point_like TimePoint>
-    [[nodiscard]] bool try_lock_until(const TimePoint& deadline) {
-        return lock_within(time_left(deadline));
+    [[nodiscard]] bool try_lock_until(const TimePoint& deadline, std::error_code& ec = throws()) {
+        return lock_within(time_left(deadline), ec);
     }
 
     /// Undoes one lock. The last unlock releases the hold, even a lost one. Errors:
@@ -75,16 +77,16 @@ public:
     [[nodiscard]] hold& held();
 
     /// As the members of mutex.
-    [[nodiscard]] std::vector<participant> participants();
-    [[nodiscard]] std::optional<participant> holder();
-    bool revoke(const participant& whom);
+    [[nodiscard]] std::vector<participant> participants(std::error_code& ec = throws());
+    [[nodiscard]] std::optional<participant> holder(std::error_code& ec = throws());
+    bool revoke(const participant& whom, std::error_code& ec = throws());
 
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
     class impl;
 
-    bool lock_within(std::chrono::nanoseconds limit);
+    bool lock_within(std::chrono::nanoseconds timeout, std::error_code& ec);
 
     std::shared_ptr<impl> impl_;
 };

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <latchkey/acquire_forms.hpp>
 #include <latchkey/acquire_options.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
-#include <latchkey/mutex_options.hpp>
+#include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
 
 #include <chrono>
@@ -34,56 +35,26 @@ namespace latchkey {
 ///   in between.
 /// - Guarantee: that of `hold`. Tokens of exclusive holds increase from each to the next. The token
 ///   of a shared hold only identifies it. A converted hold keeps its token, unless it was shared.
+/// - acquire(mode): `shared` and `upgrade` wait until no exclusive or upgrade participant is ahead,
+///   `exclusive` until no participant is. try_acquire(mode) acquires only if no conflicting
+///   participant is ahead.
+/// - Cost of an acquire, uncontended: 2 requests in 1 round trip. Contended, 2 round trips, then no
+///   requests until the nearest conflicting participant ahead leaves. If that was the only
+///   conflict, its deletion is the grant, except that an exclusive waiter behind an exclusive or
+///   upgrade one lists once more.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own, also within
 ///   one object.
 /// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
 ///   Boost. Unlocking a lost lock has no effect.
 /// - Lifetime: as mutex.
-class shared_mutex {
+class shared_mutex : public acquire_forms<shared_mutex, lock_mode>,
+                     public lock_forms<shared_mutex> {
 public:
-    using acquire_handler = std::function<void(std::error_code, hold)>;
-
     /// As mutex's constructor.
-    shared_mutex(client& c, std::string path, mutex_options options = {});
+    shared_mutex(const client& c, std::string path, lock_options options = {});
     shared_mutex(const shared_mutex&) = delete;
     shared_mutex& operator=(const shared_mutex&) = delete;
     ~shared_mutex();
-
-    /// Waits for its turn. `shared` and `upgrade` wait until no exclusive or upgrade participant is
-    /// ahead, `exclusive` until no participant is.
-    ///
-    /// - Cost: uncontended, 2 requests in 1 round trip. Contended, 2 round trips, then no requests
-    ///   until the nearest conflicting participant ahead leaves. If that was the only conflict, its
-    ///   deletion is the grant, except that an exclusive waiter behind an exclusive or upgrade one
-    ///   lists once more.
-    /// - Blocks, cancel, errors, afterwards: as mutex::acquire().
-    [[nodiscard]] hold acquire(lock_mode m, acquire_options options = {});
-    [[nodiscard]] hold acquire(lock_mode m, acquire_options options, std::error_code& ec);
-
-    /// As mutex::try_acquire(): acquires only if no conflicting participant is ahead.
-    [[nodiscard]] hold try_acquire(lock_mode m);
-    [[nodiscard]] hold try_acquire(lock_mode m, std::error_code& ec);
-
-    /// As mutex::try_acquire_for(): one time limit for everything.
-    template <duration_like Duration>
-    [[nodiscard]] hold try_acquire_for(lock_mode m,
-                                       const Duration& limit,
-                                       acquire_options options = {}) {
-        return acquire_within(m, to_nanoseconds(limit), std::move(options));
-    }
-
-    template <time_point_like TimePoint>
-    [[nodiscard]] hold try_acquire_until(lock_mode m,
-                                         const TimePoint& deadline,
-                                         acquire_options options = {}) {
-        return acquire_within(m, time_left(deadline), std::move(options));
-    }
-
-    /// As mutex::async_acquire().
-    void async_acquire(lock_mode m,
-                       std::chrono::nanoseconds limit,
-                       acquire_options options,
-                       acquire_handler handler);
 
     /// Changes the mode of a hold of this lock. Returns true if the hold has the new mode. No other
     /// participant is granted in between.
@@ -102,41 +73,50 @@ public:
     /// Also returns false when `options.stop` is requested or the time is over. After false, `h` is
     /// still held, in the mode that it reached: see hold::mode(). Errors: errc::hold_lost and those
     /// of acquire(); `h` does not change then.
-    bool convert(hold& h, lock_mode to, const acquire_options& options = {});
+    [[nodiscard]] bool convert(hold& h,
+                               lock_mode to,
+                               acquire_options options = {},
+                               std::error_code& ec = throws()) {
+        return convert_within(h, to, no_timeout, std::move(options), ec);
+    }
+
+    [[nodiscard]] bool convert(hold& h, lock_mode to, std::error_code& ec) {
+        return convert_within(h, to, no_timeout, {}, ec);
+    }
 
     template <duration_like Duration>
-    bool try_convert_for(hold& h,
-                         lock_mode to,
-                         const Duration& limit,
-                         const acquire_options& options = {}) {
-        return convert_within(h, to, to_nanoseconds(limit), options);
+    [[nodiscard]] bool try_convert_for(hold& h,
+                                       lock_mode to,
+                                       const Duration& timeout,
+                                       acquire_options options = {},
+                                       std::error_code& ec = throws()) {
+        return convert_within(h, to, to_nanoseconds(timeout), std::move(options), ec);
     }
 
     /// convert() without blocking. `handler` gets the hold back; its mode() is the one that was
     /// reached.
+    void async_convert(hold h, lock_mode to, acquire_options options, acquire_handler handler) {
+        start_convert(std::move(h), to, no_timeout, std::move(options), std::move(handler));
+    }
+
+    template <duration_like Duration>
     void async_convert(hold h,
                        lock_mode to,
-                       std::chrono::nanoseconds limit,
+                       const Duration& timeout,
                        acquire_options options,
-                       acquire_handler handler);
+                       acquire_handler handler) {
+        start_convert(
+            std::move(h), to, to_nanoseconds(timeout), std::move(options), std::move(handler));
+    }
+
+    /// convert() for coroutines: see awaitable.hpp.
+    [[nodiscard]] awaitable<hold> convert_async(hold h, lock_mode to, acquire_options options = {});
 
     // Lockable, exclusive. The holds are kept inside. lock_*() throw what acquire() throws, and
     // errc::would_deadlock in the thread that has locked this object exclusive or upgrade
     // (try_lock_*() return false there). A thread that has locked it shared and locks it exclusive
     // waits for itself.
-    void lock();
-    [[nodiscard]] bool try_lock();
     void unlock() noexcept;
-
-    template <duration_like Duration>
-    [[nodiscard]] bool try_lock_for(const Duration& limit) {
-        return lock_within(lock_mode::exclusive, to_nanoseconds(limit));
-    }
-
-    template <time_point_like TimePoint>
-    [[nodiscard]] bool try_lock_until(const TimePoint& deadline) {
-        return lock_within(lock_mode::exclusive, time_left(deadline));
-    }
 
     // SharedLockable.
     void lock_shared();
@@ -144,8 +124,8 @@ public:
     void unlock_shared() noexcept;
 
     template <duration_like Duration>
-    [[nodiscard]] bool try_lock_shared_for(const Duration& limit) {
-        return lock_within(lock_mode::shared, to_nanoseconds(limit));
+    [[nodiscard]] bool try_lock_shared_for(const Duration& timeout) {
+        return lock_within(lock_mode::shared, to_nanoseconds(timeout));
     }
 
     template <time_point_like TimePoint>
@@ -158,8 +138,8 @@ public:
     [[nodiscard]] bool try_lock_upgrade();
 
     template <duration_like Duration>
-    [[nodiscard]] bool try_lock_upgrade_for(const Duration& limit) {
-        return lock_within(lock_mode::upgrade, to_nanoseconds(limit));
+    [[nodiscard]] bool try_lock_upgrade_for(const Duration& timeout) {
+        return lock_within(lock_mode::upgrade, to_nanoseconds(timeout));
     }
 
     template <time_point_like TimePoint>
@@ -172,8 +152,8 @@ public:
     [[nodiscard]] bool try_unlock_upgrade_and_lock();
 
     template <duration_like Duration>
-    [[nodiscard]] bool try_unlock_upgrade_and_lock_for(const Duration& limit) {
-        return upgrade_within(to_nanoseconds(limit));
+    [[nodiscard]] bool try_unlock_upgrade_and_lock_for(const Duration& timeout) {
+        return upgrade_within(to_nanoseconds(timeout));
     }
 
     template <time_point_like TimePoint>
@@ -193,26 +173,42 @@ public:
     [[nodiscard]] hold& held_shared();
 
     /// All participants, in the order of the queue. Cost, errors: as mutex::participants().
-    [[nodiscard]] std::vector<participant> participants();
+    [[nodiscard]] std::vector<participant> participants(std::error_code& ec = throws());
 
     /// The first participant in the queue, if there is one. Cost: 2 requests, 2 round trips.
-    [[nodiscard]] std::optional<participant> first();
+    [[nodiscard]] std::optional<participant> first(std::error_code& ec = throws());
 
     /// As mutex::revoke().
-    bool revoke(const participant& whom);
+    bool revoke(const participant& whom, std::error_code& ec = throws());
 
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
+    friend acquire_forms<shared_mutex, lock_mode>;
+    friend lock_forms<shared_mutex>;
     class impl;
 
-    hold acquire_within(lock_mode m, std::chrono::nanoseconds limit, acquire_options options);
+    hold acquire_within(lock_mode m,
+                        std::chrono::nanoseconds timeout,
+                        acquire_options options,
+                        std::error_code& ec);
+    void start_acquire(lock_mode m,
+                       std::chrono::nanoseconds timeout,
+                       acquire_options options,
+                       acquire_handler handler);
     bool convert_within(hold& h,
                         lock_mode to,
-                        std::chrono::nanoseconds limit,
-                        const acquire_options& options);
-    bool lock_within(lock_mode m, std::chrono::nanoseconds limit);
-    bool upgrade_within(std::chrono::nanoseconds limit);
+                        std::chrono::nanoseconds timeout,
+                        acquire_options options,
+                        std::error_code& ec);
+    void start_convert(hold h,
+                       lock_mode to,
+                       std::chrono::nanoseconds timeout,
+                       acquire_options options,
+                       acquire_handler handler);
+    bool lock_within(std::chrono::nanoseconds timeout);
+    bool lock_within(lock_mode m, std::chrono::nanoseconds timeout);
+    bool upgrade_within(std::chrono::nanoseconds timeout);
 
     std::shared_ptr<impl> impl_;
 };

@@ -54,7 +54,7 @@ public:
     const queue_recipe as;
 };
 
-barrier::barrier(client& c, std::string path, mutex_options options) {
+barrier::barrier(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
     impl_ = fork_safe<impl>(core, std::move(as));
@@ -62,26 +62,24 @@ barrier::barrier(client& c, std::string path, mutex_options options) {
 
 barrier::~barrier() = default;
 
-void barrier::set() {
-    wait_for_answer(barrier_change::to_stand(impl_->core, impl_->as));
+void barrier::set(std::error_code& ec) {
+    report(ec, [&] { wait_for_answer(barrier_change::to_stand(impl_->core, impl_->as)); });
 }
 
-void barrier::remove() {
-    wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->as));
+void barrier::remove(std::error_code& ec) {
+    report(ec, [&] { wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->as)); });
 }
 
-bool barrier::wait(std::stop_token stop) {
-    return wait_within(std::chrono::nanoseconds::max(), std::move(stop));
+bool barrier::wait_within(std::chrono::nanoseconds timeout,
+                          std::stop_token stop,
+                          std::error_code& ec) {
+    return report(ec, [&] { return latchkey::wait_for(impl_->wait(), timeout, stop); });
 }
 
-bool barrier::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
-    return latchkey::wait_for(impl_->wait(), limit, stop);
-}
-
-void barrier::async_wait(std::chrono::nanoseconds limit,
+void barrier::start_wait(std::chrono::nanoseconds timeout,
                          std::stop_token stop,
                          wait_handler handler) {
-    start_async(impl_->wait(), limit, stop, std::move(handler));
+    start_async(impl_->wait(), timeout, stop, std::move(handler));
 }
 
 const std::string& barrier::path() const noexcept {

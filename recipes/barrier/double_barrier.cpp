@@ -89,10 +89,10 @@ private:
     };
 };
 
-double_barrier::double_barrier(client& c,
+double_barrier::double_barrier(const client& c,
                                std::string path,
                                std::uint32_t participants,
-                               mutex_options options) {
+                               lock_options options) {
     if (participants == 0 || participants > most_participants) {
         throw error(errc::invalid_argument,
                     "a double_barrier of " + std::to_string(participants) +
@@ -105,30 +105,52 @@ double_barrier::double_barrier(client& c,
 
 double_barrier::~double_barrier() = default;
 
-bool double_barrier::enter(std::stop_token stop) {
-    return enter_within(std::chrono::nanoseconds::max(), std::move(stop));
+bool double_barrier::enter_within(std::chrono::nanoseconds timeout,
+                                  std::stop_token stop,
+                                  std::error_code& ec) {
+    return report(ec, [&] {
+        impl_->core->check_may_block();
+        return impl_->enter([&](const auto& call) { return wait_for(call, timeout, stop); });
+    });
 }
 
-bool double_barrier::leave(std::stop_token stop) {
-    return leave_within(std::chrono::nanoseconds::max(), std::move(stop));
+void double_barrier::start_enter(std::chrono::nanoseconds timeout,
+                                 std::stop_token stop,
+                                 wait_handler handler) {
+    impl_->enter([&](const auto& call) { start_async(call, timeout, stop, std::move(handler)); });
 }
 
-bool double_barrier::enter_within(std::chrono::nanoseconds limit, std::stop_token stop) {
-    impl_->core->check_may_block();
-    return impl_->enter([&](const auto& call) { return wait_for(call, limit, stop); });
+awaitable<bool> double_barrier::begin_enter(std::chrono::nanoseconds timeout,
+                                            std::stop_token stop) {
+    return awaitable<bool>(
+        [this, timeout](std::stop_token both, awaitable_handler<bool> handler) {
+            start_enter(timeout, std::move(both), std::move(handler));
+        },
+        std::move(stop));
 }
 
-bool double_barrier::leave_within(std::chrono::nanoseconds limit, std::stop_token stop) {
-    impl_->core->check_may_block();
-    return impl_->leave([&](const auto& call) { return wait_for(call, limit, stop); });
+bool double_barrier::leave_within(std::chrono::nanoseconds timeout,
+                                  std::stop_token stop,
+                                  std::error_code& ec) {
+    return report(ec, [&] {
+        impl_->core->check_may_block();
+        return impl_->leave([&](const auto& call) { return wait_for(call, timeout, stop); });
+    });
 }
 
-void double_barrier::async_enter(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
-    impl_->enter([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
+void double_barrier::start_leave(std::chrono::nanoseconds timeout,
+                                 std::stop_token stop,
+                                 wait_handler handler) {
+    impl_->leave([&](const auto& call) { start_async(call, timeout, stop, std::move(handler)); });
 }
 
-void double_barrier::async_leave(std::chrono::nanoseconds limit, std::stop_token stop, handler h) {
-    impl_->leave([&](const auto& call) { start_async(call, limit, stop, std::move(h)); });
+awaitable<bool> double_barrier::begin_leave(std::chrono::nanoseconds timeout,
+                                            std::stop_token stop) {
+    return awaitable<bool>(
+        [this, timeout](std::stop_token both, awaitable_handler<bool> handler) {
+            start_leave(timeout, std::move(both), std::move(handler));
+        },
+        std::move(stop));
 }
 
 bool double_barrier::inside() const noexcept {

@@ -16,7 +16,7 @@ constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
-void double_barrier_enter::session_ended(loss) {
+void double_barrier_enter::session_ended(loss_reason) {
     drop_attempt();
     lose_place();
     if (leaving_) {

@@ -21,7 +21,7 @@ task<double_barrier_leave::attempted> double_barrier_leave::attempt() {
     co_return a;
 }
 
-void double_barrier_leave::session_ended(loss) {
+void double_barrier_leave::session_ended(loss_reason) {
     if (!gone_) {
         finish(session_over());
     }

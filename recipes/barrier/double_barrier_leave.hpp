@@ -18,7 +18,7 @@ public:
 
 private:
     task<attempted> attempt() override;
-    void session_ended(loss) override;
+    void session_ended(loss_reason) override;
     void client_closed(const failure& why) override;
     void give_up() override;
 

@@ -103,12 +103,13 @@ void membership::leave() noexcept {
 
 class group::impl {
 public:
-    impl(std::shared_ptr<client_core> c, std::string d, options h)
+    impl(std::shared_ptr<client_core> c, std::string d, group_options h)
         : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
         check_path(directory);
-        if (how.pause < std::chrono::nanoseconds::zero() || how.pause > longest_pause) {
+        if (how.coalesce_for < std::chrono::nanoseconds::zero() ||
+            how.coalesce_for > longest_pause) {
             throw error(errc::invalid_argument,
-                        "pause of " + std::to_string(how.pause.count()) +
+                        "coalesce_for of " + std::to_string(how.coalesce_for.count()) +
                             " ns is out of range: give zero to one hour");
         }
     }
@@ -136,75 +137,86 @@ public:
 
     const std::shared_ptr<client_core> core;
     const std::string directory;
-    const options how;
+    const group_options how;
 };
 
-group::group(client& c, std::string path) : group(c, std::move(path), options{}) {}
-
-group::group(client& c, std::string path, options how)
-    : impl_(fork_safe<impl>(client_core::of(c), std::move(path), std::move(how))) {}
+group::group(const client& c, std::string path, group_options options)
+    : impl_(fork_safe<impl>(client_core::of(c), std::move(path), std::move(options))) {}
 
 group::~group() = default;
 
-membership group::join(std::string name, std::string data, std::stop_token stop) {
-    return join_within(
-        std::chrono::nanoseconds::max(), std::move(name), std::move(data), std::move(stop));
+membership group::join_within(std::string name,
+                              std::chrono::nanoseconds timeout,
+                              join_options options,
+                              std::error_code& ec) {
+    return report(ec, [&] {
+        const auto place =
+            impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
+        const auto call = std::make_shared<joining>(impl_->core, place);
+        return wait_for(call, timeout, options.stop) ? membership::state::make(place)
+                                                     : membership();
+    });
 }
 
-membership group::join_within(std::chrono::nanoseconds limit,
-                              std::string name,
-                              std::string data,
-                              std::stop_token stop) {
-    const auto place = impl_->place(std::move(name), std::move(data), limit.count() <= 0);
-    const bool entered = wait_for(std::make_shared<joining>(impl_->core, place), limit, stop);
-    return entered ? membership::state::make(place) : membership();
-}
-
-void group::async_join(std::chrono::nanoseconds limit,
-                       std::string name,
-                       std::string data,
-                       std::stop_token stop,
+void group::start_join(std::string name,
+                       std::chrono::nanoseconds timeout,
+                       join_options options,
                        join_handler handler) {
-    const auto place = impl_->place(std::move(name), std::move(data), limit.count() <= 0);
+    const auto place = impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
     start_async(std::make_shared<joining>(impl_->core, place),
-                limit,
-                stop,
+                timeout,
+                options.stop,
                 [place, handler = std::move(handler)](std::error_code ec, bool entered) mutable {
                     handler(ec, entered ? membership::state::make(place) : membership());
                 });
 }
 
-std::vector<member> group::members() {
-    reply r = blocking_read(*impl_->core, request::children(impl_->directory));
-    if (r.code == result_code::no_node) {
-        return {};
-    }
-    failure_of(r.code, impl_->directory).raise_unless(r.ok());
-    std::sort(r.names.begin(), r.names.end());
-    std::vector<request> questions;
-    for (const std::string& name : r.names) {
-        questions.push_back(request::get(join_path(impl_->directory, name)));
-    }
-    const auto answers = blocking_read(*impl_->core, questions);
-    std::vector<member> found;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        const reply& a = answers[i];
-        if (a.code != result_code::no_node) {  // it left meanwhile
-            failure_of(a.code, questions[i].path).raise_unless(a.ok());
-            found.push_back({.name = r.names[i],
-                             .data = a.data,
-                             .session_id = a.stat.ephemeral_owner,
-                             .czxid = a.stat.czxid,
-                             .version = a.stat.version});
-        }
-    }
-    return found;
+awaitable<membership> group::begin_join(std::string name,
+                                        std::chrono::nanoseconds timeout,
+                                        join_options options) {
+    auto stop = std::exchange(options.stop, {});
+    return awaitable<membership>(
+        [this, name = std::move(name), timeout, options = std::move(options)](
+            std::stop_token both, awaitable_handler<membership> handler) mutable {
+            options.stop = std::move(both);
+            start_join(std::move(name), timeout, std::move(options), std::move(handler));
+        },
+        std::move(stop));
 }
 
-subscription group::watch(members_listener listener) {
+std::vector<group_member> group::members(std::error_code& ec) {
+    return report(ec, [&]() -> std::vector<group_member> {
+        reply r = blocking_read(*impl_->core, request::children(impl_->directory));
+        if (r.code == result_code::no_node) {
+            return {};
+        }
+        failure_of(r.code, impl_->directory).raise_unless(r.ok());
+        std::sort(r.names.begin(), r.names.end());
+        std::vector<request> questions;
+        for (const std::string& name : r.names) {
+            questions.push_back(request::get(join_path(impl_->directory, name)));
+        }
+        const auto answers = blocking_read(*impl_->core, questions);
+        std::vector<group_member> found;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            const reply& a = answers[i];
+            if (a.code != result_code::no_node) {  // it left meanwhile
+                failure_of(a.code, questions[i].path).raise_unless(a.ok());
+                found.push_back({.name = r.names[i],
+                                 .data = a.data,
+                                 .session_id = a.stat.ephemeral_owner,
+                                 .czxid = a.stat.czxid,
+                                 .version = a.stat.version});
+            }
+        }
+        return found;
+    });
+}
+
+subscription group::on_change(members_listener listener) {
     impl_->core->check_not_forked();
     const auto watching = std::make_shared<group_watch>(
-        impl_->core, impl_->directory, impl_->how.pause, std::move(listener));
+        impl_->core, impl_->directory, impl_->how.coalesce_for, std::move(listener));
     impl_->core->post([watching] { watching->start(); });
     return subscription(std::shared_ptr<void>(watching.get(), [watching](void*) {
         if (!watching->core()->forked()) {

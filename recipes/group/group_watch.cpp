@@ -42,7 +42,7 @@ void group_watch::session_connected() {
 }
 
 /// The watches are gone with the session.
-void group_watch::session_ended(loss) {
+void group_watch::session_ended(loss_reason) {
     entries_.clear();
     unread_ = 0;
     listing_.drop();
@@ -53,7 +53,7 @@ void group_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
     gathers_.cancel();
     again_.cancel();
-    session_ended(loss::none);
+    session_ended(loss_reason::none);
     core_->detach(this);
 }
 
@@ -193,10 +193,10 @@ void group_watch::on_unwatched(entries::iterator e, result_code end) {
     tell();
 }
 
-void group_watch::know(entries::iterator e, member m) {
+void group_watch::know(entries::iterator e, group_member m) {
     unread_ -= e->second.known ? 0 : 1;
     if (!e->second.known || *e->second.known != m) {
-        e->second.known = std::make_shared<const member>(std::move(m));
+        e->second.known = std::make_shared<const group_member>(std::move(m));
     }
 }
 
@@ -222,7 +222,7 @@ void group_watch::tell() {
 
 void group_watch::call_listener(const std::vector<known_member>& now) {
     calls_.call([&] {
-        std::vector<member> all;
+        std::vector<group_member> all;
         all.reserve(now.size());
         for (const known_member& m : now) {
             all.push_back(*m);

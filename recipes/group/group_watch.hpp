@@ -42,7 +42,7 @@ public:
 
 private:
     /// Not copied on the loop, because the data of each may be a megabyte.
-    using known_member = std::shared_ptr<const member>;
+    using known_member = std::shared_ptr<const group_member>;
 
     struct entry {
         known_member known;
@@ -53,7 +53,7 @@ private:
     using entries = std::map<std::string, entry>;
 
     void session_connected() override;
-    void session_ended(loss) override;
+    void session_ended(loss_reason) override;
 
     void client_closed(const failure&) override;
 
@@ -63,7 +63,7 @@ private:
     void read(entries::iterator e);
     task<result_code> follow(std::string name);
     void on_unwatched(entries::iterator e, result_code end);
-    void know(entries::iterator e, member m);
+    void know(entries::iterator e, group_member m);
     entries::iterator forget(entries::iterator e);
     void list_soon();
     void list_later();

@@ -63,9 +63,9 @@ subscription leader_candidate::subscribe(leader_latch::listener l) {
 
 void leader_candidate::resign() {
     if (const auto present = term()) {
-        present->state().lose(loss::resigned);
+        present->state().lose(loss_reason::resigned);
         core_->post([self = shared_from_this(), present] {
-            if (present == self->term() && present->state().why_lost() == loss::resigned) {
+            if (present == self->term() && present->state().why_lost() == loss_reason::resigned) {
                 self->on_lost();
             }
         });
@@ -85,7 +85,7 @@ void leader_candidate::close(leader_latch::closing how) {
         listeners_.silence();
     }
     if (present) {
-        present->state().lose(loss::resigned);
+        present->state().lose(loss_reason::resigned);
     }
     core_->post([self = shared_from_this()] { self->on_closed(); });
 }
@@ -103,7 +103,7 @@ void leader_candidate::enter() {
                                     .directory_known = directory_known_,
                                     .only_if_first = false,
                                     .reserved =
-                                        [weak](const place& p) {
+                                        [weak](const queue_position& p) {
                                             const auto self = weak.lock();
                                             if (self && self->succession_) {
                                                 self->succession_->queue(p.path);
@@ -217,7 +217,7 @@ void leader_candidate::leave() {
         over.swap(term_);
     }
     on_loss_.reset();
-    robbed_ = over->state().why_lost() == loss::znode_deleted;
+    robbed_ = over->state().why_lost() == loss_reason::znode_deleted;
     over->leave();
 }
 

@@ -26,7 +26,7 @@ void check_successor(const std::optional<std::string>& to) {
 
 }  // namespace
 
-leader_latch::leader_latch(client& c, std::string path, leader_options options) {
+leader_latch::leader_latch(const client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
     candidacy_ = fork_safe<leader_candidate>(
         core, check_candidate(*core, std::move(path), latch_names, std::move(options)));
@@ -45,35 +45,25 @@ void leader_latch::start() {
 
 // ---- waiting ----
 
-leadership leader_latch::wait(std::stop_token stop) {
-    return wait_within(std::chrono::nanoseconds::max(), std::move(stop));
+leadership leader_latch::wait_within(std::chrono::nanoseconds timeout,
+                                     std::stop_token stop,
+                                     std::error_code& ec) {
+    return report(ec, [&] {
+        candidacy_->core()->check_may_block();
+        start();
+        const auto w = std::make_shared<wait_for_term>(candidacy_);
+        return latchkey::wait_for(w, timeout, stop) ? w->granted() : leadership();
+    });
 }
 
-leadership leader_latch::wait(std::stop_token stop, std::error_code& ec) {
-    ec.clear();
-    try {
-        return wait(std::move(stop));
-    } catch (const error& e) {
-        ec = e.code();
-    }
-    return {};
-}
-
-leadership leader_latch::wait_within(std::chrono::nanoseconds limit, std::stop_token stop) {
-    candidacy_->core()->check_may_block();
-    start();
-    const auto w = std::make_shared<wait_for_term>(candidacy_);
-    return latchkey::wait_for(w, limit, stop) ? w->granted() : latchkey::leadership();
-}
-
-void leader_latch::async_wait(std::chrono::nanoseconds limit,
+void leader_latch::start_wait(std::chrono::nanoseconds timeout,
                               std::stop_token stop,
                               wait_handler handler) {
     start();
     const auto w = std::make_shared<wait_for_term>(candidacy_);
     start_async(
-        w, limit, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) mutable {
-            handler(ec, led ? w->granted() : latchkey::leadership());
+        w, timeout, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) mutable {
+            handler(ec, led ? w->granted() : leadership());
         });
 }
 
@@ -87,12 +77,11 @@ bool leader_latch::is_leader() const noexcept {
     return present && present->state().valid();
 }
 
-leadership leader_latch::leadership() const {
-    return candidacy_->core()->forked() ? latchkey::leadership()
-                                        : leader_term::handle(candidacy_->term());
+leadership leader_latch::term() const {
+    return candidacy_->core()->forked() ? leadership() : leader_term::handle(candidacy_->term());
 }
 
-subscription leader_latch::subscribe(listener l) {
+subscription leader_latch::on_change(listener l) {
     candidacy_->core()->check_not_forked();
     return candidacy_->subscribe(std::move(l));
 }
@@ -119,22 +108,25 @@ void check_takes_part(const leader_candidate& c) {
 }  // namespace
 
 leader_latch::transfer leader_latch::transfer_within(const std::string& id,
-                                                     std::chrono::nanoseconds limit) {
-    candidacy_->core()->check_may_block();
-    check_takes_part(*candidacy_);
-    const auto outcome = std::make_shared<blocking_result<transfer>>();
-    candidacy_->transfer(id, limit, [outcome](transfer t) { outcome->set(t); });
-    return outcome->get();
+                                                     std::chrono::nanoseconds timeout,
+                                                     std::error_code& ec) {
+    return report(ec, [&] {
+        candidacy_->core()->check_may_block();
+        check_takes_part(*candidacy_);
+        const auto outcome = std::make_shared<blocking_result<transfer>>();
+        candidacy_->transfer(id, timeout, [outcome](transfer t) { outcome->set(t); });
+        return outcome->get();
+    });
 }
 
-void leader_latch::async_transfer_to(std::string id,
-                                     std::chrono::nanoseconds limit,
-                                     transfer_handler handler) {
+void leader_latch::start_transfer(std::string id,
+                                  std::chrono::nanoseconds timeout,
+                                  transfer_handler handler) {
     const auto& core = candidacy_->core();
     core->check_not_forked();
     check_takes_part(*candidacy_);
     candidacy_->transfer(
-        id, limit, [done = core->callbacks().once(std::move(handler))](transfer t) {
+        id, timeout, [done = core->callbacks().once(std::move(handler))](transfer t) {
             done({}, t);
         });
 }
@@ -155,10 +147,12 @@ const std::string& leader_latch::id() const noexcept {
 
 // ---- how another client asks the leader to hand over ----
 
-leader_latch::resignation leader_latch::request_resignation(client& c,
-                                                            const std::string& path,
-                                                            const std::optional<std::string>& to) {
-    using enum resignation;
+namespace {
+
+leader_latch::resignation request_to_resign(const client& c,
+                                            const std::string& path,
+                                            const std::optional<std::string>& to) {
+    using enum leader_latch::resignation;
     client_core& core = *client_core::of(c);
     check_path(path);
     check_successor(to);
@@ -187,6 +181,15 @@ leader_latch::resignation leader_latch::request_resignation(client& c,
     // If the mailbox does not exist, that leader has gone already.
     failure_of(asked.code, mailbox).raise_unless(asked.ok() || asked.code == result_code::no_node);
     return requested;
+}
+
+}  // namespace
+
+leader_latch::resignation leader_latch::request_resignation(const client& c,
+                                                            const std::string& path,
+                                                            const std::optional<std::string>& to,
+                                                            std::error_code& ec) {
+    return report(ec, [&] { return request_to_resign(c, path, to); });
 }
 
 }  // namespace latchkey

@@ -29,7 +29,7 @@ public:
         });
     }
 
-    void lost(const leadership& term, loss why) {
+    void lost(const leadership& term, loss_reason why) {
         call([&] {
             if (std::exchange(leads_, false) && listener_->lost) {
                 listener_->lost(term, why);
@@ -113,7 +113,7 @@ void leader_listeners::tell_elected(const leadership& term) {
     tell_all([term](registration& r) { r.elected(term); });
 }
 
-void leader_listeners::tell_lost(const leadership& term, loss why) {
+void leader_listeners::tell_lost(const leadership& term, loss_reason why) {
     tell_all([term, why](registration& r) { r.lost(term, why); }, &leader_term::of(term)->state());
 }
 

@@ -32,7 +32,7 @@ public:
     void tell_elected(const leadership& term);
 
     /// Call this after lost() of the term has been requested.
-    void tell_lost(const leadership& term, loss why);
+    void tell_lost(const leadership& term, loss_reason why);
 
     void tell_refused(const failure& why);
     void tell_chosen();

@@ -12,11 +12,11 @@
 
 namespace latchkey {
 
-leader_observer::leader_observer(client& c, std::string path, listener on_change) {
+leader_observer::leader_observer(const client& c, std::string path) {
     const auto& core = client_core::of(c);
     check_path(path);
     core->check_not_forked();
-    watch_ = fork_safe<leader_watch>(core, std::move(path), std::move(on_change));
+    watch_ = fork_safe<leader_watch>(core, std::move(path));
     core->post([w = watch_] { w->start(); });
 }
 
@@ -24,6 +24,11 @@ leader_observer::~leader_observer() {
     if (!watch_->core()->forked()) {
         watch_->end();
     }
+}
+
+subscription leader_observer::on_change(listener l) {
+    watch_->core()->check_not_forked();
+    return subscription(watch_->add(std::move(l)));
 }
 
 std::optional<leader_info> leader_observer::current() const {
@@ -36,7 +41,9 @@ const std::string& leader_observer::path() const noexcept {
 
 // ---- without watching ----
 
-std::optional<leader_info> leader_observer::leader(client& c, const std::string& path) {
+namespace {
+
+std::optional<leader_info> find_leader(const client& c, const std::string& path) {
     client_core& core = *client_core::of(c);
     check_path(path);
     while (true) {
@@ -69,7 +76,7 @@ std::optional<leader_info> leader_observer::leader(client& c, const std::string&
     }
 }
 
-std::vector<participant> leader_observer::participants(client& c, const std::string& path) {
+std::vector<participant> find_participants(const client& c, const std::string& path) {
     check_path(path);
     const acquire_calls reader(client_core::of(c), local_queue::admits::one_at_a_time);
     queue_recipe as{.directory = path, .markers = candidate_names, .data = nullptr, .access = {}};
@@ -78,6 +85,20 @@ std::vector<participant> leader_observer::participants(client& c, const std::str
         return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
     });
     return all;
+}
+
+}  // namespace
+
+std::optional<leader_info> leader_observer::leader(const client& c,
+                                                   const std::string& path,
+                                                   std::error_code& ec) {
+    return report(ec, [&] { return find_leader(c, path); });
+}
+
+std::vector<participant> leader_observer::participants(const client& c,
+                                                       const std::string& path,
+                                                       std::error_code& ec) {
+    return report(ec, [&] { return find_participants(c, path); });
 }
 
 }  // namespace latchkey

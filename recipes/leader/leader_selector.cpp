@@ -25,17 +25,17 @@ selector_loop::work blocking(leader_selector::work fn) {
 
 }  // namespace
 
-const char* to_string(leader_selector::state s) noexcept {
+const char* to_string(selector_status s) noexcept {
     switch (s) {
-        case leader_selector::state::idle:
+        case selector_status::idle:
             return "idle";
-        case leader_selector::state::waiting:
+        case selector_status::waiting:
             return "waiting";
-        case leader_selector::state::leading:
+        case selector_status::leading:
             return "leading";
-        case leader_selector::state::pausing:
+        case selector_status::pausing:
             return "pausing";
-        case leader_selector::state::closed:
+        case selector_status::closed:
             return "closed";
     }
     return "unknown";
@@ -43,11 +43,8 @@ const char* to_string(leader_selector::state s) noexcept {
 
 // ---- the selector ----
 
-leader_selector::leader_selector(client& c, std::string path, leader_options who, work fn)
-    : leader_selector(c, std::move(path), std::move(who), std::move(fn), behaviour()) {}
-
 leader_selector::leader_selector(
-    client& c, std::string path, leader_options who, work fn, behaviour how) {
+    const client& c, std::string path, leader_options who, work fn, selector_options how) {
     if (!fn) {
         throw error(errc::invalid_argument, "the function of a leader_selector is empty: give one");
     }
@@ -60,7 +57,7 @@ leader_selector::leader_selector(
 
 leader_selector::~leader_selector() {
     if (!campaign_->core()->forked()) {
-        campaign_->close();
+        static_cast<void>(campaign_->close(no_timeout));
     }
 }
 
@@ -75,20 +72,22 @@ void leader_selector::interrupt() noexcept {
 }
 
 void leader_selector::close() noexcept {
-    if (!campaign_->core()->forked()) {
-        campaign_->close();
-    }
+    static_cast<void>(close_within(no_timeout));
 }
 
-leader_selector::state leader_selector::present() const noexcept {
-    return campaign_->core()->forked() ? state::closed : campaign_->present();
+bool leader_selector::close_within(std::chrono::nanoseconds timeout) noexcept {
+    return campaign_->core()->forked() || campaign_->close(timeout);
+}
+
+selector_status leader_selector::status() const noexcept {
+    return campaign_->core()->forked() ? selector_status::closed : campaign_->present();
 }
 
 bool leader_selector::is_leader() const noexcept {
-    return leadership().valid();
+    return term().valid();
 }
 
-leadership leader_selector::leadership() const {
+leadership leader_selector::term() const {
     return campaign_->core()->forked() ? latchkey::leadership() : campaign_->leadership();
 }
 

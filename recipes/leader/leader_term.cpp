@@ -139,7 +139,7 @@ void leader_term::on_written(guarded_written w) {
             data_ = std::move(p.data);
             break;
         case gone:
-            state_->lose(loss::znode_deleted);
+            state_->lose(loss_reason::znode_deleted);
             why = w.in_doubt ? failure{errc::indeterminate, "the leader's znode is gone"}
                              : failure{errc::hold_lost, unwritten() + "the leader's znode is gone"};
             break;
@@ -164,7 +164,7 @@ void leader_term::close() {
     if (std::exchange(closed_, true) || !write_) {
         return;
     }
-    if (state_->why_lost() != loss::resigned || !write_->in_flight) {
+    if (state_->why_lost() != loss_reason::resigned || !write_->in_flight) {
         stop_writing({});
         return;
     }
@@ -188,7 +188,7 @@ void leader_term::leave() {
 void leader_term::depart() {
     const client_core& core = *state_->core();
     const bool there = core.connected() && core.generation() == generation_;
-    if (there && record_ && state_->why_lost() == loss::resigned) {
+    if (there && record_ && state_->why_lost() == loss_reason::resigned) {
         const std::string own = state_->path();
         state_->core()->submit(
             request::multi(

@@ -82,7 +82,7 @@ private:
     void on_written(guarded_written w);
 
     // session_listener, while it writes
-    void session_ended(loss) override { stop_writing({}); }
+    void session_ended(loss_reason) override { stop_writing({}); }
 
     void client_closed(const failure& why) override { stop_writing(why); }
 

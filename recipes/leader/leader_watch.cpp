@@ -10,13 +10,8 @@
 
 namespace latchkey {
 
-leader_watch::leader_watch(std::shared_ptr<client_core> core,
-                           std::string directory,
-                           leader_observer::listener listener)
-    : core_(std::move(core)),
-      directory_(std::move(directory)),
-      listener_(core_->callbacks().keep(std::move(listener))),
-      again_(core_->loop()) {}
+leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string directory)
+    : core_(std::move(core)), directory_(std::move(directory)), again_(core_->loop()) {}
 
 void leader_watch::start() {
     if (core_->closed_why()) {
@@ -29,7 +24,9 @@ void leader_watch::start() {
 }
 
 void leader_watch::end() noexcept {
-    calls_.end();
+    for (const auto& r : listeners()) {
+        r->calls.end();
+    }
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
@@ -47,7 +44,7 @@ void leader_watch::session_connected() {
     look();
 }
 
-void leader_watch::session_ended(loss) {
+void leader_watch::session_ended(loss_reason) {
     forget();
 }
 
@@ -226,26 +223,50 @@ void leader_watch::tell_leader() {
 }
 
 void leader_watch::tell(std::optional<leader_info> now) {
-    {
-        const monitor_lock lock(guard_);
-        if (std::exchange(told_, true) && now == current_) {
-            return;
-        }
-        if (now && current_ && now->path != current_->path) {
-            // The znode has gone, otherwise it would still be the first.
-            core_->call([self = shared_from_this()] { self->call_listener(std::nullopt); });
-        }
-        current_ = now;
+    const monitor_lock lock(guard_);
+    if (std::exchange(told_, true) && now == current_) {
+        return;
     }
-    core_->call([self = shared_from_this(), now = std::move(now)] { self->call_listener(now); });
+    if (now && current_ && now->path != current_->path) {
+        // The znode has gone, otherwise it would still be the first.
+        tell_listeners(std::nullopt);
+    }
+    current_ = std::move(now);
+    tell_listeners(current_);
 }
 
-void leader_watch::call_listener(const std::optional<leader_info>& now) {
-    calls_.call([&] {
-        if (*listener_) {
-            (*listener_)(now);
+void leader_watch::tell_listeners(const std::optional<leader_info>& now) {
+    for (const auto& weak : registered_) {
+        if (auto r = weak.lock()) {
+            core_->call([r = std::move(r), now] { r->call(now); });
         }
-    });
+    }
+}
+
+std::shared_ptr<void> leader_watch::add(leader_observer::listener l) {
+    const auto added = std::make_shared<registration>(core_->callbacks().keep(std::move(l)));
+    const monitor_lock lock(guard_);
+    std::erase_if(registered_, [](const auto& weak) { return weak.expired(); });
+    registered_.push_back(added);
+    if (told_) {
+        core_->call([added, now = current_] { added->call(now); });
+    }
+    return {added.get(), [added, core = core_](void*) {
+                if (!core->forked()) {
+                    added->calls.end();
+                }
+            }};
+}
+
+std::vector<std::shared_ptr<leader_watch::registration>> leader_watch::listeners() const {
+    std::vector<std::shared_ptr<registration>> all;
+    const monitor_lock lock(guard_);
+    for (const auto& weak : registered_) {
+        if (auto r = weak.lock()) {
+            all.push_back(std::move(r));
+        }
+    }
+    return all;
 }
 
 }  // namespace latchkey

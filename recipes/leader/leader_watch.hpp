@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace latchkey {
 
@@ -22,15 +23,16 @@ namespace latchkey {
 class leader_watch final : public session_listener,
                            public std::enable_shared_from_this<leader_watch> {
 public:
-    leader_watch(std::shared_ptr<client_core> core,
-                 std::string directory,
-                 leader_observer::listener listener);
+    leader_watch(std::shared_ptr<client_core> core, std::string directory);
 
     void start();
 
-    /// Any thread. When it returns, the listener is not running and will not run, unless the
-    /// listener itself calls this.
+    /// Any thread. When it returns, no listener is running and none will run, unless a listener
+    /// itself calls this.
     void end() noexcept;
+
+    /// Any thread. Reports to `l` from now on, until the result is destroyed.
+    [[nodiscard]] std::shared_ptr<void> add(leader_observer::listener l);
 
     /// Any thread.
     [[nodiscard]] std::optional<leader_info> current() const;
@@ -40,6 +42,22 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
+    struct registration {
+        explicit registration(std::shared_ptr<const leader_observer::listener> l)
+            : listener(std::move(l)) {}
+
+        void call(const std::optional<leader_info>& now) {
+            calls.call([&] {
+                if (*listener) {
+                    (*listener)(now);
+                }
+            });
+        }
+
+        const std::shared_ptr<const leader_observer::listener> listener;
+        listener_slot calls;
+    };
+
     /// One of the two znodes that are watched.
     class watched final : public znode_watch::observer {
     public:
@@ -71,7 +89,7 @@ private:
     };
 
     void session_connected() override;
-    void session_ended(loss) override;
+    void session_ended(loss_reason) override;
 
     void client_closed(const failure&) override;
 
@@ -83,23 +101,23 @@ private:
     void on_directory(const reply& r);
     void tell_leader();
     void tell(std::optional<leader_info> now);
-    void call_listener(const std::optional<leader_info>& now);
+    void tell_listeners(const std::optional<leader_info>& now);
+    [[nodiscard]] std::vector<std::shared_ptr<registration>> listeners() const;
     void forget();
 
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
-    const std::shared_ptr<const leader_observer::listener> listener_;
-    listener_slot calls_;
 
     running_task looking_;
     std::string head_path_;
     watched head_{*this, &leader_watch::on_head};
     watched published_{*this, &leader_watch::on_directory};
-    bool told_ = false;
     paced_retry again_;
 
     mutable boost::mutex guard_;
+    bool told_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::optional<leader_info> current_ LATCHKEY_GUARDED_BY(guard_);
+    std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(guard_);
 };
 
 }  // namespace latchkey

@@ -31,20 +31,28 @@ boottime_clock::time_point leadership::valid_until() const noexcept {
     return term_ ? term_->state().valid_until() : boottime_clock::time_point::min();
 }
 
+std::chrono::nanoseconds leadership::remaining() const noexcept {
+    return term_ ? term_->state().remaining() : std::chrono::nanoseconds::zero();
+}
+
+std::stop_token leadership::at_risk_within(std::chrono::nanoseconds margin) const {
+    return term_ ? term_->state().at_risk(margin) : std::stop_token();
+}
+
 std::stop_token leadership::lost() const noexcept {
     return term_ ? term_->state().lost() : std::stop_token();
 }
 
-loss leadership::why_lost() const noexcept {
-    return term_ ? term_->state().why_lost() : loss::none;
+loss_reason leadership::why_lost() const noexcept {
+    return term_ ? term_->state().why_lost() : loss_reason::none;
 }
 
 std::stop_token leadership::hand_over_requested() const noexcept {
     return term_ ? term_->state().revocation_requested() : std::stop_token();
 }
 
-latchkey::fencing_token leadership::fencing_token() const noexcept {
-    return term_ ? term_->state().token() : latchkey::fencing_token{};
+fencing_token leadership::token() const noexcept {
+    return term_ ? term_->state().token() : fencing_token{};
 }
 
 std::string leadership::path() const {
@@ -55,16 +63,14 @@ std::string leadership::id() const {
     return term_ ? term_->id() : std::string();
 }
 
-std::vector<std::string> leadership::transact(std::vector<operation> operations) const {
-    if (!term_) {
-        throw error(errc::hold_lost, "this leadership is empty");
-    }
-    return term_->state().transact_and_wait(std::move(operations));
-}
-
 std::vector<std::string> leadership::transact(std::vector<operation> operations,
                                               std::error_code& ec) const {
-    return without_exception(ec, [&] { return transact(std::move(operations)); });
+    return report(ec, [&] {
+        if (!term_) {
+            throw error(errc::hold_lost, "this leadership is empty");
+        }
+        return term_->state().transact_and_wait(std::move(operations));
+    });
 }
 
 void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
@@ -77,24 +83,17 @@ void leadership::async_transact(std::vector<operation> operations, transact_hand
 
 // ---- what is published ----
 
-void leadership::proclaim(std::string data) const {
-    if (!term_) {
-        throw error(errc::hold_lost, "this leadership is empty");
-    }
-    check_leader_data(data);
-    term_->state().core()->check_may_block();
-    const auto outcome = std::make_shared<blocking_result<failure>>();
-    term_->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
-    outcome->get().raise();
-}
-
 void leadership::proclaim(std::string data, std::error_code& ec) const {
-    ec.clear();
-    try {
-        proclaim(std::move(data));
-    } catch (const error& e) {
-        ec = e.code();
-    }
+    report(ec, [&] {
+        if (!term_) {
+            throw error(errc::hold_lost, "this leadership is empty");
+        }
+        check_leader_data(data);
+        term_->state().core()->check_may_block();
+        const auto outcome = std::make_shared<blocking_result<failure>>();
+        term_->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
+        outcome->get().raise();
+    });
 }
 
 void leadership::async_proclaim(std::string data, proclaim_handler handler) const {

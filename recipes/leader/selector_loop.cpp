@@ -36,7 +36,7 @@ std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_
                                                    std::string path,
                                                    leader_options who,
                                                    work fn,
-                                                   leader_selector::behaviour how) {
+                                                   selector_options how) {
     // Its grant is that of a mutex.
     return fork_safe<selector_loop>(
         core,
@@ -48,7 +48,7 @@ std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_
 selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
                              candidate_config c,
                              work fn,
-                             leader_selector::behaviour how)
+                             selector_options how)
     : acquire_(core, local_queue::admits::one_at_a_time),
       as_(std::make_shared<const queue_recipe>(std::move(c.queue))),
       who_(std::move(c.who)),
@@ -84,7 +84,7 @@ void selector_loop::interrupt() noexcept {
     stop.request_stop();
 }
 
-void selector_loop::close() noexcept {
+bool selector_loop::close(std::chrono::nanoseconds timeout) noexcept {
     {
         const monitor_lock lock(guard_);
         closing_ = true;
@@ -92,13 +92,14 @@ void selector_loop::close() noexcept {
     interrupt();
     core()->post([self = shared_from_this()] { self->on_close(); });
     if (!core()->may_block() || running == this) {
-        return;
+        return present() == state::closed;
     }
     const boost::this_thread::disable_interruption uninterrupted;
+    const auto end = deadline_after(timeout);
     monitor_lock lock(guard_);
-    while (state_ != state::closed) {
-        lock.wait(closed_);
+    while (state_ != state::closed && lock.wait_until(closed_, end)) {
     }
+    return state_ == state::closed;
 }
 
 void selector_loop::set(state s) {
@@ -182,7 +183,7 @@ void selector_loop::finish(const std::shared_ptr<execution>& e,
                            const std::exception_ptr& threw) {
     e->on_loss.reset();
     e->on_wish.reset();
-    e->term->state().lose(loss::resigned);
+    e->term->state().lose(loss_reason::resigned);
     core()->post([self = shared_from_this(), e, called, threw = core()->callbacks().keep(threw)] {
         self->on_returned(*e, called, threw);
     });

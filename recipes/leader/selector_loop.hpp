@@ -26,7 +26,7 @@ namespace latchkey {
 class selector_loop final : public session_listener,
                             public std::enable_shared_from_this<selector_loop> {
 public:
-    using state = leader_selector::state;
+    using state = selector_status;
 
     /// Reports that the function of a term has returned, and what it threw. Called once, on any
     /// thread.
@@ -41,18 +41,20 @@ public:
         std::string path,
         leader_options who,
         work fn,
-        leader_selector::behaviour how);
+        selector_options how);
 
     selector_loop(const std::shared_ptr<client_core>& core,
                   candidate_config c,
                   work fn,
-                  leader_selector::behaviour how);
+                  selector_options how);
 
     // ---- any thread ----
 
     void start();
     void interrupt() noexcept;
-    void close() noexcept;
+
+    /// Returns whether the function has returned by then.
+    [[nodiscard]] bool close(std::chrono::nanoseconds timeout) noexcept;
 
     [[nodiscard]] state present() const {
         const monitor_lock lock(guard_);
@@ -119,7 +121,7 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::shared_ptr<const leader_terms> who_;
     const std::shared_ptr<const work> fn_;
-    const std::shared_ptr<const leader_selector::behaviour> how_;
+    const std::shared_ptr<const selector_options> how_;
     const runtime::executor executor_;
 
     // On the loop only.

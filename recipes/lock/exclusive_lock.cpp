@@ -1,5 +1,6 @@
 #include "lock/exclusive_lock.hpp"
 
+#include "client/hold_state.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -10,7 +11,7 @@ bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
     acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
     {
         const monitor_lock lock(guard_);
-        if (held_ && locked_by_ == std::this_thread::get_id()) {
+        if (!is_empty(held_) && locked_by_ == std::this_thread::get_id()) {
             if (limit == local_queue::for_ever) {
                 throw error(errc::would_deadlock,
                             "this thread holds \"" + escaped(as->directory) +
@@ -20,7 +21,7 @@ bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
         }
     }
     hold granted = acquire.acquire(as, limit, {});
-    if (!granted) {
+    if (is_empty(granted)) {
         return false;
     }
     const monitor_lock lock(guard_);
@@ -42,7 +43,7 @@ void exclusive_lock::unlock() noexcept {
 hold& exclusive_lock::held() {
     acquire.core()->check_not_forked();
     const monitor_lock lock(guard_);
-    if (!held_) {
+    if (is_empty(held_)) {
         throw error(errc::hold_lost,
                     "\"" + escaped(as->directory) + "\" is not locked through this object");
     }

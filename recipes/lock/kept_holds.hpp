@@ -3,6 +3,7 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
 
+#include "client/hold_state.hpp"
 #include "loop/monitor.hpp"
 
 #include <map>
@@ -47,7 +48,7 @@ public:
     /// The exclusive or upgrade hold; null if there is none.
     [[nodiscard]] hold* alone() {
         const monitor_lock lock(guard_);
-        return alone_ ? &alone_ : nullptr;
+        return is_empty(alone_) ? nullptr : &alone_;
     }
 
     /// This thread's shared hold; null if it has none.
@@ -61,7 +62,7 @@ public:
     /// any mode.
     [[nodiscard]] bool is_alone_by_this_thread() {
         const monitor_lock lock(guard_);
-        return alone_ && alone_by_ == std::this_thread::get_id();
+        return !is_empty(alone_) && alone_by_ == std::this_thread::get_id();
     }
 
 private:

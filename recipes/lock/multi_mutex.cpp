@@ -53,7 +53,7 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
 
 queue_recipe together(const client_core& core,
                       std::vector<std::string> paths,
-                      mutex_options options) {
+                      lock_options options) {
     if (paths.empty()) {
         throw error(errc::invalid_argument, "the list of paths is empty: give at least one");
     }
@@ -80,52 +80,27 @@ public:
     const std::vector<std::string> paths;
 };
 
-multi_mutex::multi_mutex(client& c, std::vector<std::string> paths, mutex_options options) {
+multi_mutex::multi_mutex(const client& c, std::vector<std::string> paths, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(core, together(*core, std::move(paths), std::move(options)));
 }
 
 multi_mutex::~multi_mutex() = default;
 
-hold multi_mutex::acquire(acquire_options options) {
-    return acquire_within(local_queue::for_ever, std::move(options));
+hold multi_mutex::acquire_within(std::chrono::nanoseconds timeout,
+                                 acquire_options options,
+                                 std::error_code& ec) {
+    return report(ec,
+                  [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
 }
 
-hold multi_mutex::acquire(acquire_options options, std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire(std::move(options)); });
-}
-
-hold multi_mutex::try_acquire() {
-    return acquire_within(std::chrono::nanoseconds::zero(), {});
-}
-
-hold multi_mutex::try_acquire(std::error_code& ec) {
-    return without_exception(ec, [&] { return try_acquire(); });
-}
-
-hold multi_mutex::acquire_within(std::chrono::nanoseconds limit, acquire_options options) {
-    return impl_->acquire.acquire(impl_->as, limit, std::move(options));
-}
-
-void multi_mutex::async_acquire(acquire_options options, acquire_handler handler) {
-    async_acquire(local_queue::for_ever, std::move(options), std::move(handler));
-}
-
-void multi_mutex::async_acquire(std::chrono::nanoseconds limit,
+void multi_mutex::start_acquire(std::chrono::nanoseconds timeout,
                                 acquire_options options,
                                 acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as, limit, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(impl_->as, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
-
-void multi_mutex::lock() {
-    static_cast<void>(lock_within(local_queue::for_ever));
-}
-
-bool multi_mutex::try_lock() {
-    return lock_within(std::chrono::nanoseconds::zero());
-}
 
 bool multi_mutex::lock_within(std::chrono::nanoseconds limit) {
     return impl_->lock_within(limit);

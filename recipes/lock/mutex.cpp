@@ -11,7 +11,7 @@ class mutex::impl : public exclusive_lock {
     using exclusive_lock::exclusive_lock;
 };
 
-mutex::mutex(client& c, std::string path, mutex_options options) {
+mutex::mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
@@ -19,51 +19,20 @@ mutex::mutex(client& c, std::string path, mutex_options options) {
 
 mutex::~mutex() = default;
 
-hold mutex::acquire(acquire_options options) {
-    return acquire_within(local_queue::for_ever, std::move(options));
-}
-
-hold mutex::try_acquire() {
-    return acquire_within(std::chrono::nanoseconds::zero(), {});
-}
-
-hold mutex::acquire_within(std::chrono::nanoseconds limit, acquire_options options) {
-    return impl_->acquire.acquire(impl_->as, limit, std::move(options));
-}
-
-hold mutex::acquire(acquire_options options, std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire(std::move(options)); });
-}
-
-hold mutex::try_acquire(std::error_code& ec) {
-    return without_exception(ec, [&] { return try_acquire(); });
-}
-
-hold mutex::acquire_within(std::chrono::nanoseconds limit,
+hold mutex::acquire_within(std::chrono::nanoseconds timeout,
                            acquire_options options,
                            std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire_within(limit, std::move(options)); });
+    return report(ec,
+                  [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
 }
 
-void mutex::async_acquire(acquire_options options, acquire_handler handler) {
-    async_acquire(local_queue::for_ever, std::move(options), std::move(handler));
-}
-
-void mutex::async_acquire(std::chrono::nanoseconds limit,
+void mutex::start_acquire(std::chrono::nanoseconds timeout,
                           acquire_options options,
                           acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as, limit, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(impl_->as, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
-
-void mutex::lock() {
-    static_cast<void>(lock_within(local_queue::for_ever));
-}
-
-bool mutex::try_lock() {
-    return lock_within(std::chrono::nanoseconds::zero());
-}
 
 bool mutex::lock_within(std::chrono::nanoseconds limit) {
     return impl_->lock_within(limit);
@@ -79,16 +48,16 @@ hold& mutex::held() {
 
 // ---- participants ----
 
-std::vector<participant> mutex::participants() {
-    return impl_->acquire.participants(*impl_->as);
+std::vector<participant> mutex::participants(std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.participants(*impl_->as); });
 }
 
-std::optional<participant> mutex::holder() {
-    return impl_->acquire.first(*impl_->as);
+std::optional<participant> mutex::holder(std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.first(*impl_->as); });
 }
 
-bool mutex::revoke(const participant& whom) {
-    return impl_->acquire.revoke(*impl_->as, whom);
+bool mutex::revoke(const participant& whom, std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.revoke(*impl_->as, whom); });
 }
 
 const std::string& mutex::path() const noexcept {

@@ -16,6 +16,8 @@ public:
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
+    [[nodiscard]] bool lock(std::chrono::nanoseconds limit);
+
     const acquire_calls acquire;
     const std::shared_ptr<const queue_recipe> as;
 
@@ -25,7 +27,7 @@ public:
     std::size_t count LATCHKEY_GUARDED_BY(guard) = 0;
 };
 
-recursive_mutex::recursive_mutex(client& c, std::string path, mutex_options options) {
+recursive_mutex::recursive_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
@@ -33,39 +35,35 @@ recursive_mutex::recursive_mutex(client& c, std::string path, mutex_options opti
 
 recursive_mutex::~recursive_mutex() = default;
 
-void recursive_mutex::lock() {
-    static_cast<void>(lock_within(local_queue::for_ever));
+bool recursive_mutex::lock_within(std::chrono::nanoseconds timeout, std::error_code& ec) {
+    return report(ec, [&] { return impl_->lock(timeout); });
 }
 
-bool recursive_mutex::try_lock() {
-    return lock_within(std::chrono::nanoseconds::zero());
-}
-
-bool recursive_mutex::lock_within(std::chrono::nanoseconds limit) {
-    impl_->acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
+bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
+    acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
     const auto self = std::this_thread::get_id();
     {
-        const monitor_lock lock(impl_->guard);
-        if (impl_->locked_by == self) {
-            const bool valid = impl_->held.valid();
+        const monitor_lock guarded(guard);
+        if (locked_by == self) {
+            const bool valid = held.valid();
             if (!valid && limit == local_queue::for_ever) {
                 throw error(errc::hold_lost,
-                            "this thread has lost \"" + escaped(path()) + "\" (" +
-                                to_string(impl_->held.why_lost()) +
+                            "this thread has lost \"" + escaped(as->directory) + "\" (" +
+                                to_string(held.why_lost()) +
                                 "); unlock it as often as it was locked, and lock it again");
             }
-            impl_->count += valid ? 1 : 0;
+            count += valid ? 1 : 0;
             return valid;
         }
     }
-    hold granted = impl_->acquire.acquire(impl_->as, limit, {});
-    if (!granted) {
+    hold granted = acquire.acquire(as, limit, {});
+    if (is_empty(granted)) {
         return false;
     }
-    const monitor_lock lock(impl_->guard);
-    impl_->held = std::move(granted);
-    impl_->locked_by = self;
-    impl_->count = 1;
+    const monitor_lock guarded(guard);
+    held = std::move(granted);
+    locked_by = self;
+    count = 1;
     return true;
 }
 
@@ -102,16 +100,16 @@ hold& recursive_mutex::held() {
     return impl_->held;
 }
 
-std::vector<participant> recursive_mutex::participants() {
-    return impl_->acquire.participants(*impl_->as);
+std::vector<participant> recursive_mutex::participants(std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.participants(*impl_->as); });
 }
 
-std::optional<participant> recursive_mutex::holder() {
-    return impl_->acquire.first(*impl_->as);
+std::optional<participant> recursive_mutex::holder(std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.first(*impl_->as); });
 }
 
-bool recursive_mutex::revoke(const participant& whom) {
-    return impl_->acquire.revoke(*impl_->as, whom);
+bool recursive_mutex::revoke(const participant& whom, std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.revoke(*impl_->as, whom); });
 }
 
 const std::string& recursive_mutex::path() const noexcept {

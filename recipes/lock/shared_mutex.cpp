@@ -27,7 +27,7 @@ struct returned_hold {
     ~returned_hold() { to = std::move(from); }
 };
 
-failure lost(loss why) {
+failure lost(loss_reason why) {
     return {errc::hold_lost, to_string(why)};
 }
 
@@ -43,7 +43,7 @@ void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void
             if (!held->valid()) {
                 told(lost(held->why_lost()));
             } else if (r.code == result_code::no_node) {
-                told(lost(loss::znode_deleted));
+                told(lost(loss_reason::znode_deleted));
             } else if (r.ok() || r.code == result_code::no_auth) {
                 told(r.ok() ? failure() : failure_of(r.code, held->path()));
             } else {
@@ -74,8 +74,12 @@ public:
                  nanoseconds limit,
                  const acquire_options& options,
                  convert_call::handler done) const;
-    bool upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit);
-    void downgrade_kept(shared_mutex& m, lock_mode to);
+    bool convert_and_wait(hold& h,
+                          lock_mode to,
+                          nanoseconds timeout,
+                          const std::stop_token& stopped) const;
+    bool upgrade_kept(hold h, lock_mode to, nanoseconds limit);
+    void downgrade_kept(lock_mode to);
 
     /// Throws errc::forked, because a thread of the parent may have held the guard.
     [[nodiscard]] kept_holds& kept() {
@@ -90,7 +94,7 @@ private:
     kept_holds kept_;
 };
 
-shared_mutex::shared_mutex(client& c, std::string path, mutex_options options) {
+shared_mutex::shared_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
         core, queue_recipe_of(*core, std::move(path), read_write_names, std::move(options)));
@@ -100,31 +104,19 @@ shared_mutex::~shared_mutex() = default;
 
 // ---- acquire ----
 
-hold shared_mutex::acquire(lock_mode m, acquire_options options) {
-    return acquire_within(m, local_queue::for_ever, std::move(options));
+hold shared_mutex::acquire_within(lock_mode m,
+                                  std::chrono::nanoseconds timeout,
+                                  acquire_options options,
+                                  std::error_code& ec) {
+    return report(
+        ec, [&] { return impl_->acquire.acquire(impl_->as(m), timeout, std::move(options)); });
 }
 
-hold shared_mutex::acquire(lock_mode m, acquire_options options, std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire(m, std::move(options)); });
-}
-
-hold shared_mutex::try_acquire(lock_mode m) {
-    return acquire_within(m, at_once, {});
-}
-
-hold shared_mutex::try_acquire(lock_mode m, std::error_code& ec) {
-    return without_exception(ec, [&] { return try_acquire(m); });
-}
-
-hold shared_mutex::acquire_within(lock_mode m, nanoseconds limit, acquire_options options) {
-    return impl_->acquire.acquire(impl_->as(m), limit, std::move(options));
-}
-
-void shared_mutex::async_acquire(lock_mode m,
-                                 nanoseconds limit,
+void shared_mutex::start_acquire(lock_mode m,
+                                 std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as(m), limit, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(impl_->as(m), timeout, std::move(options), std::move(handler));
 }
 
 // ---- convert ----
@@ -169,7 +161,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                       local_queue::acquired a) {
                       const auto other = std::make_shared<hold>(std::move(a.granted));
                       const auto changed = [self, h, other, to, end, options, done](failure why) {
-                          const bool granted = !why && *other;
+                          const bool granted = !why && !is_empty(*other);
                           if (granted) {
                               *h = std::move(*other);
                           }
@@ -180,7 +172,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                           const auto left = end - self->acquire.core()->loop().now();
                           self->convert(h, to, left, options, done);
                       };
-                      if (*other) {
+                      if (!is_empty(*other)) {
                           make_sure(state, changed);
                       } else {
                           changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
@@ -188,34 +180,35 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                   });
 }
 
-bool shared_mutex::convert(hold& h, lock_mode to, const acquire_options& options) {
-    return convert_within(h, to, local_queue::for_ever, options);
+bool shared_mutex::convert_within(
+    hold& h, lock_mode to, nanoseconds timeout, acquire_options options, std::error_code& ec) {
+    return report(ec, [&] { return impl_->convert_and_wait(h, to, timeout, options.stop); });
 }
 
-bool shared_mutex::convert_within(hold& h,
-                                  lock_mode to,
-                                  nanoseconds limit,
-                                  const acquire_options& options) {
+bool shared_mutex::impl::convert_and_wait(hold& h,
+                                          lock_mode to,
+                                          nanoseconds timeout,
+                                          const std::stop_token& stopped) const {
     using outcome = std::pair<failure, bool>;
-    impl_->acquire.core()->check_may_block();
+    acquire.core()->check_may_block();
     std::stop_source stop;
-    const std::stop_callback on_stop(options.stop, [&stop] { stop.request_stop(); });
+    const std::stop_callback on_stop(stopped, [&stop] { stop.request_stop(); });
     const auto moved = std::make_shared<hold>(std::move(h));
     const auto result = std::make_shared<blocking_result<outcome>>();
-    impl_->convert(moved,
-                   to,
-                   limit,
-                   {.stop = stop.get_token(), .reserved = nullptr},
-                   [result](failure why, bool done) {
-                       result->set({std::move(why), done});
-                   });
+    convert(moved,
+            to,
+            timeout,
+            {.stop = stop.get_token(), .reserved = nullptr},
+            [result](failure why, bool done) {
+                result->set({std::move(why), done});
+            });
     const returned_hold back{h, *moved};
     const outcome o = result->get_or([&] { stop.request_stop(); });
     o.first.raise();
     return o.second;
 }
 
-void shared_mutex::async_convert(
+void shared_mutex::start_convert(
     hold h, lock_mode to, nanoseconds limit, acquire_options options, acquire_handler handler) {
     const auto& core = impl_->acquire.core();
     core->check_not_forked();
@@ -228,18 +221,31 @@ void shared_mutex::async_convert(
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
+awaitable<hold> shared_mutex::convert_async(hold h, lock_mode to, acquire_options options) {
+    auto stop = std::move(options.stop);
+    return awaitable<hold>(
+        [this, h = std::move(h), to](std::stop_token both,
+                                     awaitable_handler<hold> handler) mutable {
+            start_convert(
+                std::move(h), to, no_timeout, {.stop = std::move(both)}, std::move(handler));
+        },
+        std::move(stop));
+}
+
 // ---- participants ----
 
-std::optional<participant> shared_mutex::first() {
-    return impl_->acquire.first(*impl_->as(lock_mode::exclusive));
+std::optional<participant> shared_mutex::first(std::error_code& ec) {
+    return report(ec, [&] { return impl_->acquire.first(*impl_->as(lock_mode::exclusive)); });
 }
 
-std::vector<participant> shared_mutex::participants() {
-    return impl_->acquire.participants(*impl_->as(lock_mode::exclusive));
+std::vector<participant> shared_mutex::participants(std::error_code& ec) {
+    return report(ec,
+                  [&] { return impl_->acquire.participants(*impl_->as(lock_mode::exclusive)); });
 }
 
-bool shared_mutex::revoke(const participant& whom) {
-    return impl_->acquire.revoke(*impl_->as(lock_mode::exclusive), whom);
+bool shared_mutex::revoke(const participant& whom, std::error_code& ec) {
+    return report(ec,
+                  [&] { return impl_->acquire.revoke(*impl_->as(lock_mode::exclusive), whom); });
 }
 
 const std::string& shared_mutex::path() const noexcept {
@@ -257,20 +263,16 @@ bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
         }
         return false;
     }
-    hold granted = acquire_within(m, limit, {});
-    if (!granted) {
+    hold granted = acquire_within(m, limit, {}, throws());
+    if (is_empty(granted)) {
         return false;
     }
     impl_->kept().keep(std::move(granted), m);
     return true;
 }
 
-void shared_mutex::lock() {
-    static_cast<void>(lock_within(lock_mode::exclusive, local_queue::for_ever));
-}
-
-bool shared_mutex::try_lock() {
-    return lock_within(lock_mode::exclusive, at_once);
+bool shared_mutex::lock_within(nanoseconds limit) {
+    return lock_within(lock_mode::exclusive, limit);
 }
 
 void shared_mutex::unlock() noexcept {
@@ -307,9 +309,10 @@ void shared_mutex::unlock_upgrade() noexcept {
 
 /// Puts the hold back where the guard that owns it now looks for it: where it was, if it was not
 /// converted.
-bool shared_mutex::impl::upgrade_kept(shared_mutex& m, hold h, lock_mode to, nanoseconds limit) {
-    if (!h) {
-        throw error(errc::hold_lost, "\"" + escaped(m.path()) + "\" is not locked in this mode");
+bool shared_mutex::impl::upgrade_kept(hold h, lock_mode to, nanoseconds limit) {
+    if (is_empty(h)) {
+        throw error(errc::hold_lost,
+                    "\"" + escaped(as(to)->directory) + "\" is not locked in this mode");
     }
     const lock_mode from = h.mode();
 
@@ -321,55 +324,54 @@ bool shared_mutex::impl::upgrade_kept(shared_mutex& m, hold h, lock_mode to, nan
         lock_mode reached;
     } back{kept_, h, from};
 
-    const bool done = m.convert_within(h, to, limit, {});
+    const bool done = convert_and_wait(h, to, limit, {});
     back.reached = done ? to : from;
     return done;
 }
 
 /// Afterwards the hold has at least the mode that is asked for, or is lost.
-void shared_mutex::impl::downgrade_kept(shared_mutex& m, lock_mode to) {
+void shared_mutex::impl::downgrade_kept(lock_mode to) {
     hold h = kept().take_alone();
-    if (!h) {
+    if (is_empty(h)) {
         return;  // nothing is locked; keep() could release what another thread locks now
     }
     try {
-        m.convert_within(h, to, local_queue::for_ever, {});
+        convert_and_wait(h, to, no_timeout, {});
     } catch (const error&) {
     }  // held() shows the loss
     kept_.keep(std::move(h), to);
 }
 
 void shared_mutex::unlock_upgrade_and_lock() {
-    impl_->upgrade_kept(
-        *this, impl_->kept().take_alone(), lock_mode::exclusive, local_queue::for_ever);
+    impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, local_queue::for_ever);
 }
 
 bool shared_mutex::try_unlock_upgrade_and_lock() {
-    return impl_->upgrade_kept(*this, impl_->kept().take_alone(), lock_mode::exclusive, at_once);
+    return impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, at_once);
 }
 
 bool shared_mutex::upgrade_within(nanoseconds limit) {
-    return impl_->upgrade_kept(*this, impl_->kept().take_alone(), lock_mode::exclusive, limit);
+    return impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, limit);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock_upgrade() {
-    return impl_->upgrade_kept(*this, impl_->kept().take_shared(), lock_mode::upgrade, at_once);
+    return impl_->upgrade_kept(impl_->kept().take_shared(), lock_mode::upgrade, at_once);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock() {
-    return impl_->upgrade_kept(*this, impl_->kept().take_shared(), lock_mode::exclusive, at_once);
+    return impl_->upgrade_kept(impl_->kept().take_shared(), lock_mode::exclusive, at_once);
 }
 
 void shared_mutex::unlock_and_lock_upgrade() {
-    impl_->downgrade_kept(*this, lock_mode::upgrade);
+    impl_->downgrade_kept(lock_mode::upgrade);
 }
 
 void shared_mutex::unlock_and_lock_shared() {
-    impl_->downgrade_kept(*this, lock_mode::shared);
+    impl_->downgrade_kept(lock_mode::shared);
 }
 
 void shared_mutex::unlock_upgrade_and_lock_shared() {
-    impl_->downgrade_kept(*this, lock_mode::shared);
+    impl_->downgrade_kept(lock_mode::shared);
 }
 
 hold& shared_mutex::held() {

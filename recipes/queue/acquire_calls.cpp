@@ -23,7 +23,7 @@ error no_participant(const participant& whom, const std::string& directory) {
 queue_recipe queue_recipe_of(const client_core& core,
                              std::string path,
                              const queue_markers& markers,
-                             mutex_options options,
+                             lock_options options,
                              const char* what) {
     check_path(path);
     if (options.data && options.data->size() > longest_record) {

@@ -2,7 +2,7 @@
 
 #include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
-#include <latchkey/mutex_options.hpp>
+#include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
 
 #include "queue/local_queue.hpp"
@@ -23,7 +23,7 @@ namespace latchkey {
 [[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
                                            std::string path,
                                            const queue_markers& markers,
-                                           mutex_options options,
+                                           lock_options options,
                                            const char* what = nullptr);
 
 /// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
@@ -76,17 +76,5 @@ private:
 
     const std::shared_ptr<local_queue> queue_;
 };
-
-/// The same call with its error in `ec`.
-template <class Call>
-[[nodiscard]] auto without_exception(std::error_code& ec, Call call) -> decltype(call()) {
-    ec.clear();
-    try {
-        return call();
-    } catch (const error& e) {
-        ec = e.code();
-    }
-    return {};
-}
 
 }  // namespace latchkey

@@ -45,7 +45,7 @@ public:
         virtual void on_place_lost() = 0;
         /// Not granted: refused, or with no failure, not wanted behind others.
         virtual void on_refused(failure why) = 0;
-        virtual void on_reserved(place p) = 0;
+        virtual void on_reserved(queue_position p) = 0;
 
     protected:
         ~owner() = default;

@@ -110,7 +110,7 @@ void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
         change_.reset();
         std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
-        step_down(loss::znode_deleted);
+        step_down(loss_reason::znode_deleted);
     }
 }
 
@@ -118,16 +118,16 @@ void held_place::on_gone(own_znode& z) {
 
 void held_place::session_suspended() {
     if (as_->steps_down_when_suspended) {
-        step_down(loss::suspended);
+        step_down(loss_reason::suspended);
     }
 }
 
 void held_place::validity_passed() {
-    step_down(loss::deadline_passed);
+    step_down(loss_reason::deadline_passed);
 }
 
 /// The znodes stay until the hold is released.
-void held_place::step_down(loss why) {
+void held_place::step_down(loss_reason why) {
     core_->heartbeat().withdraw(this);
     if (!is_swapping()) {
         change_.reset();
@@ -135,7 +135,7 @@ void held_place::step_down(loss why) {
     lose(why);
 }
 
-void held_place::session_ended(loss why) {
+void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.clear();
@@ -145,14 +145,14 @@ void held_place::session_ended(loss why) {
 
 void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
-    lose(loss::client_closed);
+    lose(loss_reason::client_closed);
     change_.reset();
     release_if_meanwhile();
     core_->deletes().add(paths(), nullptr);
     leave();
 }
 
-void held_place::lose(loss why) {
+void held_place::lose(loss_reason why) {
     if (const auto lost = hold_.lock()) {
         lost->lose(why);
         if (const auto tell = std::exchange(notify_.lost, nullptr)) {
@@ -193,7 +193,7 @@ void held_place::leave() {
 
 void held_place::convert(lock_mode to, bool wait, converted done) {
     const auto held = hold_.lock();
-    if (!held || znodes_.empty() || held->why_lost() != loss::none) {
+    if (!held || znodes_.empty() || held->why_lost() != loss_reason::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
              false);
         return;
@@ -240,7 +240,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
             znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
         }
         const auto held = hold_.lock();
-        if (how.what == done && held && held->why_lost() == loss::none) {
+        if (how.what == done && held && held->why_lost() == loss_reason::none) {
             if (swapped) {
                 core_->heartbeat().demand(this, znodes_.front()->path());
             }

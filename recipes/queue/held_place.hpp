@@ -49,7 +49,7 @@ public:
 private:
     void session_connected() override;
     void session_suspended() override;
-    void session_ended(loss why) override;
+    void session_ended(loss_reason why) override;
     void validity_passed() override;
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
@@ -59,8 +59,8 @@ private:
     void on_revocation() override;
 
     void watch_soon();
-    void lose(loss why);
-    void step_down(loss why);
+    void lose(loss_reason why);
+    void step_down(loss_reason why);
     void leave();
     void on_mode_changed(lock_mode to, mode_change::end how);
     void end_conversion(failure why, bool done);

@@ -99,7 +99,7 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
                                   .reserved = nullptr,
                                   .released = [self = shared_from_this()] { self->advance(); }};
     if (a->reserved_ && a->wish_ == wish::wait) {
-        s.reserved = [core = core_, tell = a->reserved_](place p) {
+        s.reserved = [core = core_, tell = a->reserved_](queue_position p) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
     }

@@ -96,7 +96,7 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const local_queue::wish wish_;
     const std::stop_token stop_;
-    const std::shared_ptr<const std::function<void(const place&)>> reserved_;
+    const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     std::function<void(local_queue::acquired)> done_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
     timer limit_;

@@ -48,7 +48,7 @@ void queue_participant::begin_attempt() {
     attempt_->start();
 }
 
-void queue_participant::on_reserved(place p) {
+void queue_participant::on_reserved(queue_position p) {
     if (settings_.reserved) {
         settings_.reserved(std::move(p));
     }
@@ -91,7 +91,7 @@ void queue_participant::session_connected() {
     }
 }
 
-void queue_participant::session_ended(loss) {
+void queue_participant::session_ended(loss_reason) {
     const auto keep = shared_from_this();
     if (giving_up_) {
         finish({std::move(why_)});

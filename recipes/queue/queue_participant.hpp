@@ -30,7 +30,7 @@ public:
         std::shared_ptr<const queue_recipe> as;
         bool directory_known = false;
         bool only_if_first = false;           ///< reads first, and gives up if others are ahead
-        std::function<void(place)> reserved;  ///< on the loop
+        std::function<void(queue_position)> reserved;  ///< on the loop
         std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
         std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
         /// The place that was reserved, if any was, is lost, and another one is looked for.
@@ -63,7 +63,7 @@ public:
 
 private:
     void session_connected() override;
-    void session_ended(loss why) override;
+    void session_ended(loss_reason why) override;
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
@@ -71,7 +71,7 @@ private:
     void on_granted(attempt::grant g) override;
     void on_place_lost() override;
     void on_refused(failure why) override;
-    void on_reserved(place p) override;
+    void on_reserved(queue_position p) override;
 
     void note_lost_place();
     void begin_attempt();

@@ -38,7 +38,7 @@ private:
 
     void session_connected() override;
 
-    void session_ended(loss) override { core_->detach(this); }
+    void session_ended(loss_reason) override { core_->detach(this); }
 
     void client_closed(const failure&) override { core_->detach(this); }
 

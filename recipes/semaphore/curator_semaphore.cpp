@@ -20,7 +20,7 @@ constexpr std::uint32_t most_at_once = 100;
 permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
     if (limit == 0) {
         throw error(errc::invalid_argument,
-                    "a limit of 0 permits: no acquire could ever be granted; give at least 1");
+                    "a semaphore of 0 permits: no acquire could ever be granted; give at least 1");
     }
     permit_terms terms;
     terms.semaphore = path;
@@ -33,7 +33,7 @@ permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
 
 queue_recipe lease_queue_of(const client_core& core,
                             const std::string& path,
-                            mutex_options options) {
+                            lock_options options) {
     check_path(path);
     return queue_recipe_of(
         core, path + "/locks", curator_semaphore_names, std::move(options), "permit");
@@ -75,82 +75,80 @@ public:
     const permit_terms terms;
 };
 
-curator_semaphore::curator_semaphore(client& c,
+curator_semaphore::curator_semaphore(const client& c,
                                      std::string path,
-                                     std::uint32_t limit,
-                                     mutex_options options) {
+                                     std::uint32_t permits,
+                                     lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
-        core, lease_queue_of(*core, path, std::move(options)), lease_terms_of(path, limit));
+        core, lease_queue_of(*core, path, std::move(options)), lease_terms_of(path, permits));
 }
 
 curator_semaphore::~curator_semaphore() = default;
 
-hold curator_semaphore::acquire(std::uint32_t permits, acquire_options options) {
-    return acquire_within(permits, local_queue::for_ever, std::move(options));
-}
-
-hold curator_semaphore::acquire(std::uint32_t permits,
-                                acquire_options options,
-                                std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire(permits, std::move(options)); });
-}
-
-hold curator_semaphore::try_acquire(std::uint32_t permits) {
-    return acquire_within(permits, std::chrono::nanoseconds::zero(), {});
-}
-
 hold curator_semaphore::acquire_within(std::uint32_t permits,
-                                       std::chrono::nanoseconds limit,
-                                       acquire_options options) {
-    return impl_->acquire.acquire(impl_->as(permits), limit, std::move(options));
+                                       std::chrono::nanoseconds timeout,
+                                       acquire_options options,
+                                       std::error_code& ec) {
+    return report(ec, [&] {
+        return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
+    });
 }
 
-void curator_semaphore::async_acquire(std::uint32_t permits,
-                                      std::chrono::nanoseconds limit,
+void curator_semaphore::start_acquire(std::uint32_t permits,
+                                      std::chrono::nanoseconds timeout,
                                       acquire_options options,
                                       acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(
+        impl_->as(permits), timeout, std::move(options), std::move(handler));
 }
 
 // ---- participants ----
 
-std::uint32_t curator_semaphore::available() {
-    const permit_terms& terms = impl_->terms;
-    const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
-    const std::size_t taken = impl_->names_in(r, terms.directory).size();
-    return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
+std::uint32_t curator_semaphore::available(std::error_code& ec) {
+    return report(ec, [&]() -> std::uint32_t {
+        const permit_terms& terms = impl_->terms;
+        const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
+        const std::size_t taken = impl_->names_in(r, terms.directory).size();
+        return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
+    });
 }
 
-std::vector<participant> curator_semaphore::participants() {
-    const queue_recipe& as = impl_->queue;
-    const std::string& leases = impl_->terms.directory;
-    const std::vector<reply> lists = blocking_read(
-        *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
-    const auto paths_in = [](const std::string& directory, const std::vector<std::string>& names) {
-        std::vector<std::string> paths;
-        for (const std::string& name : names) {
-            paths.push_back(join_path(directory, name));
+std::vector<participant> curator_semaphore::participants(std::error_code& ec) {
+    return report(ec, [&]() -> std::vector<participant> {
+        const queue_recipe& as = impl_->queue;
+        const std::string& leases = impl_->terms.directory;
+        const std::vector<reply> lists = blocking_read(
+            *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
+        const auto paths_in = [](const std::string& directory,
+                                 const std::vector<std::string>& names) {
+            std::vector<std::string> paths;
+            for (const std::string& name : names) {
+                paths.push_back(join_path(directory, name));
+            }
+            return paths;
+        };
+        std::vector<participant> found =
+            impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
+        for (participant& p : found) {
+            p.sequence = 0;
+            p.permits = 1;
         }
-        return paths;
-    };
-    std::vector<participant> found =
-        impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
-    for (participant& p : found) {
-        p.sequence = 0;
-        p.permits = 1;
-    }
-    const std::vector<std::string> queue =
-        in_order(impl_->names_in(lists[1], as.directory), curator_semaphore_names);
-    std::vector<participant> waiting = impl_->acquire.examine(as, paths_in(as.directory, queue));
-    std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
-    return found;
+        const std::vector<std::string> queue =
+            in_order(impl_->names_in(lists[1], as.directory), curator_semaphore_names);
+        std::vector<participant> waiting =
+            impl_->acquire.examine(as, paths_in(as.directory, queue));
+        std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
+        return found;
+    });
 }
 
-bool curator_semaphore::revoke(const participant& whom) {
-    // Curator counts every child of `leases`, whatever its name is.
-    return whom.permits > 0 ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
-                            : impl_->acquire.revoke(impl_->queue, whom);
+bool curator_semaphore::revoke(const participant& whom, std::error_code& ec) {
+    return report(ec, [&]() -> bool {
+        // Curator counts every child of `leases`, whatever its name is.
+        return whom.permits > 0 ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
+                                : impl_->acquire.revoke(impl_->queue, whom);
+    });
 }
 
 const std::string& curator_semaphore::path() const noexcept {

@@ -172,17 +172,18 @@ failure permit_grant::refusal(const seen& s) const {
     }
     if (is(result_code::no_node) && !terms_.limit) {
         return {errc::no_such_znode,
-                "there is no semaphore " + name + "; give a limit to create it"};
+                "there is no semaphore " + name + "; give a number of permits to create it"};
     }
     const auto known = limit(s);
     if (is(result_code::ok) && !known) {
-        return {errc::malformed_participant,
-                name + " is not a semaphore: its data is not a limit; use another path"};
+        return {
+            errc::not_a_semaphore,
+            name + " is not a semaphore: its data is not a number of permits; use another path"};
     }
     if (known && terms_.limit.value_or(*known) != *known && !terms_.limit_was_right->load()) {
         return {errc::invalid_argument,
-                name + " has a limit of " + std::to_string(*known) + ", not " +
-                    std::to_string(*terms_.limit) + "; leave the limit out, or resize it"};
+                name + " has " + std::to_string(*known) + " permits, not " +
+                    std::to_string(*terms_.limit) + "; leave the number out, or resize it"};
     }
     if (known && terms_.count > *known) {
         return {errc::invalid_argument,

@@ -32,7 +32,7 @@ permit_terms permit_terms_of(const std::string& path, std::optional<std::uint32_
 
 queue_recipe permit_queue_of(const client_core& core,
                              const std::string& path,
-                             mutex_options options) {
+                             lock_options options) {
     check_path(path);
     return queue_recipe_of(core, path + "/queue", semaphore_names, std::move(options), "permit");
 }
@@ -66,9 +66,10 @@ public:
     [[nodiscard]] std::uint32_t limit_in(const reply& r) const {
         const auto limit = read_limit(r.data);
         if (!limit) {
-            throw error(errc::malformed_participant,
-                        '"' + escaped(terms.semaphore) +
-                            "\" is not a semaphore: its data is not a limit; use another path");
+            throw error(
+                errc::not_a_semaphore,
+                '"' + escaped(terms.semaphore) +
+                    "\" is not a semaphore: its data is not a number of permits; use another path");
         }
         return *limit;
     }
@@ -78,14 +79,17 @@ public:
     const permit_terms terms;
 };
 
-semaphore::semaphore(client& c, std::string path, std::uint32_t limit, mutex_options options) {
-    check_count(limit, "a limit");
+semaphore::semaphore(const client& c,
+                     std::string path,
+                     std::uint32_t permits,
+                     lock_options options) {
+    check_count(permits, "a semaphore");
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
-        core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, limit));
+        core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, permits));
 }
 
-semaphore::semaphore(client& c, std::string path, mutex_options options) {
+semaphore::semaphore(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(core,
                             permit_queue_of(*core, path, std::move(options)),
@@ -94,88 +98,89 @@ semaphore::semaphore(client& c, std::string path, mutex_options options) {
 
 semaphore::~semaphore() = default;
 
-hold semaphore::acquire(std::uint32_t permits, acquire_options options) {
-    return acquire_within(permits, local_queue::for_ever, std::move(options));
-}
-
-hold semaphore::acquire(std::uint32_t permits, acquire_options options, std::error_code& ec) {
-    return without_exception(ec, [&] { return acquire(permits, std::move(options)); });
-}
-
-hold semaphore::try_acquire(std::uint32_t permits) {
-    return acquire_within(permits, std::chrono::nanoseconds::zero(), {});
-}
-
 hold semaphore::acquire_within(std::uint32_t permits,
-                               std::chrono::nanoseconds limit,
-                               acquire_options options) {
-    return impl_->acquire.acquire(impl_->as(permits), limit, std::move(options));
+                               std::chrono::nanoseconds timeout,
+                               acquire_options options,
+                               std::error_code& ec) {
+    return report(ec, [&] {
+        return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
+    });
 }
 
-void semaphore::async_acquire(std::uint32_t permits,
-                              std::chrono::nanoseconds limit,
+void semaphore::start_acquire(std::uint32_t permits,
+                              std::chrono::nanoseconds timeout,
                               acquire_options options,
                               acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as(permits), limit, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(
+        impl_->as(permits), timeout, std::move(options), std::move(handler));
 }
 
 // ---- the limit ----
 
-void semaphore::resize(std::uint32_t limit) {
-    check_count(limit, "a limit");
-    const reply now = impl_->look({}).front();
-    static_cast<void>(impl_->limit_in(now));
-    const reply r = blocking_read(*impl_->acquire.core(),
-                                  request::set(path(), std::to_string(limit), now.stat.version));
-    // A write that was sent again after a lost answer may find that the first one was applied.
-    if (r.code != result_code::bad_version || this->limit() != limit) {
-        failure_of(r.code, path()).raise_unless(r.ok());
-    }
-}
-
-std::uint32_t semaphore::limit() {
-    return impl_->limit_in(impl_->look({}).front());
-}
-
-std::uint32_t semaphore::available() {
-    const auto answers = impl_->look({request::children(impl_->terms.directory)});
-    const std::uint64_t taken = permits_taken(answers.at(1).names);
-    const std::uint32_t limit = impl_->limit_in(answers.front());
-    return taken < limit ? static_cast<std::uint32_t>(limit - taken) : 0;
-}
-
-std::vector<participant> semaphore::participants() {
-    const std::string& taken = impl_->terms.directory;
-    const std::string& queue = impl_->queue.directory;
-    const auto answers = impl_->look({request::children(taken), request::children(queue)});
-    std::vector<std::string> paths;
-    for (const std::string& name : answers[1].names) {
-        if (permits_of(name)) {
-            paths.push_back(join_path(taken, name));
+void semaphore::resize(std::uint32_t permits, std::error_code& ec) {
+    return report(ec, [&] {
+        check_count(permits, "a semaphore");
+        const reply now = impl_->look({}).front();
+        static_cast<void>(impl_->limit_in(now));
+        const reply r =
+            blocking_read(*impl_->acquire.core(),
+                          request::set(path(), std::to_string(permits), now.stat.version));
+        // A write that was sent again after a lost answer may find that the first one was applied.
+        if (r.code != result_code::bad_version || capacity() != permits) {
+            failure_of(r.code, path()).raise_unless(r.ok());
         }
-    }
-    const std::size_t holding = paths.size();
-    for (const std::string& name : in_order(answers[2].names, semaphore_names)) {
-        paths.push_back(join_path(queue, name));
-    }
-    std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
-    for (participant& p : found) {
-        const bool holds =
-            std::find(paths.begin(),
-                      paths.begin() + std::ptrdiff_t(holding),
-                      join_path(taken, p.name)) != paths.begin() + std::ptrdiff_t(holding);
-        if (holds) {
-            p.sequence = 0;
-            p.permits = permits_of(p.name).value_or(0);
-        }
-    }
-    return found;
+    });
 }
 
-bool semaphore::revoke(const participant& whom) {
-    return whom.permits > 0 && permits_of(whom.name)
-               ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
-               : impl_->acquire.revoke(impl_->queue, whom);
+std::uint32_t semaphore::capacity(std::error_code& ec) {
+    return report(ec, [&] { return impl_->limit_in(impl_->look({}).front()); });
+}
+
+std::uint32_t semaphore::available(std::error_code& ec) {
+    return report(ec, [&]() -> std::uint32_t {
+        const auto answers = impl_->look({request::children(impl_->terms.directory)});
+        const std::uint64_t taken = permits_taken(answers.at(1).names);
+        const std::uint32_t limit = impl_->limit_in(answers.front());
+        return taken < limit ? static_cast<std::uint32_t>(limit - taken) : 0;
+    });
+}
+
+std::vector<participant> semaphore::participants(std::error_code& ec) {
+    return report(ec, [&]() -> std::vector<participant> {
+        const std::string& taken = impl_->terms.directory;
+        const std::string& queue = impl_->queue.directory;
+        const auto answers = impl_->look({request::children(taken), request::children(queue)});
+        std::vector<std::string> paths;
+        for (const std::string& name : answers[1].names) {
+            if (permits_of(name)) {
+                paths.push_back(join_path(taken, name));
+            }
+        }
+        const std::size_t holding = paths.size();
+        for (const std::string& name : in_order(answers[2].names, semaphore_names)) {
+            paths.push_back(join_path(queue, name));
+        }
+        std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
+        for (participant& p : found) {
+            const bool holds =
+                std::find(paths.begin(),
+                          paths.begin() + std::ptrdiff_t(holding),
+                          join_path(taken, p.name)) != paths.begin() + std::ptrdiff_t(holding);
+            if (holds) {
+                p.sequence = 0;
+                p.permits = permits_of(p.name).value_or(0);
+            }
+        }
+        return found;
+    });
+}
+
+bool semaphore::revoke(const participant& whom, std::error_code& ec) {
+    return report(ec, [&]() -> bool {
+        return whom.permits > 0 && permits_of(whom.name)
+                   ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
+                   : impl_->acquire.revoke(impl_->queue, whom);
+    });
 }
 
 const std::string& semaphore::path() const noexcept {

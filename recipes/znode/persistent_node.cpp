@@ -47,7 +47,7 @@ void persistent_node::session_connected() {
     }
 }
 
-void persistent_node::session_ended(loss) {
+void persistent_node::session_ended(loss_reason) {
     ++step_;
     here_ = false;
     sent_ = false;

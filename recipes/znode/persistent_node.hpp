@@ -55,7 +55,7 @@ public:
 
 private:
     void session_connected() override;
-    void session_ended(loss) override;
+    void session_ended(loss_reason) override;
 
     void client_closed(const failure& why) override;
 

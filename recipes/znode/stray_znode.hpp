@@ -38,7 +38,7 @@ private:
 
     void session_connected() override;
 
-    void session_ended(loss) override { end(); }
+    void session_ended(loss_reason) override { end(); }
 
     void client_closed(const failure&) override { end(); }
 

@@ -30,58 +30,78 @@ client client::connect(std::string_view servers, client_options options) {
     return client(client_core::start(process_runtime(), std::move(target), std::move(options)));
 }
 
-client::client(std::shared_ptr<client_core> core) noexcept : core_(std::move(core)) {}
+/// What the copies of a client share: the last one closes it.
+class client::owner {
+public:
+    explicit owner(std::shared_ptr<client_core> c) noexcept : core(std::move(c)) {}
 
-client& client::operator=(client&& other) noexcept {
-    if (this != &other) {
-        client ended(std::move(*this));
-        core_ = std::move(other.core_);
+    owner(const owner&) = delete;
+    owner& operator=(const owner&) = delete;
+
+    ~owner() { close(); }
+
+    void close() const noexcept {
+        if (!core->forked()) {
+            core->close();
+        }
     }
-    return *this;
-}
 
-client::~client() {
-    close();
+    const std::shared_ptr<client_core> core;
+};
+
+client::client(std::shared_ptr<client_core> core)
+    : owner_(std::make_shared<owner>(std::move(core))) {}
+
+const std::shared_ptr<client_core>& client_core::of(const client& c) {
+    if (!c.owner_) {
+        throw error(errc::closed, "this client was moved from: use the one it was moved to");
+    }
+    return c.owner_->core;
 }
 
 connection_state client::state() const noexcept {
-    return !core_ || core_->forked() ? connection_state::closed : core_->state();
+    return usable() ? owner_->core->state() : connection_state::closed;
 }
 
-bool client::wait_connected(std::chrono::nanoseconds limit, std::stop_token stop) {
-    return client_core::of(*this)->wait_connected(limit, stop);
+bool client::connected_within(std::chrono::nanoseconds timeout,
+                              std::stop_token stop,
+                              std::error_code& ec) const {
+    return report(ec, [&] { return client_core::of(*this)->wait_connected(timeout, stop); });
 }
 
-std::string client::trouble() const {
-    if (!core_) {
+std::string client::last_error() const {
+    if (!owner_) {
         return "moved from";
     }
-    return core_->forked() ? "forked" : core_->trouble();
+    return owner_->core->forked() ? "forked" : owner_->core->trouble();
 }
 
 std::int64_t client::session_id() const noexcept {
-    return !core_ || core_->forked() ? 0 : core_->session_id();
+    return usable() ? owner_->core->session_id() : 0;
 }
 
 std::chrono::milliseconds client::session_timeout() const noexcept {
-    return core_ ? core_->session_timeout() : std::chrono::milliseconds::zero();
+    return owner_ ? owner_->core->session_timeout() : std::chrono::milliseconds::zero();
 }
 
 std::chrono::nanoseconds client::callback_running_for() const noexcept {
-    return !core_ || core_->forked() ? std::chrono::nanoseconds::zero()
-                                     : core_->callbacks().running_for();
+    return usable() ? owner_->core->callbacks().running_for() : std::chrono::nanoseconds::zero();
 }
 
-subscription client::listen(state_listener listener) {
+subscription client::on_change(state_listener listener) const {
     const auto& core = client_core::of(*this);
     return core->forked() ? subscription()
                           : subscription(core->listeners().add(std::move(listener)));
 }
 
-void client::close() noexcept {
-    if (core_ && !core_->forked()) {
-        core_->close();
+void client::close() const noexcept {
+    if (owner_) {
+        owner_->close();
     }
+}
+
+bool client::usable() const noexcept {
+    return owner_ && !owner_->core->forked();
 }
 
 }  // namespace latchkey

@@ -39,19 +39,12 @@ client_core::client_core(runtime env, connect_target target, client_options opti
       slow_callbacks_(*env_.loop),
       close_limit_(*env_.loop) {}
 
-const std::shared_ptr<client_core>& client_core::of(const client& c) {
-    if (!c.core_) {
-        throw error(errc::closed, "this client was moved from: use the one it was moved to");
-    }
-    return c.core_;
-}
-
 std::shared_ptr<client_core> client_core::start(runtime env,
                                                 connect_target target,
                                                 client_options options) {
     check_options(options);
     if (options.access.empty()) {
-        options.access = options.credentials.empty() ? open_unsafe_acl() : creator_only_acl();
+        options.access = options.auth.empty() ? open_unsafe_acl() : creator_only_acl();
     }
     // In a forked child it is not destroyed: its loop has no thread there.
     std::shared_ptr<client_core> core(
@@ -154,7 +147,7 @@ void client_core::session_retires() {
     lists_.suspended();
 }
 
-void client_core::session_ended(loss why) {
+void client_core::session_ended(loss_reason why) {
     slow_callbacks_.cancel();
     for (const auto& user : users()) {
         user->session_ended(why);
@@ -237,8 +230,8 @@ void client_core::close() noexcept {
     });
     if (may_block()) {
         const boost::this_thread::disable_interruption uninterrupted;
-        // Twice the limit, and a second each for the servers and for slow callbacks.
-        status_->ended.get_for(options_.close_timeout * 2 + std::chrono::seconds(2));
+        // The deletes, and a second for the servers to end the session.
+        status_->ended.get_for(options_.close_timeout + std::chrono::seconds(1));
     }
 }
 

@@ -176,7 +176,7 @@ private:
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;
-    void session_ended(loss why) override;
+    void session_ended(loss_reason why) override;
     void validity_passed() override;
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;

@@ -39,7 +39,7 @@ void check_options(const client_options& o) {
                ms(o.tick) + " and a max_clock_drift of " + std::to_string(o.max_clock_drift) +
                ": no hold could ever be valid; give a longer session_timeout");
     }
-    for (const credentials& c : o.credentials) {
+    for (const credentials& c : o.auth) {
         if (c.scheme.empty() || c.secret.empty()) {
             refuse("credentials of scheme \"" + c.scheme +
                    "\": the scheme or the secret is empty; give both");

@@ -31,6 +31,22 @@ struct failure {
     }
 };
 
+/// Calls `call` for a function with a parameter `ec`: throws what it throws if that is throws(),
+/// and otherwise puts the code of its latchkey::error there and returns an empty result.
+template <class Call>
+auto report(std::error_code& ec, Call call) -> decltype(call()) {
+    if (&ec == &throws()) {
+        return call();
+    }
+    ec.clear();
+    try {
+        return call();
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return decltype(call())();
+}
+
 /// The failure for a server's answer to a request on `path`, with the remedy if there is one.
 /// `outcome_unknown` codes become errc::indeterminate: a caller that knows that nothing was sent
 /// must not use this.

@@ -1,8 +1,10 @@
 #include <latchkey/hold.hpp>
 
 #include "client/hold_state.hpp"
+#include "client/risk_warning.hpp"
 #include "text/path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/thread/thread_only.hpp>
@@ -21,25 +23,25 @@ const char* to_string(lock_mode m) noexcept {
     return "unknown";
 }
 
-const char* to_string(loss why) noexcept {
+const char* to_string(loss_reason why) noexcept {
     switch (why) {
-        case loss::none:
+        case loss_reason::none:
             return "not lost";
-        case loss::deadline_passed:
+        case loss_reason::deadline_passed:
             return "no server confirmed the session in time";
-        case loss::session_expired:
+        case loss_reason::session_expired:
             return "the servers ended the session";
-        case loss::session_replaced:
+        case loss_reason::session_replaced:
             return "a server replaced the session with another one";
-        case loss::znode_deleted:
+        case loss_reason::znode_deleted:
             return "another client deleted the participant's znode";
-        case loss::client_closed:
+        case loss_reason::client_closed:
             return "the client was closed";
-        case loss::forked:
+        case loss_reason::forked:
             return "the hold belongs to the parent process";
-        case loss::suspended:
+        case loss_reason::suspended:
             return "the connection was lost, and the leader steps down then";
-        case loss::resigned:
+        case loss_reason::resigned:
             return "the leadership was given up";
     }
     return "unknown";
@@ -68,14 +70,14 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
 }
 
 bool hold_state::valid() noexcept {
-    if (why_.load(std::memory_order_acquire) != loss::none ||
+    if (why_.load(std::memory_order_acquire) != loss_reason::none ||
         released_.load(std::memory_order_acquire) || core_->forked()) {
         return false;
     }
     const auto now = core_->loop().now();
     if (now < validity_->deadline()) {
         // A later proof may move the deadline after `why_` was set.
-        return why_.load(std::memory_order_acquire) == loss::none;
+        return why_.load(std::memory_order_acquire) == loss_reason::none;
     }
     lose(validity_->why_passed());
     return false;
@@ -83,15 +85,27 @@ bool hold_state::valid() noexcept {
 
 boottime_clock::time_point hold_state::valid_until() const noexcept {
     const auto until = validity_->deadline();
-    return why_lost() == loss::none ? until : boottime_clock::time_point::min();
+    return why_lost() == loss_reason::none ? until : boottime_clock::time_point::min();
 }
 
-loss hold_state::why_lost() const noexcept {
-    return core_->forked() ? loss::forked : why_.load(std::memory_order_acquire);
+std::chrono::nanoseconds hold_state::remaining() noexcept {
+    return valid() ? std::max(validity_->deadline() - core_->loop().now(),
+                              std::chrono::nanoseconds::zero())
+                   : std::chrono::nanoseconds::zero();
 }
 
-void hold_state::lose(loss why) noexcept {
-    loss expected = loss::none;
+std::stop_token hold_state::at_risk(std::chrono::nanoseconds margin) {
+    const auto warning = std::make_shared<risk_warning>(shared_from_this(), margin);
+    core_->post([warning] { warning->look(); });
+    return warning->token();
+}
+
+loss_reason hold_state::why_lost() const noexcept {
+    return core_->forked() ? loss_reason::forked : why_.load(std::memory_order_acquire);
+}
+
+void hold_state::lose(loss_reason why) noexcept {
+    loss_reason expected = loss_reason::none;
     if (released_.load(std::memory_order_acquire) || !why_.compare_exchange_strong(expected, why)) {
         return;
     }
@@ -230,7 +244,7 @@ failure hold_state::failure_of_transaction(const reply& r,
             continue;
         }
         if (i < guards && code == result_code::no_node) {
-            lose(loss::znode_deleted);
+            lose(loss_reason::znode_deleted);
             return {errc::hold_lost,
                     '"' + escaped(paths[i]) + "\": nothing was applied: " + to_string(why_lost())};
         }
@@ -288,6 +302,14 @@ boottime_clock::time_point hold::valid_until() const noexcept {
     return state_ ? state_->valid_until() : boottime_clock::time_point::min();
 }
 
+std::chrono::nanoseconds hold::remaining() const noexcept {
+    return state_ ? state_->remaining() : std::chrono::nanoseconds::zero();
+}
+
+std::stop_token hold::at_risk_within(std::chrono::nanoseconds margin) const {
+    return state_ ? state_->at_risk(margin) : std::stop_token();
+}
+
 std::stop_token hold::lost() const noexcept {
     return state_ ? state_->lost() : std::stop_token();
 }
@@ -296,12 +318,12 @@ std::stop_token hold::revocation_requested() const noexcept {
     return state_ ? state_->revocation_requested() : std::stop_token();
 }
 
-loss hold::why_lost() const noexcept {
-    return state_ ? state_->why_lost() : loss::none;
+loss_reason hold::why_lost() const noexcept {
+    return state_ ? state_->why_lost() : loss_reason::none;
 }
 
-latchkey::fencing_token hold::fencing_token() const noexcept {
-    return state_ ? state_->token() : latchkey::fencing_token{};
+fencing_token hold::token() const noexcept {
+    return state_ ? state_->token() : fencing_token{};
 }
 
 std::string hold::path() const {
@@ -316,21 +338,13 @@ lock_mode hold::mode() const noexcept {
     return state_ ? state_->mode() : lock_mode::exclusive;
 }
 
-std::vector<std::string> hold::transact(std::vector<operation> operations) {
-    if (!state_) {
-        throw error(errc::hold_lost, "this hold is empty");
-    }
-    return state_->transact_and_wait(std::move(operations));
-}
-
 std::vector<std::string> hold::transact(std::vector<operation> operations, std::error_code& ec) {
-    ec.clear();
-    try {
-        return transact(std::move(operations));
-    } catch (const error& e) {
-        ec = e.code();
-    }
-    return {};
+    return report(ec, [&] {
+        if (!state_) {
+            throw error(errc::hold_lost, "this hold is empty");
+        }
+        return state_->transact_and_wait(std::move(operations));
+    });
 }
 
 void hold::async_transact(std::vector<operation> operations, transact_handler handler) {

@@ -80,9 +80,13 @@ public:
     [[nodiscard]] bool valid() noexcept;
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
+    [[nodiscard]] std::chrono::nanoseconds remaining() noexcept;
+
     [[nodiscard]] std::stop_token lost() const noexcept { return stop_.get_token(); }
 
-    [[nodiscard]] loss why_lost() const noexcept;
+    [[nodiscard]] std::stop_token at_risk(std::chrono::nanoseconds margin);
+
+    [[nodiscard]] loss_reason why_lost() const noexcept;
 
     [[nodiscard]] std::stop_token revocation_requested() const noexcept {
         return revocation_.get_token();
@@ -99,7 +103,7 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
     /// The first call decides. `lost()` is requested on the stop thread. No effect after release().
-    void lose(loss why) noexcept;
+    void lose(loss_reason why) noexcept;
 
     /// Runs `code` on the callback thread when `lost()` was requested and its stop callbacks have
     /// returned. Call it after lose().
@@ -137,8 +141,14 @@ private:
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
     std::stop_source stop_;
     std::stop_source revocation_;
-    std::atomic<loss> why_{loss::none};
+    std::atomic<loss_reason> why_{loss_reason::none};
     std::atomic<bool> released_{false};
 };
+
+/// Whether there is no grant: it was not acquired, moved from or released. A lost hold is not
+/// empty.
+[[nodiscard]] inline bool is_empty(const hold& h) noexcept {
+    return hold_state::of(h) == nullptr;
+}
 
 }  // namespace latchkey

@@ -120,7 +120,7 @@ void session_keeper::open() {
     }
     session_options o{
         .servers = target_.servers, .timeout = options_.session_timeout, .identities = {}};
-    for (const credentials& c : options_.credentials) {
+    for (const credentials& c : options_.auth) {
         o.identities.push_back({c.scheme, c.secret});
     }
     // The session is destroyed on the loop before its keeper, and calls nothing after that.
@@ -163,7 +163,7 @@ void session_keeper::on_connected(const session_event& e) {
     if (known != 0 && known != e.id) {
         // Some servers (ClickHouse Keeper) hand out another session without a notice. The
         // ephemerals of the first one are gone.
-        end(loss::session_replaced);
+        end(loss_reason::session_replaced);
         if (!session_) {
             return;  // the client only waited for its deletes, and is closed now
         }
@@ -225,7 +225,7 @@ void session_keeper::on_suspended() {
 
 void session_keeper::on_expired() {
     retire();
-    end(loss::session_expired);
+    end(loss_reason::session_expired);
     // The deletes end with their session. A client that only waited for them may be closed now, and
     // destroyed on any thread.
     if (!last_) {
@@ -242,7 +242,7 @@ void session_keeper::on_deadline_passed() {
 
 /// Everything that lived with the session is gone. The session object itself may have a successor
 /// already.
-void session_keeper::end(loss why) {
+void session_keeper::end(loss_reason why) {
     connected_ = false;
     if (id_.exchange(0, std::memory_order_acq_rel) == 0) {
         return;
@@ -276,7 +276,7 @@ void session_keeper::close(std::function<void()> ended) {
     heartbeat_.session_ends();
     retire([this, ended = std::move(ended)] {
         if (validity_) {
-            validity_->end(loss::client_closed);
+            validity_->end(loss_reason::client_closed);
         }
         id_.store(0, std::memory_order_release);
         ended();
@@ -287,7 +287,7 @@ void session_keeper::close(std::function<void()> ended) {
 void session_keeper::give_up(failure why) {
     owner_.trouble_changed(why.detail);
     retire();
-    end(loss::session_expired);
+    end(loss_reason::session_expired);
     owner_.client_closed(why);
 }
 

@@ -105,7 +105,7 @@ private:
     void on_suspended();
     void on_expired();
     void on_deadline_passed();
-    void end(loss why);
+    void end(loss_reason why);
     void retire(std::function<void()> after = [] {});
     void give_up(failure why);
     [[nodiscard]] sent_request sending(request::kind what) const;

@@ -27,7 +27,7 @@ public:
     virtual void session_suspended() {}
 
     /// The session is over, and its ephemeral znodes are gone. Another session may follow.
-    virtual void session_ended(loss) {}
+    virtual void session_ended(loss_reason) {}
 
     /// The validity deadline has passed. What was held until now is lost, even if the session turns
     /// out to be alive.

@@ -123,7 +123,7 @@ public:
     }
 
     /// Ends the validity for good, for this reason. On the loop.
-    void end(loss why) noexcept {
+    void end(loss_reason why) noexcept {
         ended_.store(why, std::memory_order_relaxed);
         deadline_.store(time_point::min().time_since_epoch().count(), std::memory_order_release);
     }
@@ -135,9 +135,9 @@ public:
     }
 
     /// Any thread. Why the deadline that was read has passed.
-    [[nodiscard]] loss why_passed() const noexcept {
-        const loss why = ended_.load(std::memory_order_relaxed);
-        return why == loss::none ? loss::deadline_passed : why;
+    [[nodiscard]] loss_reason why_passed() const noexcept {
+        const loss_reason why = ended_.load(std::memory_order_relaxed);
+        return why == loss_reason::none ? loss_reason::deadline_passed : why;
     }
 
     /// The smallest timeout that was granted. On the loop.
@@ -179,7 +179,7 @@ private:
     }
 
     void believe(time_point until) noexcept {
-        if (ended_.load(std::memory_order_relaxed) == loss::none && until > deadline()) {
+        if (ended_.load(std::memory_order_relaxed) == loss_reason::none && until > deadline()) {
             deadline_.store(until.time_since_epoch().count(), std::memory_order_release);
         }
     }
@@ -195,7 +195,7 @@ private:
     duration quickest_ = duration::max();  ///< from a write, or a connect, to its answer
     std::array<contact, 24> log_{};
     std::size_t contacts_ = 0;
-    std::atomic<loss> ended_ = loss::none;
+    std::atomic<loss_reason> ended_ = loss_reason::none;
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };
 

@@ -17,7 +17,7 @@ cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
                                          loop_->now().time_since_epoch()),
       isolated_(static_cast<std::size_t>(how.servers), false),
       lag_(static_cast<std::size_t>(how.servers)),
-      epoch_(how.first_zxid >> 32U),
+      epoch_(how.first_zxid > 0 ? (how.first_zxid >> 32U) - 1 : 0),
       election_(*loop_),
       last_session_(how.first_session) {
     for (int i = 0; i < how.servers; ++i) {

@@ -19,36 +19,36 @@ void check_clock_rate(double rate) {
     }
 }
 
-fault_plan::rule rule_for(ensemble::operation what, std::int64_t session, int count) {
+fault_plan::rule rule_for(ensemble::request_kind what, std::int64_t session, int count) {
     fault_plan::rule r;
     r.session = session;
     r.count = count;
     switch (what) {
-        case ensemble::operation::create:
+        case ensemble::request_kind::create:
             r.kind = request::kind::create;
             break;
-        case ensemble::operation::remove:
+        case ensemble::request_kind::remove:
             r.kind = request::kind::remove;
             break;
-        case ensemble::operation::get:
+        case ensemble::request_kind::get:
             r.kind = request::kind::get;
             break;
-        case ensemble::operation::exists:
+        case ensemble::request_kind::exists:
             r.kind = request::kind::exists;
             break;
-        case ensemble::operation::children:
+        case ensemble::request_kind::children:
             r.kind = request::kind::children;
             break;
-        case ensemble::operation::set:
+        case ensemble::request_kind::set:
             r.kind = request::kind::set;
             break;
-        case ensemble::operation::multi:
+        case ensemble::request_kind::multi:
             r.kind = request::kind::multi;
             break;
-        case ensemble::operation::sync:
+        case ensemble::request_kind::sync:
             r.kind = request::kind::sync;
             break;
-        case ensemble::operation::any:
+        case ensemble::request_kind::any:
             r.any_kind = true;
             break;
     }
@@ -332,13 +332,13 @@ void ensemble::reap_containers() {
 
 // Requests.
 
-void ensemble::fail_next(operation what, when w, std::int64_t session, int count, int code) {
+void ensemble::fail_next(request_kind what, when w, std::int64_t session, int count, int code) {
     fault_plan::rule r = rule_for(what, session, count);
     r.fate = {fault_plan::fault::cut, w == when::after, static_cast<result_code>(code)};
     state_->on_loop([&](cluster& all) { all.faults().add(r); });
 }
 
-void ensemble::refuse_next(operation what, int code, std::int64_t session, int count, when w) {
+void ensemble::refuse_next(request_kind what, int code, std::int64_t session, int count, when w) {
     fault_plan::rule r = rule_for(what, session, count);
     r.fate = {fault_plan::fault::refusal, w == when::after, static_cast<result_code>(code)};
     state_->on_loop([&](cluster& all) { all.faults().add(r); });

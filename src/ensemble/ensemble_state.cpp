@@ -9,6 +9,13 @@
 namespace latchkey::testing {
 namespace {
 
+/// A zxid that increases by a million a second, with small epochs as a real ensemble has.
+std::int64_t zxid_at(std::chrono::system_clock::duration now) {
+    const auto hour = std::chrono::floor<std::chrono::hours>(now);
+    return (std::int64_t{hour.count()} << 32U) +
+           std::chrono::floor<std::chrono::microseconds>(now - hour).count();
+}
+
 model::settings settings_of(const ensemble::options& how) {
     if (how.servers < 1 || how.servers > 99) {
         throw error(errc::invalid_argument, "ensemble: servers must be 1 to 99");
@@ -33,7 +40,7 @@ model::settings settings_of(const ensemble::options& how) {
         // So it is newer than everything that clients remember of earlier servers on the same
         // ports.
         const auto now = std::chrono::system_clock::now().time_since_epoch();
-        s.first_zxid = std::chrono::floor<std::chrono::seconds>(now).count() << 32U;
+        s.first_zxid = zxid_at(now);
         s.first_session = std::chrono::floor<std::chrono::milliseconds>(now).count() << 12U;
     }
     return s;

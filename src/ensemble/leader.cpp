@@ -20,7 +20,7 @@ leader::leader(cluster& all, server& self, std::int64_t epoch)
     : all_(&all),
       self_(&self),
       epoch_(epoch),
-      last_zxid_(epoch << 32U),
+      last_zxid_(std::max(epoch << 32U, all.how().first_zxid)),
       proposed_(self.applied().as(tree::view::proposed)),
       sessions_(self.process(),
                 all.how().tick,

@@ -155,7 +155,7 @@ TEST_F(ElectCommand, ListenPrintsTheLeader) {
     leader_latch latch(view(), path_, {.id = "node 1\n", .data = "10.0.0.1:80"});
     const auto term = latch.wait();
     const auto line =
-        "leader node 1\\n " + term.fencing_token().to_string() + ' ' + term.path() + " 10.0.0.1:80";
+        "leader node 1\\n " + term.token().to_string() + ' ' + term.path() + " 10.0.0.1:80";
     ASSERT_TRUE(eventually([&] { return lines_of(listening->out()).back() == line; }))
         << listening->out();
     term.proclaim("10.0.0.2:80");

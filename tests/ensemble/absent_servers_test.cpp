@@ -67,7 +67,7 @@ TEST_P(LongAbsence, LosesTheHoldAtItsDeadlineAndTheQueueGoesOnAfterwards) {
     strike_all(GetParam().strike);
     const auto away = boottime_clock::now();
     EXPECT_LT(c.first().valid_until(), away + timeout);
-    EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+    EXPECT_EQ(c.expect_lost(), loss_reason::deadline_passed);
     EXPECT_TRUE(eventually([&] { return c.first().heard(connection_state::lost); }));
     EXPECT_FALSE(c.second().has());
     // Longer than both sessions live; servers that were killed count anew, though.

@@ -64,7 +64,7 @@ TEST_F(BlackHole, ToAllServersCostsTheHoldAtItsDeadlineWhateverTheCClientKnows) 
     // The C client notices two thirds of the timeout after the last byte that came.
     const time_point deadline = c.first().valid_until();
     EXPECT_LT(deadline, boottime_clock::now() + timeout);
-    EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+    EXPECT_EQ(c.expect_lost(), loss_reason::deadline_passed);
     EXPECT_EQ(c.first().session(), session) << "nobody can have said that it has ended";
     c.expect_taken_over();
     EXPECT_LT(deadline, c.second().granted_at());

@@ -65,7 +65,7 @@ private:
                            .on_suspended = control_() % 4 == 0 ? suspended_policy::step_down
                                                                : suspended_policy::until_deadline},
             [this](const leadership& term, const std::stop_token& stop) { lead(term, stop); },
-            leader_selector::behaviour{
+            selector_options{
                 .requeue = true,
                 .failed = [this](const std::exception_ptr& what) { failed(what); }});
         selector_->start();
@@ -81,7 +81,7 @@ private:
     /// The function: a turn from the end of the last term to the end of this one.
     void lead(const leadership& term, const std::stop_token& stop) {
         const auto session = zk().session_id();
-        log().granted(turn_, term.fencing_token().zxid, {term.path()}, session, look(term));
+        log().granted(turn_, term.token().zxid, {term.path()}, session, look(term));
         for (std::size_t left = 1 + below(4); left > 0 && !stop.stop_requested(); --left) {
             work(term, {path_}, turn_);
         }

@@ -33,7 +33,7 @@ public:
     standing(client& zk, const std::string& path, leader_options options, const teller& t)
         : tell_(t), turn_(t.begun()), latch_(zk, path, std::move(options)) {
         listening_ =
-            latch_.subscribe({.elected = [this](const leadership& term) { begin(term); },
+            latch_.on_change({.elected = [this](const leadership& term) { begin(term); },
                               .lost = [this](const leadership& term, loss) { end(term); },
                               .refused =
                                   [this](const error& why) {
@@ -83,7 +83,7 @@ private:
 
     void end(const leadership& term) {
         const std::lock_guard guard(guard_);
-        if (!term_ || term_->fencing_token() != term.fencing_token()) {
+        if (!term_ || term_->token() != term.token()) {
             tell_.wrong(turn_, "told the end of a term that had not begun");
         }
         if (term.valid()) {
@@ -200,7 +200,7 @@ private:
     /// Effects on the servers, under the guard of the term.
     void act(std::int64_t turn, const leadership& term) {
         for (std::size_t left = below(5); left > 0; --left) {
-            guarded_effect e{.token = term.fencing_token().zxid, .number = ++effects_};
+            guarded_effect e{.token = term.token().zxid, .number = ++effects_};
             std::error_code failed;
             term.transact({operation::set(guarded_effect::znode(path_), e.data())}, failed);
             if (!failed) {
@@ -248,11 +248,11 @@ private:
                 [this](std::int64_t turn, const leadership& term) {
                     const auto session = zk().session_id();
                     log().granted(
-                        turn, term.fencing_token().zxid, {term.path()}, session, look(term));
+                        turn, term.token().zxid, {term.path()}, session, look(term));
                 },
             .over =
                 [this](std::int64_t turn, const leadership& term) {
-                    if (term.why_lost() != loss::resigned) {
+                    if (term.why_lost() != loss_reason::resigned) {
                         log().saw(turn, look(term));
                     }
                     log().ended(turn, boottime_now());

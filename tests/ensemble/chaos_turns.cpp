@@ -43,7 +43,7 @@ std::int64_t turns::invoke(const history::wish& asked) {
 
 acquire_options turns::options(std::int64_t attempt, const std::stop_token& stop) {
     return {.stop = stop,
-            .reserved = [this, attempt](const place& p) { log().reserved(attempt, p.path); }};
+            .reserved = [this, attempt](const queue_position& p) { log().reserved(attempt, p.path); }};
 }
 
 void turns::attempt(const history::wish& asked,
@@ -71,7 +71,7 @@ void turns::tell_granted(std::int64_t attempt, const hold& h) {
     const auto session = zk().session_id();
     observation first = look(h);
     first.at = at;
-    log().granted(attempt, h.fencing_token().zxid, h.paths(), session, first);
+    log().granted(attempt, h.token().zxid, h.paths(), session, first);
 }
 
 void turns::tell_ended(std::int64_t attempt, const hold& h) {

@@ -113,7 +113,7 @@ protected:
     template <class Held>
     void work(const Held& h, const std::vector<std::string>& on, std::int64_t attempt) {
         work_under(
-            h.fencing_token().zxid, [&h] { return look(h); }, on, attempt);
+            h.token().zxid, [&h] { return look(h); }, on, attempt);
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.

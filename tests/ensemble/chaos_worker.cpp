@@ -45,7 +45,7 @@ void run(const chaos_order& o) {
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     history::turn_log log(o.log);
     client zk = client::connect(o.servers, {.session_timeout = o.session_timeout});
-    const subscription sessions = zk.listen([&](connection_state) {
+    const subscription sessions = zk.on_change([&](connection_state) {
         if (const std::int64_t id = zk.session_id(); id != 0) {
             log.session(id);
         }

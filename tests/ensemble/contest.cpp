@@ -24,7 +24,7 @@ competitor::competitor(const std::string& servers,
                        std::chrono::milliseconds session_timeout)
     : client_(client::connect(servers, {.session_timeout = session_timeout})),
       lock_(client_, path),
-      listening_(client_.listen([this](connection_state s) {
+      listening_(client_.on_change([this](connection_state s) {
           const std::lock_guard lock(guard_);
           states_.push_back(s);
       })) {}
@@ -40,7 +40,7 @@ void competitor::join(std::function<void()> granted) {
         places_ = 0;
     }
     lock_.async_acquire({.reserved =
-                             [this](const place& p) {
+                             [this](const queue_position& p) {
                                  const std::lock_guard lock(guard_);
                                  ++places_;
                                  znode_ = p.path;
@@ -59,7 +59,7 @@ void competitor::join(std::function<void()> granted) {
                             hold_ = std::move(h);
                         });
     if (!eventually([this] { return places() > 0; })) {
-        throw std::runtime_error("no place in the queue: " + client_.trouble());
+        throw std::runtime_error("no place in the queue: " + client_.last_error());
     }
 }
 
@@ -88,7 +88,7 @@ time_point competitor::valid_until() const {
     return hold_.valid_until();
 }
 
-loss competitor::why_lost() const {
+loss_reason competitor::why_lost() const {
     const std::lock_guard lock(guard_);
     return hold_.why_lost();
 }
@@ -100,7 +100,7 @@ bool competitor::stopped() const {
 
 fencing_token competitor::token() const {
     const std::lock_guard lock(guard_);
-    return hold_.fencing_token();
+    return hold_.token();
 }
 
 std::string competitor::znode() const {
@@ -220,9 +220,9 @@ void contest::expect_kept() {
     expect_taken_over();
 }
 
-loss contest::expect_lost() {
+loss_reason contest::expect_lost() {
     EXPECT_TRUE(eventually([&] { return !first_.valid(); }));
-    const loss why = first_.why_lost();
+    const loss_reason why = first_.why_lost();
     EXPECT_TRUE(eventually([&] { return first_.stopped(); }));
     EXPECT_EQ(write(first_, "late"), errc::hold_lost);
     return why;

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] bool has() const;
     [[nodiscard]] bool valid() const;
     [[nodiscard]] time_point valid_until() const;
-    [[nodiscard]] loss why_lost() const;
+    [[nodiscard]] loss_reason why_lost() const;
     [[nodiscard]] bool stopped() const;  ///< its stop token
     [[nodiscard]] fencing_token token() const;
     void release();
@@ -122,7 +122,7 @@ public:
     /// it is granted.
     void expect_kept();
     /// The first one is told that its hold is lost, and writes no more; the reason is returned.
-    loss expect_lost();
+    loss_reason expect_lost();
     /// The second one gets the lock, with a greater token, and can write.
     void expect_granted_to_the_second();
     /// The same, and only when the first one did not believe to hold any more.

@@ -39,7 +39,7 @@ protected:
             deadline = std::max(deadline, next);
             return !c.first().valid();
         }));
-        EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+        EXPECT_EQ(c.expect_lost(), loss_reason::deadline_passed);
         // Its znode goes with its session: it is not released.
         c.expect_taken_over();
         EXPECT_LT(deadline, c.second().granted_at());

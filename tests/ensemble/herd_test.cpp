@@ -46,7 +46,7 @@ TEST(Herd, OneWaiterOfAHundredIsWokenByARelease) {
         queue.push_back(
             std::make_unique<mutex>(sessions[static_cast<std::size_t>(i % clients)], path));
         // One after the other, so that neighbours are of different sessions.
-        queue.back()->async_acquire({.reserved = [&](const place&) { ++queued; }},
+        queue.back()->async_acquire({.reserved = [&](const queue_position&) { ++queued; }},
                                     [&granted, &grants, i](std::error_code, hold h) {
                                         granted[static_cast<std::size_t>(i)] = std::move(h);
                                         ++grants;

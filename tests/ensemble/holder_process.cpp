@@ -139,7 +139,7 @@ namespace {
 /// Carries out orders until there are no more.
 template <class Held, class Release>
 void serve(Held& held, const Release& release) {
-    std::cout << held.fencing_token().zxid << std::endl;
+    std::cout << held.token().zxid << std::endl;
     for (std::string order; std::cin >> order;) {
         if (order == "look") {
             // The first thing that it does when it was stopped meanwhile.

@@ -36,7 +36,7 @@ protected:
 TEST_F(Child, OfAForkHasNothingAndContendsWithAClientOfItsOwn) {
     contest c({.holders_servers = servers_, .other_servers = servers_, .session_timeout = 20s});
     const int status = status_of_child([&] {
-        if (c.first().valid() || c.first().why_lost() != loss::forked) {
+        if (c.first().valid() || c.first().why_lost() != loss_reason::forked) {
             return 1;
         }
         if (c.write(c.first(), "by the child") != errc::forked) {

@@ -55,7 +55,7 @@ public:
 
     void resign() { latch_->resign(); }
 
-    [[nodiscard]] fencing_token token() const { return latch_->leadership().fencing_token(); }
+    [[nodiscard]] fencing_token token() const { return latch_->leadership().token(); }
 
     /// In the present term; empty while it is not told.
     [[nodiscard]] std::optional<boottime_clock::time_point> elected_at() const {

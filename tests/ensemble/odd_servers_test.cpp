@@ -25,7 +25,7 @@ TEST(ReadOnlyServer, IsNeverUsed) {
         }
     }
     ASSERT_TRUE(eventually([&] { return servers.mode(left) == "read-only"; }));
-    EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+    EXPECT_EQ(c.expect_lost(), loss_reason::deadline_passed);
     EXPECT_FALSE(c.second().has());
     // A new client would take whatever it is offered.
     client fresh = client::connect(servers.address(left));

@@ -19,7 +19,7 @@ protected:
 
 TEST_F(Operator, WhoDeletesTheHoldersZnodeEndsTheHoldAndTheNextOneIsGranted) {
     c.remove(c.first().znode());
-    EXPECT_EQ(c.expect_lost(), loss::znode_deleted);
+    EXPECT_EQ(c.expect_lost(), loss_reason::znode_deleted);
     c.expect_granted_to_the_second();
 }
 
@@ -40,7 +40,7 @@ TEST_F(Operator, WhoDeletesAWaitersZnodeSendsItToTheTail) {
 
 TEST_F(Operator, WhoDeletesTheDirectoryWithAllInItEndsTheHoldAndTheQueueFormsAnew) {
     c.remove_all(c.second(), c.first());
-    EXPECT_EQ(c.expect_lost(), loss::znode_deleted);
+    EXPECT_EQ(c.expect_lost(), loss_reason::znode_deleted);
     c.expect_granted_to_the_second();
     EXPECT_EQ(c.second().places(), 2);
     c.first().release();
@@ -50,8 +50,8 @@ TEST_F(Operator, WhoDeletesTheDirectoryWithAllInItEndsTheHoldAndTheQueueFormsAne
 
 TEST_F(Operator, WhoDeletesTheHolderBeforeTheWaiterMakesAHoldThatIsLostAtOnce) {
     c.remove_all(c.first(), c.second());
-    EXPECT_EQ(c.expect_lost(), loss::znode_deleted);
-    EXPECT_TRUE(eventually([&] { return c.second().why_lost() == loss::znode_deleted; }));
+    EXPECT_EQ(c.expect_lost(), loss_reason::znode_deleted);
+    EXPECT_TRUE(eventually([&] { return c.second().why_lost() == loss_reason::znode_deleted; }));
     EXPECT_EQ(c.write(c.second(), "late"), errc::hold_lost);
     c.second().release();
     c.second().join();

@@ -95,7 +95,7 @@ protected:
         const auto holder = theirs_.holder();
         ASSERT_TRUE(holder);
         EXPECT_EQ(path_ + "/" + holder->name, h.path());
-        EXPECT_EQ(holder->czxid, h.fencing_token().zxid);
+        EXPECT_EQ(holder->czxid, h.token().zxid);
         EXPECT_EQ(holder->session_id, by.session_id());
     }
 

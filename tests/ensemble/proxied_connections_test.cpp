@@ -128,7 +128,7 @@ TEST_F(ProxiedConnection, WithLateEventsGrantsLateAndRight) {
     std::promise<hold> granted;
     std::promise<void> queued;
     acquire_options o;
-    o.reserved = [&](const place&) { queued.set_value(); };
+    o.reserved = [&](const queue_position&) { queued.set_value(); };
     m.async_acquire(std::move(o),
                     [&](std::error_code, hold h) { granted.set_value(std::move(h)); });
     queued.get_future().wait();
@@ -136,12 +136,12 @@ TEST_F(ProxiedConnection, WithLateEventsGrantsLateAndRight) {
     ASSERT_TRUE(eventually([&] { return proxy.counted().replies[opcode::get_data] == 2; }));
     proxy.delay_events(500ms);
     const auto start = clock::now();
-    const fencing_token earlier = first.fencing_token();
+    const fencing_token earlier = first.token();
     first.release();
     hold h = granted.get_future().get();
     EXPECT_GE(clock::now() - start, 500ms) << "the fault was not there";
     EXPECT_EQ(proxy.counted().events, 1U);
-    EXPECT_GT(h.fencing_token(), earlier);
+    EXPECT_GT(h.token(), earlier);
     expect_sole_holder(h, c);
 }
 
@@ -158,7 +158,7 @@ TEST_F(ProxiedConnection, WithLateEventsRefusesATransactionOfAHoldWhoseZnodeWasD
     std::error_code ec;
     h.transact({operation::create(path_ + "-effect")}, ec);
     EXPECT_EQ(ec, errc::hold_lost);
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
     EXPECT_EQ(version_of(path_ + "-effect"), std::nullopt);
 }
 

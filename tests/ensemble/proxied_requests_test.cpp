@@ -129,7 +129,7 @@ TEST_P(ProxiedRequest, OfTheEndOfASessionLeavesNothingForLongerThanTheSessionLiv
                     .ok());
     lose({.operation = opcode::close_session});
     c.reset();
-    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_TRUE(world_->children(path_).empty()) << "the znode is deleted before the end";
     EXPECT_EQ(lost() + passed(opcode::close_session), applied() ? 2U : 1U);
     EXPECT_TRUE(eventually([&] { return !version_of(trace); }));
@@ -209,7 +209,7 @@ TEST_F(ProxiedOutcome, OfATransactionWhoseSessionEndsIsIndeterminateAndTheHoldIs
     EXPECT_TRUE(world_->children(path_).empty());
     EXPECT_EQ(told.get_future().get(), errc::indeterminate);
     EXPECT_TRUE(eventually([&] { return !h.valid(); }));
-    EXPECT_NE(h.why_lost(), loss::none);
+    EXPECT_NE(h.why_lost(), loss_reason::none);
     EXPECT_EQ(version_of(target), 1);
     std::error_code ec;
     h.transact({operation::set(target, "y")}, ec);

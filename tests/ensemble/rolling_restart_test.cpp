@@ -44,12 +44,12 @@ public:
 private:
     void work(const std::stop_token& stop) {
         while (hold h = lock_.acquire({.stop = stop})) {
-            held_interval t{.begin = now(), .end = 0, .token = h.fencing_token()};
+            held_interval t{.begin = now(), .end = 0, .token = h.token()};
             if (!h.valid()) {
                 continue;
             }
             std::error_code failed;
-            h.transact({operation::set(effects_, h.fencing_token().to_string())}, failed);
+            h.transact({operation::set(effects_, h.token().to_string())}, failed);
             t.end = now();
             if (!h.valid()) {
                 t.end = t.begin;

@@ -30,7 +30,7 @@ TEST_F(SessionLimits, MoreThanTheServersAllowIsBelievedNoLongerThanTheyAllow) {
     way.black_hole();
     const time_point deadline = c.first().valid_until();
     EXPECT_LT(deadline, boottime_clock::now() + longest);
-    EXPECT_EQ(c.expect_lost(), loss::deadline_passed);
+    EXPECT_EQ(c.expect_lost(), loss_reason::deadline_passed);
     c.expect_taken_over();
     EXPECT_LT(deadline, c.second().granted_at());
 }

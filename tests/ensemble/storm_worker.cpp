@@ -40,7 +40,7 @@ hold ask_for(mutex& lock, std::mt19937& random, clock::time_point end) {
 
 /// The interval in which the hold can be sworn to: it was valid after its begin, and after its end.
 std::optional<held_interval> keep(const hold& h, int lock, std::mt19937& random) {
-    held_interval i{.begin = now(), .end = 0, .token = h.fencing_token(), .lock = lock};
+    held_interval i{.begin = now(), .end = 0, .token = h.token(), .lock = lock};
     if (!h.valid()) {
         return std::nullopt;
     }
@@ -97,7 +97,7 @@ void write_history(const std::vector<intervals>& all, const std::string& file) {
 void run(const storm_order& o) {
     client zk = client::connect(o.servers);
     if (!zk.wait_connected(60s)) {
-        throw std::runtime_error(zk.trouble());
+        throw std::runtime_error(zk.last_error());
     }
     locks shared = make_locks(zk, o);
     std::vector<intervals> by_thread(static_cast<std::size_t>(o.threads));

@@ -62,11 +62,11 @@ public:
         : lock_(o.common.path), register_(o.register_socket, o.worker) {}
 
     std::optional<std::int64_t> read(const hold& h) override {
-        return register_.claim(lock_, h.fencing_token().zxid);
+        return register_.claim(lock_, h.token().zxid);
     }
 
     answer write(hold& h, std::int64_t value) override {
-        return register_.write(lock_, h.fencing_token().zxid, value) ? answer::acknowledged
+        return register_.write(lock_, h.token().zxid, value) ? answer::acknowledged
                                                                      : answer::refused;
     }
 
@@ -99,7 +99,7 @@ public:
         if (!ec) {
             return answer::acknowledged;
         }
-        if (ec == cause::indeterminate) {
+        if (ec == error_kind::indeterminate) {
             return answer::unknown;
         }
         if (ec == errc::hold_lost || ec == errc::version_mismatch) {

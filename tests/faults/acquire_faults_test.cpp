@@ -9,7 +9,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// What can go wrong from the call to the grant, beyond the unknown outcomes of single requests.
 class AcquireFaults : public SteppedTest {

@@ -15,7 +15,7 @@ using when = ensemble::when;
 /// A barrier that is set and taken away while connections break, before a server acts and after.
 class BarrierLostReply : public ::testing::TestWithParam<std::tuple<when, int>> {
 protected:
-    void fail_next(ensemble::operation what) {
+    void fail_next(ensemble::request_kind what) {
         const auto [moment, count] = GetParam();
         ensemble_.fail_next(what, moment, c_.session_id(), count);
     }
@@ -28,11 +28,11 @@ TEST_P(BarrierLostReply, MakesItStandOnceAndGoOnce) {
     barrier b(c_, "/where/it/stands");
     for (int round = 0; round < 3; ++round) {
         EXPECT_TRUE(b.wait_for(std::chrono::seconds(0)));
-        fail_next(ensemble::operation::create);
+        fail_next(ensemble::request_kind::create);
         b.set();
         EXPECT_TRUE(ensemble_.exists(b.path()));
         EXPECT_FALSE(b.wait_for(std::chrono::milliseconds(20)));
-        fail_next(ensemble::operation::remove);
+        fail_next(ensemble::request_kind::remove);
         b.remove();
         EXPECT_FALSE(ensemble_.exists(b.path()));
     }

@@ -17,7 +17,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 constexpr auto for_ever = std::chrono::nanoseconds::max();
 
 /// A connection that breaks at each kind of request, before a server acts on it and after.
@@ -86,13 +86,13 @@ TEST_P(MeetingLostReply, OfAnEntrantThatGivesUpLeavesNothing) {
 TEST_P(MeetingLostReply, KeepsAGroupWhole) {
     group mine(a_, "/g");
     group yours(b_, "/g");
-    std::vector<member> seen;
-    const subscription s = yours.watch([&](const auto& all) { seen = all; });
+    std::vector<group_member> seen;
+    const subscription s = yours.on_change([&](const auto& all) { seen = all; });
     settle();
     fail_next(a_);
     fail_next(b_);
     membership m;
-    mine.async_join(for_ever, "one", "x", {}, [&](std::error_code ec, membership joined) {
+    mine.async_join("one", for_ever, {.data = "x", .stop = {}}, [&](std::error_code ec, membership joined) {
         EXPECT_FALSE(ec) << ec.message();
         m = std::move(joined);
     });

@@ -97,7 +97,7 @@ protected:
                 break;
             case blocked::reserved:
                 others_.emplace(*c_, "/other");
-                others_->async_acquire({.stop = {}, .reserved = [this](const place&) { block(); }},
+                others_->async_acquire({.stop = {}, .reserved = [this](const queue_position&) { block(); }},
                                        [](std::error_code, const hold&) {});
                 break;
             case blocked::log:
@@ -140,7 +140,7 @@ TEST_P(BlockedCallback, DelaysNoNewsOfALoss) {
     const hold h = m.acquire();
     ensemble_.expire(c_->session_id());
     EXPECT_TRUE(requested(h.lost()));
-    EXPECT_EQ(h.why_lost(), loss::session_expired);
+    EXPECT_EQ(h.why_lost(), loss_reason::session_expired);
     go_.set(true);
 }
 
@@ -171,7 +171,7 @@ TEST_F(BlockedCallbacks, DelayNoLossThatTheClockTells) {
     ensemble_.black_hole(c_->session_id());
     ASSERT_TRUE(eventually([&] { return !h.valid(); }));
     EXPECT_TRUE(requested(h.lost()));
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     ensemble_.resume(c_->session_id());
 }
 
@@ -214,7 +214,7 @@ TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreTold) {
     leader_latch latch(*c_, "/leader");
     std::atomic<bool> told{false};
     std::atomic<bool> returned{false};
-    const subscription listening = latch.subscribe({.lost = [&](const leadership&, loss) {
+    const subscription listening = latch.on_change({.lost = [&](const leadership&, loss_reason) {
         EXPECT_TRUE(returned);
         told = true;
     }});

@@ -67,7 +67,7 @@ TEST_F(Callbacks, ThatThrowCostNoOtherCallAndNoGrant) {
     client other = connected();
     mutex next(other, "/lock");
     const subscription listening = c_.listen([](connection_state) { throw 1; });
-    m_.async_acquire({.stop = {}, .reserved = [](const place&) { throw 2; }},
+    m_.async_acquire({.stop = {}, .reserved = [](const queue_position&) { throw 2; }},
                      [](std::error_code, const hold&) { throw 3; });
     ensemble_.run_for(1s);
     hold h = held(m_);
@@ -167,8 +167,8 @@ TEST_F(ThreadedCallbacks, DoNotComeAfterTheDestructorOfTheirClientHasReturned) {
         {
             client c = ensemble_.connect();
             mutex m(c, "/lock");
-            const subscription listening = c.listen([note](connection_state) { note(); });
-            m.async_acquire({.stop = {}, .reserved = [note](const place&) { note(); }},
+            const subscription listening = c.on_change([note](connection_state) { note(); });
+            m.async_acquire({.stop = {}, .reserved = [note](const queue_position&) { note(); }},
                             [&, note](std::error_code, hold h) {
                                 ++r.handled;
                                 on_loss.emplace(h.lost(), note);

@@ -117,7 +117,7 @@ void begin_lock(stage& s, const witness& w) {
         s.keep(s.make<Lock>(s.other, "/lock").acquire());
     }
     s.make<Lock>(s.c, "/lock")
-        .async_acquire({.stop = s.stop, .reserved = [w](const place&) {}},
+        .async_acquire({.stop = s.stop, .reserved = [w](const queue_position&) {}},
                        [w](std::error_code, const hold&) {});
 }
 
@@ -129,7 +129,7 @@ void begin_permit(stage& s, const witness& w) {
     s.make<Permits>(s.c, "/permits", 1U)
         .async_acquire(1U,
                        for_ever,
-                       {.stop = s.stop, .reserved = [w](const place&) {}},
+                       {.stop = s.stop, .reserved = [w](const queue_position&) {}},
                        [w](std::error_code, const hold&) {});
 }
 
@@ -145,7 +145,7 @@ const std::vector<form>& forms() {
                  s.keep(s.make<multi_mutex>(s.other, paths).acquire());
              }
              s.make<multi_mutex>(s.c, paths)
-                 .async_acquire({.stop = s.stop, .reserved = [w](const place&) {}},
+                 .async_acquire({.stop = s.stop, .reserved = [w](const queue_position&) {}},
                                 [w](std::error_code, const hold&) {});
          }},
         {"SharedMutex",
@@ -156,7 +156,7 @@ const std::vector<form>& forms() {
              s.make<shared_mutex>(s.c, "/rw")
                  .async_acquire(lock_mode::exclusive,
                                 for_ever,
-                                {.stop = s.stop, .reserved = [w](const place&) {}},
+                                {.stop = s.stop, .reserved = [w](const queue_position&) {}},
                                 [w](std::error_code, const hold&) {});
          }},
         {"Conversion",
@@ -169,7 +169,7 @@ const std::vector<form>& forms() {
              m.async_convert(std::move(h),
                              lock_mode::exclusive,
                              for_ever,
-                             {.stop = s.stop, .reserved = [w](const place&) {}},
+                             {.stop = s.stop, .reserved = [w](const queue_position&) {}},
                              [w](std::error_code, const hold&) {});
          }},
         {"Transaction",
@@ -197,11 +197,11 @@ const std::vector<form>& forms() {
         {"Group",
          [](stage& s, const witness& w) {
              auto& g = s.make<group>(s.c, "/group");
-             s.keep(g.watch([w](const std::vector<member>&) {}));
+             s.keep(g.on_change([w](const std::vector<group_member>&) {}));
              if (s.waits) {
                  s.keep(s.make<group>(s.other, "/group").join("one"));
              }
-             g.async_join(for_ever, "one", {}, s.stop, [w](std::error_code, const membership&) {});
+             g.async_join("one", for_ever, {.data = {}, .stop = s.stop}, [w](std::error_code, const membership&) {});
          }},
         {"LeaderLatch",
          [](stage& s, const witness& w) {
@@ -209,8 +209,8 @@ const std::vector<form>& forms() {
                  s.keep(s.make<leader_latch>(s.other, "/leader").wait());
              }
              auto& l = s.make<leader_latch>(s.c, "/leader");
-             s.keep(l.subscribe({.elected = [w](const leadership&) {},
-                                 .lost = [w](const leadership&, loss) {},
+             s.keep(l.on_change({.elected = [w](const leadership&) {},
+                                 .lost = [w](const leadership&, loss_reason) {},
                                  .refused = [w](const error&) {},
                                  .chosen = [w] {}}));
              l.async_wait(for_ever, s.stop, [w](std::error_code, const leadership& term) {
@@ -236,7 +236,7 @@ const std::vector<form>& forms() {
                   "/leader",
                   leader_options{},
                   [w](const leadership&, const std::stop_token&) { throw w; },
-                  leader_selector::behaviour{.failed = [w](const std::exception_ptr&) {}})
+                  selector_options{.failed = [w](const std::exception_ptr&) {}})
                  .start();
          }},
         {"LeaderObserver",
@@ -244,7 +244,7 @@ const std::vector<form>& forms() {
              s.make<leader_observer>(s.c, "/leader", [w](const std::optional<leader_info>&) {});
          }},
         {"Listener",
-         [](stage& s, const witness& w) { s.keep(s.c.listen([w](connection_state) {})); }}};
+         [](stage& s, const witness& w) { s.keep(s.c.on_change([w](connection_state) {})); }}};
     return all;
 }
 
@@ -288,7 +288,7 @@ TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {
         const witness w(all);
         f.begin(s, w);
         if (e == ending::refused) {
-            servers.refuse_next(ensemble::operation::any, -102, c.session_id(), 3);
+            servers.refuse_next(ensemble::request_kind::any, -102, c.session_id(), 3);
         } else if (e == ending::connection_lost) {
             servers.cut(c.session_id());
         }

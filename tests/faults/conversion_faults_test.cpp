@@ -130,7 +130,7 @@ TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) 
     shared_mutex m(c, "/files");
     held(m, exclusive).release();
     ensemble_.run_for(100ms);
-    ensemble_.fail_next(ensemble::operation::create, ensemble::when::before, c.session_id());
+    ensemble_.fail_next(ensemble::request_kind::create, ensemble::when::before, c.session_id());
     const auto a = convert(m, held(m, exclusive), shared);
     ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_EQ(a->granted.mode(), shared);
@@ -195,7 +195,7 @@ TEST_F(ConversionFaults, DowngradeThatWasDoneIsFoundDoneThoughAccessIsTakenAwayM
     client c = connected();
     shared_mutex m(c, "/files");
     hold h = held(m, exclusive);
-    ensemble_.fail_next(ensemble::operation::multi, ensemble::when::after, c.session_id());
+    ensemble_.fail_next(ensemble::request_kind::multi, ensemble::when::after, c.session_id());
     const auto a = convert(m, std::move(h), shared);
     ensemble_.run_for(one_way);
     ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
@@ -212,7 +212,7 @@ TEST_F(ConversionFaults, DowngradeThatIsRefusedLeavesTheWriterAsItWas) {
         hold h = held(m, exclusive);
         ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
         if (in_doubt) {
-            ensemble_.fail_next(ensemble::operation::multi, ensemble::when::before, c.session_id());
+            ensemble_.fail_next(ensemble::request_kind::multi, ensemble::when::before, c.session_id());
         }
         const auto a = convert(m, std::move(h), shared);
         ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));

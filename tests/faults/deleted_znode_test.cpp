@@ -78,12 +78,12 @@ TEST_F(DeletedZnode, ChangesOfTheDataAreNoDeletions) {
 
 TEST_F(DeletedZnode, OfAHolderThatMayNotWatchItIsNoticedByTheHeartbeat) {
     constexpr int no_auth = -102;
-    ensemble_.refuse_next(ensemble::operation::get, no_auth, a_.session_id(), 1'000);
+    ensemble_.refuse_next(ensemble::request_kind::get, no_auth, a_.session_id(), 1'000);
     const hold h = held(first_);
     ensemble_.run_for(1s);
     ensemble_.remove(znode_of(0));
     ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 3s));
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ protected:
                 ensemble_.run_for(one_way / 2);
                 return;
             case stage::resolving:
-                ensemble_.fail_next(ensemble::operation::create, ensemble::when::after, session);
+                ensemble_.fail_next(ensemble::request_kind::create, ensemble::when::after, session);
                 start();
                 ASSERT_TRUE(
                     ensemble_.run_until([&] { return ensemble_.count(session).checks == 1; }, 10s));

@@ -145,7 +145,7 @@ protected:
         ASSERT_TRUE(r) << znode->data;
         EXPECT_EQ(std::string(path) + "/" + r->znode, term.path());
         EXPECT_EQ(r->is, leader_record::state::leading);
-        EXPECT_EQ(token_of(*r, znode->mzxid), term.fencing_token());
+        EXPECT_EQ(token_of(*r, znode->mzxid), term.token());
         EXPECT_EQ(ensemble_.get(term.path())->version, 0) << "a candidate's znode is never written";
     }
 
@@ -181,15 +181,15 @@ private:
             }
             ++leaders;
             const leadership term = c.latch->leadership();
-            if (ensemble_.now() < believed_until_ && term.fencing_token() < last_token_) {
+            if (ensemble_.now() < believed_until_ && term.token() < last_token_) {
                 continue;
             }
             if (term.path() != last_path_) {
-                EXPECT_GT(term.fencing_token(), last_token_) << term.path();
+                EXPECT_GT(term.token(), last_token_) << term.path();
                 last_path_ = term.path();
-                last_token_ = term.fencing_token();
+                last_token_ = term.token();
             }
-            EXPECT_EQ(term.fencing_token(), last_token_);
+            EXPECT_EQ(term.token(), last_token_);
         }
         EXPECT_LE(leaders, ensemble_.now() < believed_until_ ? 2 : 1);
     }

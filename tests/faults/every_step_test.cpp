@@ -129,7 +129,7 @@ struct players {
 struct mishap {
     std::string name;
     void (*happens)(players&);
-    loss end = loss::none;  ///< of what is granted
+    loss end = loss_reason::none;  ///< of what is granted
     bool gives_up = false;
 };
 
@@ -163,7 +163,7 @@ const auto every_mishap = ::testing::Values(
                p.on.start_server(killed);
            }},
     mishap{"reaped", [](players& p) { p.on.reap_containers(); }},
-    mishap{"session_ended", [](players& p) { p.on.expire(p.session); }, loss::session_expired},
+    mishap{"session_ended", [](players& p) { p.on.expire(p.session); }, loss_reason::session_expired},
     mishap{"session_replaced",
            [](players& p) {
                p.on.replace(p.session);
@@ -171,14 +171,14 @@ const auto every_mishap = ::testing::Values(
                p.on.run_for(100ms);
                p.on.expire(p.session);
            },
-           loss::session_replaced},
-    mishap{"given_up", [](players& p) { p.stop.request_stop(); }, loss::none, true},
+           loss_reason::session_replaced},
+    mishap{"given_up", [](players& p) { p.stop.request_stop(); }, loss_reason::none, true},
     mishap{"given_up_and_cut",
            [](players& p) {
                p.stop.request_stop();
                p.on.cut(p.session);
            },
-           loss::none,
+           loss_reason::none,
            true});
 
 using play = std::tuple<kind_of_lock, scene, mishap>;
@@ -253,7 +253,7 @@ protected:
         if (h.valid()) {
             expect_whole(h, where() == scene::leaving ? b_ : a_);
         } else if (h) {
-            const bool by_watch = where() != scene::alone && h.why_lost() == loss::znode_deleted;
+            const bool by_watch = where() != scene::alone && h.why_lost() == loss_reason::znode_deleted;
             EXPECT_TRUE(h.why_lost() == fault().end || by_watch) << to_string(h.why_lost());
             EXPECT_EQ(places(), 0U);
         }
@@ -287,7 +287,7 @@ TEST_P(AtEveryStep, AFaultLeavesOneWholeHoldOrNoneAndNothingBehind) {
     held(theirs_).release();
     ensemble_.run_for(100ms);
     // Later the own znode is watched, and its deletion is reported first.
-    const bool brief = where() == scene::alone && fault().end != loss::none;
+    const bool brief = where() == scene::alone && fault().end != loss_reason::none;
     const int rounds = at_every_step(
         {.of = ensemble_, .stretch = brief ? 8ms : 16ms, .at_least = one_way / 4},
         [&] { return begin(); },

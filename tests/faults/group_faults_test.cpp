@@ -13,16 +13,12 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 class Member : public SteppedTest {
 protected:
     Member() {
-        mine_.async_join(std::chrono::nanoseconds::max(),
-                         "name",
-                         "x",
-                         {},
-                         [this](std::error_code ec, membership joined) {
+        mine_.async_join("name", std::chrono::nanoseconds::max(), {.data = "x", .stop = {}}, [this](std::error_code ec, membership joined) {
                              EXPECT_FALSE(ec) << ec.message();
                              m_ = std::move(joined);
                          });
@@ -162,8 +158,8 @@ TEST_F(Member, WhoseDataMayNotBeReadIsReadAgainWithTheNextList) {
     const acl hidden{{"world", "anyone", permission::remove}};
     ensemble_.set_acl("/g/name", hidden);
     client b = connected();
-    std::vector<member> seen;
-    const subscription s = group(b, "/g").watch([&](const auto& all) { seen = all; });
+    std::vector<group_member> seen;
+    const subscription s = group(b, "/g").on_change([&](const auto& all) { seen = all; });
     ASSERT_TRUE(ensemble_.run_until([&] { return seen.size() == 1; }, 5s));
     EXPECT_EQ(seen[0].data, "");
     ensemble_.set_acl("/g/name", open_unsafe_acl());

@@ -21,7 +21,7 @@ protected:
 
 TEST_F(HoldFaults, SuspensionStopsTheClockOfValidityFromMovingOnAndTellsSo) {
     std::vector<connection_state> told;
-    const subscription s = a_.listen([&](connection_state now) { told.push_back(now); });
+    const subscription s = a_.on_change([&](connection_state now) { told.push_back(now); });
     const hold h = held(mine_);
     ensemble_.run_for(5s);
     ensemble_.suspend(a_.session_id());
@@ -47,7 +47,7 @@ TEST_F(HoldFaults, ZnodeDeletedWhileSuspendedIsALossOnReconnect) {
     ensemble_.resume(a_.session_id());
     ensemble_.run_for(500ms);
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_F(HoldFaults, RevocationRequestedWhileSuspendedIsToldOnReconnect) {
@@ -100,14 +100,14 @@ TEST_F(HoldFaults, ZnodeDeletedBeforeItsWatchWasSetIsALossWithinAHeartbeat) {
         ensemble_.resume(a_.session_id());
         ensemble_.run_for(timeout / 6 + 500ms);
         EXPECT_FALSE(h.valid());
-        EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
     }
 }
 
 TEST_F(HoldFaults, WatchThatWasLostWithItsConnectionIsSetByTheGrant) {
     hold other = held(theirs_);
     ensemble_.fail_next(
-        testing::ensemble::operation::get, testing::ensemble::when::before, a_.session_id());
+        testing::ensemble::request_kind::get, testing::ensemble::when::before, a_.session_id());
     const auto w = acquire(mine_);
     ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::suspended; }, 5s));
     ensemble_.suspend(a_.session_id());
@@ -132,7 +132,7 @@ TEST_F(HoldFaults, DirectoryWipedIsALoss) {
     ensemble_.remove("/lock");
     expect_granted(w, 30s);
     EXPECT_FALSE(h.valid());
-    EXPECT_GT(w->granted.fencing_token(), h.fencing_token()) << "though the numbers began anew";
+    EXPECT_GT(w->granted.token(), h.token()) << "though the numbers began anew";
 }
 
 TEST_F(HoldFaults, SessionThatMovesFromServerToServerAgainAndAgainKeepsTheHold) {
@@ -188,7 +188,7 @@ TEST_F(HoldFaults, QuorumLostForLongIsALossBeforeAnybodyIsGranted) {
     ensemble_.stop_server((leader + 1) % 3);
     ensemble_.stop_server((leader + 2) % 3);
     ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, timeout));
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     EXPECT_FALSE(w->done);
     ensemble_.start_server((leader + 1) % 3);
     ensemble_.start_server((leader + 2) % 3);
@@ -209,7 +209,7 @@ TEST_F(HoldFaults, LossIsToldOnceAndTheFirstCauseStays) {
     a_.close();
     ensemble_.run_for(10s);
     EXPECT_EQ(told, 1);
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_F(HoldFaults, LostOneCommitsNothingThoughItsZnodeIsStillThere) {
@@ -249,7 +249,7 @@ TEST_F(HoldFaults, TransactionWithACodeThatHasNoWordIsIndeterminate) {
     hold h = held(mine_);
     ensemble_.run_for(1s);
     for (const int code : {-999, -5}) {
-        ensemble_.refuse_next(ensemble::operation::multi, code, a_.session_id());
+        ensemble_.refuse_next(ensemble::request_kind::multi, code, a_.session_id());
         std::error_code ec;
         h.async_transact({operation::create("/effect")},
                          [&](std::error_code e, const auto&) { ec = e; });
@@ -261,7 +261,7 @@ TEST_F(HoldFaults, TransactionWithACodeThatHasNoWordIsIndeterminate) {
 /// The session ends on the loop, while other threads ask.
 TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
     struct other_thread final : session_listener {
-        void session_ended(loss) override {
+        void session_ended(loss_reason) override {
             EXPECT_FALSE(of->valid());
             reason = of->why_lost();
         }
@@ -269,7 +269,7 @@ TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
         void client_closed(const failure&) override {}
 
         hold* of = nullptr;
-        loss reason = loss::none;
+        loss reason = loss_reason::none;
     };
 
     const auto asks = std::make_shared<other_thread>();
@@ -278,8 +278,8 @@ TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
     asks->of = &h;
     ensemble_.expire(a_.session_id());
     ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 30s));
-    EXPECT_EQ(asks->reason, loss::session_expired);
-    EXPECT_EQ(h.why_lost(), loss::session_expired);
+    EXPECT_EQ(asks->reason, loss_reason::session_expired);
+    EXPECT_EQ(h.why_lost(), loss_reason::session_expired);
     client_core::of(a_)->detach(asks.get());
 }
 

@@ -14,7 +14,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// A create that was resolved as not there, and is applied after all: servers do that when it has
 /// waited in the queue of one of them, and its session has come back there meanwhile.
@@ -91,7 +91,7 @@ TEST_F(LateCreate, AfterAnAttemptThatWasCancelledIsDeletedOnTheNextConnection) {
     const auto w =
         acquire(mine_,
                 std::chrono::nanoseconds::max(),
-                {.stop = stop.get_token(), .reserved = [&](const place& p) { path = p.path; }});
+                {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { path = p.path; }});
     ASSERT_TRUE(ensemble_.run_until([&] { return !path.empty(); }, 10s));
     stop.request_stop();
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
@@ -151,7 +151,7 @@ protected:
 
     membership joined(group& g) {
         const auto m = std::make_shared<membership>();
-        g.async_join(for_ever, "name", "x", {}, [m](std::error_code ec, membership entered) {
+        g.async_join("name", for_ever, {.data = "x", .stop = {}}, [m](std::error_code ec, membership entered) {
             EXPECT_FALSE(ec) << ec.message();
             *m = std::move(entered);
         });

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 class KnownDefects : public election {
 protected:
@@ -198,7 +198,7 @@ TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
 TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
     candidate& first = leading();
     candidate& second = following();
-    const auto before = first.latch->leadership().fencing_token();
+    const auto before = first.latch->leadership().token();
     by_force([&] {
         for (const std::string& name : ensemble_.children(path)) {
             ensemble_.remove(std::string(path) + "/" + name);
@@ -207,8 +207,8 @@ TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
     });
     run_for(2s);
     ASSERT_TRUE(somebody_leads());
-    EXPECT_GT(leader()->latch->leadership().fencing_token(), before);
-    EXPECT_EQ(first.story.count(leader_story::lost(loss::znode_deleted)), 1U);
+    EXPECT_GT(leader()->latch->leadership().token(), before);
+    EXPECT_EQ(first.story.count(leader_story::lost(loss_reason::znode_deleted)), 1U);
     expect_one_leader();
     EXPECT_EQ(second.story.count("refused"), 0U);
 }

@@ -123,7 +123,7 @@ TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) 
                         .version = ensemble_.get(path)->version};
     constexpr int operation_timeout = -7;
     ensemble_.refuse_next(
-        ensemble::operation::multi, operation_timeout, c.id(), 1, ensemble::when::after);
+        ensemble::request_kind::multi, operation_timeout, c.id(), 1, ensemble::when::after);
     std::optional<guarded_written> end;
     running_task writing;
     writing.start(write_guarded(*client_core::of(c.session), write),

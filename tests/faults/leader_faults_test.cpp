@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 // ---- requests and answers ----
 
@@ -134,7 +134,7 @@ TEST_P(UnknownToTheLeader, AGrantIsToldWhenItIsKnownAndHasTheTokenOfTheWriteThat
     EXPECT_EQ(second.latch->is_leader(), false) << "the answer was not even sent";
     ASSERT_TRUE(leads(second));
     const auto after = ensemble_.get(path);
-    EXPECT_EQ(second.latch->leadership().fencing_token().zxid, after->mzxid);
+    EXPECT_EQ(second.latch->leadership().token().zxid, after->mzxid);
     // The first one wrote that it has gone, the second that it leads, and nobody wrote twice.
     EXPECT_EQ(after->version, before->version + 2);
     expect_in_order(second);
@@ -159,7 +159,7 @@ TEST_P(UnknownToTheLeader, TheRecordOfAFirstLeaderIsWrittenOnce) {
     ASSERT_TRUE(leads(c));
     expect_in_order(c);
     EXPECT_EQ(ensemble_.get(path)->version, 1);
-    EXPECT_EQ(c.latch->leadership().fencing_token().zxid,
+    EXPECT_EQ(c.latch->leadership().token().zxid,
               ensemble_.get(c.latch->leadership().path())->czxid);
 }
 
@@ -237,8 +237,8 @@ TEST_F(CzxidAsToken, DoesNotServeWhenTheRecordWasWrittenSince) {
     ensemble_.set(path, write_leader_record({.id = "other", .data = {}, .znode = "_c_0-latch-0"}));
     const auto written = ensemble_.get(path)->mzxid;
     ASSERT_TRUE(leads(c));
-    EXPECT_GT(c.latch->leadership().fencing_token().zxid, written);
-    EXPECT_EQ(c.latch->leadership().fencing_token().zxid, ensemble_.get(path)->mzxid);
+    EXPECT_GT(c.latch->leadership().token().zxid, written);
+    EXPECT_EQ(c.latch->leadership().token().zxid, ensemble_.get(path)->mzxid);
     expect_in_order(c);
 }
 
@@ -248,7 +248,7 @@ TEST_F(CzxidAsToken, ServesWhenTheRecordIsReadAgainAndIsOlder) {
     c.latch->start();
     ASSERT_TRUE(leads(c));
     const leadership term = c.latch->leadership();
-    EXPECT_EQ(term.fencing_token().zxid, ensemble_.get(term.path())->czxid);
+    EXPECT_EQ(term.token().zxid, ensemble_.get(term.path())->czxid);
     expect_in_order(c);
 }
 

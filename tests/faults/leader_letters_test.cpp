@@ -12,7 +12,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 using result = leader_latch::transfer;
 
 // ---- who is asked for twice ----

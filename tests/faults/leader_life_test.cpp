@@ -22,7 +22,7 @@ TEST_F(CandidateAndServers, StartsBeforeAnyServerIsReachable) {
     client c = ensemble_.connect({.session_timeout = 12s});
     leader_story story;
     leader_latch latch(c, path);
-    const subscription told = latch.subscribe(story.teller());
+    const subscription told = latch.on_change(story.teller());
     latch.start();
     bool waited = false;
     leadership led;

@@ -20,7 +20,7 @@ TEST_F(LeaderListeners, ThatThrowCostNoOtherCallAndNoElection) {
     candidate& second = add();
     const auto throwing = [] {
         return leader_latch::listener{.elected = [](const leadership&) { throw 1; },
-                                      .lost = [](const leadership&, loss) { throw 2; },
+                                      .lost = [](const leadership&, loss_reason) { throw 2; },
                                       .refused = [](const error&) { throw 3; }};
     };
     const subscription before = first.latch->subscribe(throwing());
@@ -58,11 +58,11 @@ TEST_F(LeaderListeners, MayResignProclaimCloseAndSubscribe) {
                  });
                  more.push_back(c.latch->subscribe(
                      {.elected = {},
-                      .lost = [&](const leadership&, loss) { told.emplace_back("lost, too"); },
+                      .lost = [&](const leadership&, loss_reason) { told.emplace_back("lost, too"); },
                       .refused = {}}));
              },
          .lost =
-             [&](const leadership&, loss) {
+             [&](const leadership&, loss_reason) {
                  told.emplace_back("lost");
                  more.clear();
              },
@@ -92,7 +92,7 @@ TEST_F(LeaderListeners, MayEndTheirOwnSubscription) {
                                      ++calls;
                                      s.reset();
                                  },
-                             .lost = [&](const leadership&, loss) { ++calls; },
+                             .lost = [&](const leadership&, loss_reason) { ++calls; },
                              .refused = {}});
     c.latch->start();
     ASSERT_TRUE(leads(c));

@@ -10,7 +10,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// Whatever becomes of the observer's requests, answers and sessions: what it tells is true in the
 /// end, never goes back, and leaves out no "nobody" between two leaders.
@@ -66,7 +66,8 @@ TEST_F(LeaderObserverFaults, AnyRequestOrAnswerMayBeLost) {
                 const auto first = candidate();
                 ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
                 {
-                    const leader_observer o(c, "/lead", notes());
+                    leader_observer o(c, "/lead");
+                    const subscription o_told = o.on_change(notes());
                     ASSERT_TRUE(comes_to(std::to_string(joined_)));
                     const auto second = candidate();
                     ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
@@ -89,7 +90,8 @@ TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
     constexpr int throttled = -127;
     ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
     ensemble_.refuse_next(op::get, throttled, c.session_id(), 5);
-    const leader_observer o(c, "/lead", notes());
+    leader_observer o(c, "/lead");
+    const subscription o_told = o.on_change(notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
     ensemble_.remove(first);
@@ -100,7 +102,8 @@ TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
 
 TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedIsMadeAndWatchedAgain) {
     client c = connected();
-    const leader_observer o(c, "/lead", notes());
+    leader_observer o(c, "/lead");
+    const subscription o_told = o.on_change(notes());
     ASSERT_TRUE(comes_to(""));
     for (int i = 0; i < 3; ++i) {
         ensemble_.remove("/lead");
@@ -118,7 +121,8 @@ TEST_F(LeaderObserverFaults, NewSessionDoesNotShowALeaderOfThePast) {
     client c = connected();
     const auto first = candidate();
     candidate();
-    const leader_observer o(c, "/lead", notes());
+    leader_observer o(c, "/lead");
+    const subscription o_told = o.on_change(notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.remove(first);
     ASSERT_TRUE(comes_to("2"));
@@ -141,7 +145,8 @@ TEST_F(LeaderObserverFaults, UnknownAnswerOnAKeptConnectionIsFollowedByAnotherLo
     client c = connected();
     const auto first = candidate();
     ensemble_.refuse_next(op::children, runtime_inconsistency, c.session_id(), 2);
-    const leader_observer o(c, "/lead", notes());
+    leader_observer o(c, "/lead");
+    const subscription o_told = o.on_change(notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.refuse_next(op::get, runtime_inconsistency, c.session_id(), 3);
     candidate();

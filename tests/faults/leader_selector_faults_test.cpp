@@ -29,8 +29,8 @@ protected:
             const std::lock_guard lock(mutex_);
             // In this order: it was valid while the newer one had been already.
             if (term.valid()) {
-                EXPECT_GE(term.fencing_token(), newest_);
-                newest_ = std::max(newest_, term.fencing_token());
+                EXPECT_GE(term.token(), newest_);
+                newest_ = std::max(newest_, term.token());
             }
         }
 
@@ -73,15 +73,15 @@ TEST_F(LeaderSelectorFaults, ShortOutageIsLedThroughOrEndsTheTermAsThePolicySays
     keeps.start();
     steps_down.start();
     ASSERT_TRUE(eventually([&] { return keeps.is_leader() && steps_down.is_leader(); }));
-    const auto kept = keeps.leadership();
-    const auto given_up = steps_down.leadership();
+    const auto kept = keeps.term();
+    const auto given_up = steps_down.term();
     ensemble_.cut(a.session_id());
     ensemble_.cut(b.session_id());
     // In this order: it is the leader until it has noticed.
     ASSERT_TRUE(
         eventually([&] { return given_up.lost().stop_requested() && steps_down.is_leader(); }));
-    EXPECT_EQ(given_up.why_lost(), loss::suspended);
-    EXPECT_GT(steps_down.leadership().fencing_token(), given_up.fencing_token());
+    EXPECT_EQ(given_up.why_lost(), loss_reason::suspended);
+    EXPECT_GT(steps_down.term().token(), given_up.token());
     EXPECT_TRUE(kept.valid());
 }
 
@@ -94,7 +94,7 @@ TEST_F(LeaderSelectorFaults, PausedLeaderFindsItsTermOver) {
     ASSERT_TRUE(eventually([&] { return first.is_leader(); }));
     second.start();
     ASSERT_TRUE(eventually([&] { return ensemble_.children("/lead").size() == 2; }));
-    const auto term = first.leadership();
+    const auto term = first.term();
     ensemble_.pause(a.session_id());
     ASSERT_TRUE(eventually([&] { return second.is_leader(); }));
     EXPECT_FALSE(term.valid());
@@ -111,7 +111,7 @@ TEST_F(LeaderSelectorFaults, StartsBeforeAServerIsThere) {
     client a = connect();
     leader_selector s(a, "/lead", {}, work());
     s.start();
-    EXPECT_EQ(s.present(), leader_selector::state::waiting);
+    EXPECT_EQ(s.status(), selector_status::waiting);
     for (int i = 0; i < 3; ++i) {
         ensemble_.start_server(i);
     }
@@ -135,7 +135,7 @@ TEST_F(LeaderSelectorFaults, ErrorOfAnotherClosedClientDoesNotEndTheCandidature)
                       {.requeue = false, .failed = [&](const std::exception_ptr&) { ++reports; }});
     s.start();
     EXPECT_TRUE(eventually([&] { return calls == 3; }));
-    EXPECT_TRUE(eventually([&] { return s.present() == leader_selector::state::idle; }));
+    EXPECT_TRUE(eventually([&] { return s.status() == selector_status::idle; }));
     EXPECT_EQ(reports, 2);
 }
 
@@ -149,7 +149,7 @@ TEST_F(LeaderSelectorFaults, ClientThatGaveUpIsReportedOnceAndClosesTheSelector)
     leader_selector s(
         a, "/lead", {}, work(), {.failed = [&](const std::exception_ptr&) { ++reports; }});
     s.start();
-    EXPECT_TRUE(eventually([&] { return s.present() == leader_selector::state::closed; }));
+    EXPECT_TRUE(eventually([&] { return s.status() == selector_status::closed; }));
     EXPECT_EQ(reports, 1);
 }
 

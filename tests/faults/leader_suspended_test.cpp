@@ -19,14 +19,14 @@ TEST_F(SuspendedLeader, LeadsOnUntilItsDeadlineAndLosesNothingIfItComesBackBefor
     candidate& first = leading();
     candidate& second = following();
     run_for(10s);
-    const auto token = first.latch->leadership().fencing_token();
+    const auto token = first.latch->leadership().token();
     ensemble_.suspend(first.id());
     run_for(4s);
     EXPECT_TRUE(first.latch->is_leader()) << "believed for half of the 12 s";
     ensemble_.resume(first.id());
     run_for(20s);
     EXPECT_TRUE(first.latch->is_leader());
-    EXPECT_EQ(first.latch->leadership().fencing_token(), token);
+    EXPECT_EQ(first.latch->leadership().token(), token);
     EXPECT_THAT(first.story.told(), ElementsAre("elected"));
     EXPECT_FALSE(second.latch->is_leader());
 }
@@ -42,7 +42,7 @@ TEST_F(SuspendedLeader, IsNoLeaderAfterItsDeadlineAndBeforeTheNextOneIs) {
     run_for(20s);
     expect_in_order(second);
     EXPECT_THAT(first.story.told(),
-                ElementsAre("elected", leader_story::lost(loss::deadline_passed)));
+                ElementsAre("elected", leader_story::lost(loss_reason::deadline_passed)));
     second.latch->resign();
     EXPECT_TRUE(leads(first));
     expect_pairs(first);
@@ -56,9 +56,9 @@ TEST_F(SuspendedLeader, StepsDownAtOnceIfThatIsItsPolicyAndGoesToTheTail) {
     ensemble_.suspend(first.id());
     run_for(10 * one_way);
     EXPECT_FALSE(term.valid());
-    EXPECT_EQ(term.why_lost(), loss::suspended);
+    EXPECT_EQ(term.why_lost(), loss_reason::suspended);
     EXPECT_TRUE(term.lost().stop_requested());
-    EXPECT_THAT(first.story.told(), ElementsAre("elected", leader_story::lost(loss::suspended)));
+    EXPECT_THAT(first.story.told(), ElementsAre("elected", leader_story::lost(loss_reason::suspended)));
     EXPECT_FALSE(second.latch->is_leader()) << "the znode is there as long as nobody can delete it";
     ensemble_.resume(first.id());
     ASSERT_TRUE(leads(second, 2s)) << "no session timeout was waited for";
@@ -71,11 +71,11 @@ TEST_F(SuspendedLeader, StepsDownAtOnceIfThatIsItsPolicyAndGoesToTheTail) {
 TEST_F(SuspendedLeader, StepsDownOnceForAWordAndLeadsAgainWhenNobodyElseDoes) {
     candidate& c = leading(of(suspended_policy::step_down));
     for (int i = 0; i < 3; ++i) {
-        const auto before = c.latch->leadership().fencing_token();
+        const auto before = c.latch->leadership().token();
         ensemble_.cut(c.id());
         run_for(one_way);
         ASSERT_TRUE(leads(c, 5s));
-        EXPECT_GT(c.latch->leadership().fencing_token(), before);
+        EXPECT_GT(c.latch->leadership().token(), before);
         expect_in_order(c);
     }
     EXPECT_EQ(c.story.count("elected"), 4U);

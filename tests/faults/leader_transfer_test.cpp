@@ -28,7 +28,7 @@ TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOther
     all[0]->latch->resign();
     ASSERT_TRUE(leads(*all[3]));
     EXPECT_LE(ensemble_.now() - before, 2 * round_trip) << "one of them a mutex would need too";
-    EXPECT_GT(all[3]->latch->leadership().fencing_token(), term.fencing_token());
+    EXPECT_GT(all[3]->latch->leadership().token(), term.token());
     run_for(1s);
     for (const candidate* c : all) {
         EXPECT_EQ(c->story.count("elected"), c == all[0] || c == all[3] ? 1U : 0U);
@@ -64,7 +64,7 @@ TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteA
     run_for(1s);
     const auto spent = ensemble_.count(all[2]->id());
     EXPECT_EQ(spent.multis, 1U) << "the record";
-    EXPECT_EQ(record()->token, all[2]->latch->leadership().fencing_token().zxid);
+    EXPECT_EQ(record()->token, all[2]->latch->leadership().token().zxid);
 }
 
 // The record names who is the first from the leader's last transaction on. Without that it is
@@ -72,11 +72,11 @@ TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteA
 TEST_F(LeaderTransfer, SuccessorTakesItsTokenFromAWriteIfTheRecordDoesNotNameIt) {
     const auto all = queue_of(3);
     ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    const auto before = all[0]->latch->leadership().fencing_token();
+    const auto before = all[0]->latch->leadership().token();
     ensemble_.set("/leader", "");
     all[0]->latch->resign();
     ASSERT_TRUE(leads(*all[2]));
-    EXPECT_GT(all[2]->latch->leadership().fencing_token(), before);
+    EXPECT_GT(all[2]->latch->leadership().token(), before);
     EXPECT_EQ(std::string(path) + "/" + record()->znode, all[2]->latch->leadership().path())
         << "written before it leads";
     expect_in_order(*all[2]);
@@ -89,7 +89,7 @@ TEST_F(LeaderTransfer, LeaderThatDoesNotFinishIsResignedAfterItsTime) {
     ASSERT_TRUE(leads(*all[1]));
     EXPECT_GE(ensemble_.now() - before, 4s);
     EXPECT_LE(ensemble_.now() - before, 6s);
-    EXPECT_EQ(all[0]->story.count(leader_story::lost(loss::resigned)), 1U);
+    EXPECT_EQ(all[0]->story.count(leader_story::lost(loss_reason::resigned)), 1U);
     expect_in_order(*all[1]);
 }
 

@@ -8,7 +8,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// A connection that breaks at each request of the protocol, before a server acts on it and after.
 class LostReply : public SteppedTest, public ::testing::WithParamInterface<when> {
@@ -26,7 +26,7 @@ TEST_P(LostReply, OfTheCreateIsResolvedToOneZnode) {
     EXPECT_EQ(in_queue(), 1U);
     const auto znode = ensemble_.get(h.path());
     ASSERT_TRUE(znode);
-    EXPECT_EQ(znode->czxid, h.fencing_token().zxid);
+    EXPECT_EQ(znode->czxid, h.token().zxid);
 }
 
 TEST_P(LostReply, OfTheFirstCreateOfAPathIsResolved) {
@@ -100,7 +100,7 @@ TEST_P(LostReply, OfAGuardedTransactionIsToldAsIndeterminateAndNeverSentAgain) {
                      [&](std::error_code e, const auto&) { ec = e; });
     ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
     EXPECT_EQ(ec, errc::indeterminate);
-    EXPECT_TRUE(ec == cause::indeterminate);
+    EXPECT_TRUE(ec == error_kind::indeterminate);
     ensemble_.run_for(5s);
     EXPECT_EQ(ensemble_.exists("/effect"), GetParam() == when::after);
     EXPECT_EQ(ensemble_.count().multis, 1U);
@@ -193,7 +193,7 @@ TEST_F(Session, ReplacedWithoutAWordIsALoss) {
     ASSERT_TRUE(
         ensemble_.run_until([&] { return c.session_id() != before && c.session_id() != 0; }, 30s));
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::session_replaced);
+    EXPECT_EQ(h.why_lost(), loss_reason::session_replaced);
     EXPECT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 1s));
 }
 

@@ -18,7 +18,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 constexpr auto for_ever = std::chrono::nanoseconds::max();
 constexpr int inconsistency = -2;
 constexpr int throttled = -127;
@@ -34,7 +34,7 @@ protected:
 
     std::shared_ptr<membership> join(group& g) {
         auto m = std::make_shared<membership>();
-        g.async_join(for_ever, "name", "x", {}, [m](std::error_code ec, membership joined) {
+        g.async_join("name", for_ever, {.data = "x", .stop = {}}, [m](std::error_code ec, membership joined) {
             EXPECT_FALSE(ec) << ec.message();
             *m = std::move(joined);
         });
@@ -102,8 +102,8 @@ TEST_P(MeetingUnknown, DelaysAWaitForABarrierAndThatIsAll) {
 TEST_P(MeetingUnknown, DelaysTheNewsOfAGroupAndThatIsAll) {
     group mine(a_, "/g");
     group yours(b_, "/g");
-    std::vector<member> seen;
-    const subscription s = yours.watch([&](const auto& all) { seen = all; });
+    std::vector<group_member> seen;
+    const subscription s = yours.on_change([&](const auto& all) { seen = all; });
     settle();
     refuse_next(b_);
     const auto m = joined(mine);
@@ -127,7 +127,7 @@ class MeetingRefusal : public MeetingTrouble {
 protected:
     std::shared_ptr<outcome> asked_to_join(group& g) {
         const auto in = std::make_shared<outcome>();
-        g.async_join(for_ever, "name", {}, {}, [&](std::error_code ec, const membership& m) {
+        g.async_join("name", for_ever, {.data = {}, .stop = {}}, [&](std::error_code ec, const membership& m) {
             outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
         });
         return in;
@@ -190,7 +190,7 @@ TEST_F(NameOfAnother, IsNotTakenAwayByADeleteThatIsRepeated) {
 TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
     const auto m = joined(mine_);
     const auto entry = ensemble_.get("/g/name")->czxid;
-    yours_.async_join(for_ever, "name", {}, {}, [](std::error_code ec, const membership&) {
+    yours_.async_join("name", for_ever, {.data = {}, .stop = {}}, [](std::error_code ec, const membership&) {
         EXPECT_EQ(ec, errc::closed);
     });
     ensemble_.run_for(1s);

@@ -8,7 +8,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 class MultiLostReply : public MultiFaults, public ::testing::WithParamInterface<when> {};
 

@@ -5,7 +5,7 @@
 namespace latchkey::test {
 namespace {
 
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 TEST_F(MultiFaults, ReleaseOfAHoldOneOfWhoseZnodesHasGoneDeletesTheOthers) {
     hold h = held(mine_);
@@ -97,7 +97,7 @@ TEST_F(MultiFaults, RefusedWatchIsSetAllTheSame) {
         ASSERT_TRUE(h.valid());
         ensemble_.remove(h.paths().back());
         EXPECT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 1s)) << code;
-        EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
         h.release();
         EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
     }
@@ -211,7 +211,7 @@ TEST_F(MultiFaults, DeadlineThatPassesLosesTheHoldOfAll) {
     hold h = held(mine_);
     ensemble_.black_hole(a_.session_id());
     ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 12s));
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     for (const std::string& p : paths_) {
         EXPECT_EQ(in_queue(p), 1U) << "invalid before the servers let anybody else in";
     }
@@ -225,7 +225,7 @@ TEST_F(MultiFaults, ClosedClientLeavesNothing) {
     settle();
     a_.close();
     EXPECT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 5s));
-    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
 }
 
 TEST_F(MultiFaults, StoppedProcessFindsItsHoldInvalidWhenItWakes) {

@@ -36,7 +36,7 @@ protected:
         }
         EXPECT_EQ(h.paths().size(), paths_.size());
         EXPECT_EQ(creations.size(), 1U);
-        EXPECT_GE(h.fencing_token().zxid, *creations.begin());
+        EXPECT_GE(h.token().zxid, *creations.begin());
     }
 
     void expect_one_each() {

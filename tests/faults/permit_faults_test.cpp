@@ -16,7 +16,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 struct ours {
     using type = semaphore;

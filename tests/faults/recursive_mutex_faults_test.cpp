@@ -53,8 +53,8 @@ protected:
     /// Whoever is granted has the newest token, or has lost it again.
     void note(const hold& h) {
         const std::lock_guard lock(guard_);
-        EXPECT_TRUE(h.fencing_token() > newest_ || !h.valid());
-        newest_ = std::max(newest_, h.fencing_token());
+        EXPECT_TRUE(h.token() > newest_ || !h.valid());
+        newest_ = std::max(newest_, h.token());
     }
 
     /// One thread's turn: each unlock takes back one lock, and only the last one releases.

@@ -10,7 +10,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 std::vector<refused_use_kind> every_use() {
     std::vector<refused_use_kind> all;

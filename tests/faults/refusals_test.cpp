@@ -15,7 +15,7 @@ class Refusals : public SteppedTest {
 protected:
     /// Paced, so many take at least half the longest pause each after the first few; asked at once
     /// they would be used up in milliseconds.
-    void refuse(ensemble::operation what, int code, int count) {
+    void refuse(ensemble::request_kind what, int code, int count) {
         ensemble_.refuse_next(what, code, c_.session_id(), count);
     }
 
@@ -27,7 +27,7 @@ protected:
 
 TEST_F(Refusals, OfTheCreateArePaced) {
     for (const int code : {code_without_a_word, throttled}) {
-        refuse(ensemble::operation::create, code, 40);
+        refuse(ensemble::request_kind::create, code, 40);
         const auto w = acquire(m_);
         ensemble_.run_for(3s);
         EXPECT_FALSE(w->done) << code;
@@ -43,7 +43,7 @@ TEST_F(Refusals, OfAWaitersListArePaced) {
     hold h = held(others_);
     const auto w = acquire(m_);
     ensemble_.run_for(1s);
-    refuse(ensemble::operation::children, code_without_a_word, 20);
+    refuse(ensemble::request_kind::children, code_without_a_word, 20);
     ensemble_.suspend(c_.session_id());
     h.release();
     ensemble_.run_for(1s);
@@ -58,7 +58,7 @@ TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
     const auto w = acquire(m_);
     ensemble_.run_for(1s);
     ensemble_.reset_counters();
-    refuse(ensemble::operation::get, code_without_a_word, 20);
+    refuse(ensemble::request_kind::get, code_without_a_word, 20);
     ensemble_.cut(c_.session_id());
     ensemble_.run_for(2s);
     EXPECT_LE(ensemble_.count(c_.session_id()).gets, 20U);
@@ -72,7 +72,7 @@ TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
 TEST_F(Refusals, OfTheDeleteArePaced) {
     hold h = held(m_);
     ensemble_.run_for(1s);
-    refuse(ensemble::operation::remove, no_auth, 10);
+    refuse(ensemble::request_kind::remove, no_auth, 10);
     h.release();
     ensemble_.run_for(3s);
     EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
@@ -83,12 +83,12 @@ TEST_F(Refusals, OfTheDeleteArePaced) {
 TEST_F(Refusals, OfHeartbeatsArePacedAndEndTheHoldInTime) {
     const hold h = held(m_);
     ensemble_.run_for(1s);
-    refuse(ensemble::operation::multi, no_auth, 1'000'000);
+    refuse(ensemble::request_kind::multi, no_auth, 1'000'000);
     const std::uint64_t before = ensemble_.count(c_.session_id()).checks;
     ensemble_.run_for(20s);
     EXPECT_LE(ensemble_.count(c_.session_id()).checks - before, 15U);
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 }  // namespace

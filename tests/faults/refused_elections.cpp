@@ -75,7 +75,7 @@ public:
                 on_.in.remove(std::string(path) + '/' + on_.in.children(path).front());
                 break;
             case what::proclaims:
-                mine_.leadership().async_proclaim("new", [](std::error_code) {});
+                mine_.term().async_proclaim("new", [](std::error_code) {});
                 break;
             case what::resigns:
                 mine_.resign();

@@ -188,11 +188,11 @@ private:
 
 // ---- group ----
 
-class group_member final : public refused_use {
+class member_kind final : public refused_use {
 public:
     enum class what { joins, is_there, writes, leaves };
 
-    group_member(const refused_stage& on, what w) : on_(on), w_(w), mine_(on.mine, "/g") {
+    member_kind(const refused_stage& on, what w) : on_(on), w_(w), mine_(on.mine, "/g") {
         if (w != what::joins) {
             join();
             on.in.run_for(1s);
@@ -243,7 +243,7 @@ private:
 
     void join() {
         joined_ = std::make_shared<entry>();
-        mine_.async_join(for_ever, "name", {}, {}, [j = joined_](std::error_code, membership m) {
+        mine_.async_join("name", for_ever, {.data = {}, .stop = {}}, [j = joined_](std::error_code, membership m) {
             j->done = true;
             j->member = std::move(m);
         });
@@ -283,12 +283,12 @@ public:
 
 private:
     void watch() {
-        watching_.emplace(mine_.watch([this](const auto& all) { seen_ = all; }));
+        watching_.emplace(mine_.on_change([this](const auto& all) { seen_ = all; }));
     }
 
     const refused_stage on_;
     group mine_;
-    std::vector<member> seen_;
+    std::vector<group_member> seen_;
     std::optional<subscription> watching_;
 };
 
@@ -296,7 +296,7 @@ private:
 
 std::vector<refused_use_kind> uses_of_meetings() {
     using round = double_barrier_use::what;
-    using part = group_member::what;
+    using part = member_kind::what;
     std::vector<refused_use_kind> all;
     const auto two = [&all]<class Use>(const Use*, const char* name, auto how) {
         all.push_back(
@@ -305,7 +305,7 @@ std::vector<refused_use_kind> uses_of_meetings() {
     constexpr const barrier_changes* change = nullptr;
     constexpr const barrier_waits* wait = nullptr;
     constexpr const double_barrier_use* meeting = nullptr;
-    constexpr const group_member* member = nullptr;
+    constexpr const member_kind* member = nullptr;
     constexpr const group_watcher* watcher = nullptr;
     two(change, "BarrierSet", true);
     two(change, "BarrierRemoved", false);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ensemble;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 constexpr int inconsistency = -2;
 constexpr int throttled = -127;

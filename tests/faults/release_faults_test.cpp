@@ -8,7 +8,7 @@
 namespace latchkey::test {
 namespace {
 
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// What can go wrong with giving a lock up.
 class ReleaseFaults : public SteppedTest {

@@ -23,7 +23,7 @@ TEST_F(Simulated, CancelWhileCreatingIsToldWithinASecondThoughTheDeleteIsNotConf
     stop.request_stop();
     ensemble_.run_for(900ms);
     ASSERT_FALSE(a->done);
-    ensemble_.refuse_next(ensemble::operation::remove, -127, session, 1000);
+    ensemble_.refuse_next(ensemble::request_kind::remove, -127, session, 1000);
     ensemble_.resume(session);
     ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
     EXPECT_FALSE(a->granted);
@@ -33,7 +33,7 @@ TEST_F(Simulated, CancelWhileCreatingIsToldWithinASecondThoughTheDeleteIsNotConf
 TEST_F(Simulated, CreateOfTheDirectoryThatIsThrottledIsTriedAgain) {
     client c = connected();
     mutex m(c, "/a/lock");
-    ensemble_.refuse_next(ensemble::operation::create, -127);
+    ensemble_.refuse_next(ensemble::request_kind::create, -127);
     EXPECT_TRUE(held(m));
 }
 

@@ -11,7 +11,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// How a write ends without its outcome: with one of the codes that tell nothing, although it was
 /// done or not, and with the connection or without.
@@ -80,7 +80,7 @@ protected:
         const auto znode = ensemble_.get(h.path());
         ASSERT_TRUE(znode);
         EXPECT_EQ(znode->ephemeral_owner, by.session_id());
-        EXPECT_EQ(znode->czxid, h.fencing_token().zxid);
+        EXPECT_EQ(znode->czxid, h.token().zxid);
     }
 
     std::size_t asked_for_ = 0;
@@ -207,7 +207,7 @@ TEST_P(UnknownOutcome, OfAGuardedTransactionIsToldAsSuchAndSentOnce) {
                      [&](std::error_code ec, const auto&) { told.push_back(ec); });
     ASSERT_TRUE(ensemble_.run_until([&] { return !told.empty(); }, 10s));
     EXPECT_EQ(told.front(), errc::indeterminate);
-    EXPECT_TRUE(told.front() == cause::indeterminate);
+    EXPECT_TRUE(told.front() == error_kind::indeterminate);
     ensemble_.run_for(5s);
     EXPECT_EQ(told.size(), 1U);
     EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
@@ -254,7 +254,7 @@ TEST_P(UnknownOutcome, OfTheDeletesOfAClosedClientEndsWithTheSession) {
     const auto begun = ensemble_.now();
     a_.close();
     ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::closed; }, 30s));
-    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_LE(ensemble_.now() - begun, 4s);
     expect_granted(w, 30s);
     EXPECT_EQ(in_queue(), 1U);
@@ -299,7 +299,7 @@ TEST_P(UnknownEnd, IsToldInTimeAndTheServersEndItInTime) {
     }
     const auto closed = [&] { return a.state() == connection_state::closed; };
     ASSERT_TRUE(ensemble_.run_until(closed, 10s));
-    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 12s + 3s));
     EXPECT_TRUE(w->granted.valid());
     EXPECT_EQ(ensemble_.children("/lock").size(), 1U);

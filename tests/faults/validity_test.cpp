@@ -49,7 +49,7 @@ TEST_F(Validity, EndsAtItsDeadlineMoreThanTwoFifthsOfTheTimeoutAfterTheLastAnswe
     ensemble_.black_hole(a_.session_id());
     ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 30s));
     EXPECT_EQ(ensemble_.now(), until);
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 TEST_F(Validity, LastsLongerWhenTheTickIsKnown) {
@@ -66,7 +66,7 @@ TEST_F(Validity, BlackHoledHolderIsInvalidBeforeAnotherIsGranted) {
     ensemble_.run_for(3s);
     ensemble_.black_hole(a_.session_id());
     expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 TEST_F(Validity, HolderOnAnIsolatedFollowerMovesAndKeepsTheHold) {
@@ -92,7 +92,7 @@ TEST_F(Validity, HolderThatOnlySeesAnIsolatedFollowerIsInvalidBeforeAnotherIsGra
     ensemble_.confine(a_.session_id(), follower);
     ensemble_.isolate(follower);
     expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 TEST_F(Validity, HolderOnADeposedLeaderIsInvalidBeforeAnotherIsGranted) {
@@ -106,7 +106,7 @@ TEST_F(Validity, HolderOnADeposedLeaderIsInvalidBeforeAnotherIsGranted) {
     ensemble_.confine(a_.session_id(), old_leader);
     ensemble_.isolate(old_leader);
     expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 // The old leader answers connects by itself, until it notices that nobody follows it.
@@ -190,11 +190,11 @@ TEST_F(Validity, PausedHolderWakesUpInvalid) {
     expect_granted(w);
     // The first thing it sees is that it lost: no event was delivered to it yet.
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     ensemble_.resume(session);
     ensemble_.run_for(5s);
     EXPECT_TRUE(h.lost().stop_requested());
-    EXPECT_GT(w->granted.fencing_token(), h.fencing_token());
+    EXPECT_GT(w->granted.token(), h.token());
 }
 
 TEST_F(Validity, HolderThatIsStoppedForAThirdOfItsTimeoutKeepsTheHold) {
@@ -234,7 +234,7 @@ TEST_F(Validity, LostByTheDeadlineStaysLostWhenTheSessionTurnsOutToLive) {
         ensemble_.pause_server(i);
     }
     ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 60s));
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     const std::string path = h.path();
     for (int i = 0; i < 3; ++i) {
         ensemble_.resume_server(i);
@@ -301,7 +301,7 @@ TEST_F(Validity, IsNotConfirmedOnceMoreWhileItIsLost) {
     };
     EXPECT_FALSE(h.valid());
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::deadline_passed);
+    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
 
 TEST_F(Validity, RestartOfEachServerInTurnKeepsTheHold) {

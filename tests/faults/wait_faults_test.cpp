@@ -10,7 +10,7 @@ namespace latchkey::test {
 namespace {
 
 using when = ensemble::when;
-using op = ensemble::operation;
+using op = ensemble::request_kind;
 
 /// What can go wrong between joining the queue and the grant. Three clients, one lock.
 class WaitFaults : public SteppedTest {

@@ -139,8 +139,8 @@ TEST_F(LatchInterop, TokensIncreaseAcrossTermsOfCurators) {
     for (int i = 0; i < 3; ++i) {
         const leadership term = ours_.wait_for(30s);
         ASSERT_TRUE(term);
-        EXPECT_LT(last, term.fencing_token());
-        last = term.fencing_token();
+        EXPECT_LT(last, term.token());
+        last = term.token();
         auto theirs = java().acquire("theirs");
         ASSERT_TRUE(queue_has(2));
         ours_.resign();

@@ -95,7 +95,7 @@ TEST_F(MutexInterop, CuratorIsNextWhenOurZnodeIsDeleted) {
     ASSERT_TRUE(queue_has(2));
     world_->remove(ours.path());
     answer_of(std::move(theirs));
-    EXPECT_TRUE(eventually([&] { return ours.why_lost() == loss::znode_deleted; }));
+    EXPECT_TRUE(eventually([&] { return ours.why_lost() == loss_reason::znode_deleted; }));
 }
 
 TEST_F(MutexInterop, KazooWithCuratorsNamesWaitsForAllAndAllForIt) {

@@ -155,9 +155,9 @@ class GroupInterop : public InteropTest {
 protected:
     GroupInterop() { java().open("theirs", "group", path_); }
 
-    static std::vector<std::string> described(const std::vector<member>& members) {
+    static std::vector<std::string> described(const std::vector<group_member>& members) {
         std::vector<std::string> all;
-        for (const member& m : members) {
+        for (const group_member& m : members) {
             all.push_back(m.name + ':' + m.data);
         }
         return all;
@@ -174,7 +174,7 @@ protected:
 };
 
 TEST_F(GroupInterop, MembersAndTheirDataAreSeenFromBothSides) {
-    membership ours = group_.join("ours", "latchkey");
+    membership ours = group_.join("ours", {.data = "latchkey"});
     answer_of(java().acquire("theirs"));
     expect_both_see({"ours:latchkey", "theirs:curator"});
     ours.set_data("changed");
@@ -186,7 +186,7 @@ TEST_F(GroupInterop, MembersAndTheirDataAreSeenFromBothSides) {
 TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
     std::mutex guard;
     std::vector<std::vector<std::string>> told;
-    const subscription watching = group_.watch([&](const std::vector<member>& members) {
+    const subscription watching = group_.on_change([&](const std::vector<group_member>& members) {
         const std::lock_guard lock(guard);
         told.push_back(described(members));
     });
@@ -207,7 +207,7 @@ TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {
     answer_of(java().acquire("theirs"));
     client second = connect();
     group mine(second, path_);
-    const membership ours = mine.join("ours", "latchkey");
+    const membership ours = mine.join("ours", {.data = "latchkey"});
     expect_both_see({"ours:latchkey", "theirs:curator"});
     second.close();
     expect_both_see({"theirs:curator"});

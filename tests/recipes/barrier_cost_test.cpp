@@ -65,7 +65,7 @@ protected:
     membership join(group& g, const std::string& name) {
         const auto joined = std::make_shared<membership>();
         bool done = false;
-        g.async_join(for_ever, name, "x", {}, [joined, &done](std::error_code ec, membership m) {
+        g.async_join(name, for_ever, {.data = "x", .stop = {}}, [joined, &done](std::error_code ec, membership m) {
             EXPECT_FALSE(ec) << ec.message();
             *joined = std::move(m);
             done = true;
@@ -220,7 +220,7 @@ TEST_F(MeetingCost, JoinCostsAWatcherOneEventOneListAndOneRead) {
     const membership present = join(quiet, "quiet");
     const membership before = join(joined, "before");
     int told = 0;
-    const subscription s = watched.watch([&](const auto&) { ++told; });
+    const subscription s = watched.on_change([&](const auto&) { ++told; });
     settle();
     EXPECT_EQ(told, 1);
 
@@ -265,7 +265,7 @@ TEST_F(MeetingCost, JoinsWithinAPauseCostAWatcherOneListTogether) {
     group joined(joiner, "/g");
     group watched(watcher, "/g", {.access = {}, .pause = 5s});
     std::size_t seen = 0;
-    const subscription s = watched.watch([&](const auto& all) { seen = all.size(); });
+    const subscription s = watched.on_change([&](const auto& all) { seen = all.size(); });
     std::vector<membership> all;
     all.push_back(join(joined, "first"));
     ensemble_.run_for(20s);

@@ -18,7 +18,7 @@ class Client : public RecipeTest {};
 /// What a listener was told, readable by the test's thread.
 class diary {
 public:
-    explicit diary(client& c) : listening_(c.listen([this](connection_state s) { note(s); })) {}
+    explicit diary(client& c) : listening_(c.on_change([this](connection_state s) { note(s); })) {}
 
     [[nodiscard]] std::vector<connection_state> told() const {
         const boost::lock_guard<boost::mutex> lock(mutex_);
@@ -47,7 +47,7 @@ TEST_P(Client, ConnectsAndNegotiatesASession) {
     EXPECT_EQ(c.state(), connection_state::connected);
     EXPECT_NE(c.session_id(), 0);
     EXPECT_EQ(c.session_timeout(), 10s) << "as asked for: the servers grant it";
-    EXPECT_EQ(c.trouble(), "");
+    EXPECT_EQ(c.last_error(), "");
     client greedy = world_->connect({.session_timeout = 24h});
     ASSERT_TRUE(greedy.wait_connected(30s));
     EXPECT_GT(greedy.session_timeout(), 10s);
@@ -74,7 +74,7 @@ TEST_P(Client, WaiterJoinsAnewAtTheTailAfterALoss) {
     std::atomic<int> reserved{0};
     std::atomic<bool> granted{false};
     std::thread waiter([&] {
-        const hold g = second.acquire({.stop = {}, .reserved = [&](const place&) { ++reserved; }});
+        const hold g = second.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
         granted = g.valid();
     });
     ASSERT_TRUE(eventually([&] { return reserved == 1; }));
@@ -100,7 +100,7 @@ TEST_P(Client, CloseEndsHoldsAndWaitersAndDeletesWhatIsThere) {
     a.close();
     EXPECT_EQ(waited.get(), errc::closed);
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::client_closed);
+    EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_TRUE(h.lost().stop_requested());
     EXPECT_EQ(d.told(), std::vector{connection_state::closed});
     EXPECT_TRUE(world_->children(path_).empty());
@@ -188,7 +188,7 @@ TEST_P(Client, EndedSubscriptionHearsNothing) {
     client c = connect();
     ASSERT_TRUE(c.wait_connected(30s));
     std::atomic<int> heard{0};
-    subscription ended = c.listen([&](connection_state) { ++heard; });
+    subscription ended = c.on_change([&](connection_state) { ++heard; });
     const diary goes_on(c);  // listens later, and so is told later
     ended = {};
     const int before = heard;
@@ -202,7 +202,7 @@ TEST_P(Client, EndedSubscriptionHearsNothing) {
 
 TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
     client_options identified = patient();
-    identified.credentials = {{.scheme = "digest", .secret = "alice:secret"}};
+    identified.auth = {{.scheme = "digest", .secret = "alice:secret"}};
     client alice = world_->connect(identified);
     mutex hers(alice, path_);
     const hold h = hers.acquire();
@@ -215,7 +215,7 @@ TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
         EXPECT_EQ(e.code(), errc::not_authorized);
         EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
     }
-    identified.credentials.front().secret = "alice:secret";
+    identified.auth.front().secret = "alice:secret";
     client again = world_->connect(identified);
     mutex also_hers(again, path_);
     EXPECT_FALSE(also_hers.try_acquire());
@@ -223,7 +223,7 @@ TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
 
 TEST_P(Client, RefusedCredentialsEndTheClientWithAClearError) {
     client_options unknown = patient();
-    unknown.credentials = {{.scheme = "no-such-scheme", .secret = "x"}};
+    unknown.auth = {{.scheme = "no-such-scheme", .secret = "x"}};
     client c = world_->connect(unknown);
     mutex m(c, path_);
     std::error_code ec;
@@ -273,7 +273,7 @@ TEST_P(Client, IsInertInAForkedChild) {
     mutex m(c, path_);
     auto h = std::make_unique<hold>(m.acquire());
     EXPECT_TRUE(holds_in_a_forked_child([&] {
-        bool inert = !h->valid() && h->why_lost() == loss::forked;
+        bool inert = !h->valid() && h->why_lost() == loss_reason::forked;
         inert = inert && c.state() == connection_state::closed;
         std::error_code ec;
         inert = inert && !m.acquire({}, ec) && ec == errc::forked;

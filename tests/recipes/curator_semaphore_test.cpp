@@ -78,7 +78,7 @@ TEST_P(CuratorSemaphore, HoldOfSeveralPermitsIsLostWithAnyOfThem) {
     curator_semaphore s(a_, path_, 3);
     hold h = s.acquire(3);
     world_->remove(h.paths().at(1));
-    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss::znode_deleted; }));
+    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss_reason::znode_deleted; }));
     EXPECT_EQ(leases(), 2U) << "work may still be draining";
     h.release();
     EXPECT_TRUE(empties(path_ + "/leases"));

@@ -18,9 +18,9 @@ using ::testing::ElementsAre;
 
 class Group : public RecipeTest {
 protected:
-    static std::vector<std::string> names_in(const std::vector<member>& all) {
+    static std::vector<std::string> names_in(const std::vector<group_member>& all) {
         std::vector<std::string> names;
-        for (const member& m : all) {
+        for (const group_member& m : all) {
             names.push_back(m.name + '=' + m.data);
         }
         return names;
@@ -30,7 +30,7 @@ protected:
     class notes {
     public:
         [[nodiscard]] group::members_listener listener() {
-            return [this](const std::vector<member>& now) {
+            return [this](const std::vector<group_member>& now) {
                 const std::lock_guard lock(mutex_);
                 now_ = names_in(now);
                 ++told_;
@@ -62,7 +62,7 @@ TEST_P(Group, ShowsWhoIsThereWithData) {
     group mine(a, path_);
     group yours(b, path_);
     EXPECT_TRUE(yours.members().empty());
-    membership one = mine.join("one", "10.0.0.1");
+    membership one = mine.join("one", {.data = "10.0.0.1"});
     ASSERT_TRUE(one.present());
     EXPECT_EQ(one.name(), "one");
     membership two = yours.join("two");
@@ -86,11 +86,11 @@ TEST_P(Group, TellsWhoWatches) {
     group yours(b, path_);
     notes seen;
     {
-        const subscription watching = mine.watch(seen.listener());
+        const subscription watching = mine.on_change(seen.listener());
         EXPECT_TRUE(seen.eventually_are({}));
-        membership one = yours.join("one", "x");
+        membership one = yours.join("one", {.data = "x"});
         EXPECT_TRUE(seen.eventually_are({"one=x"}));
-        membership two = mine.join("two", "y");
+        membership two = mine.join("two", {.data = "y"});
         EXPECT_TRUE(seen.eventually_are({"one=x", "two=y"}));
         one.set_data("z");
         EXPECT_TRUE(seen.eventually_are({"one=z", "two=y"}));
@@ -108,8 +108,8 @@ TEST_P(Group, MemberThatLosesItsSessionEntersAgain) {
     client b = connect();
     group mine(a, path_);
     notes seen;
-    const subscription watching = group(b, path_).watch(seen.listener());
-    membership one = mine.join("one", "old");
+    const subscription watching = group(b, path_).on_change(seen.listener());
+    membership one = mine.join("one", {.data = "old"});
     one.set_data("new");
     EXPECT_TRUE(seen.eventually_are({"one=new"}));
     const auto before = mine.members().at(0);
@@ -130,7 +130,7 @@ TEST_P(Group, WatcherThatLosesItsSessionGoesOn) {
     client b = connect();
     group yours(b, path_);
     notes seen;
-    const subscription watching = group(a, path_).watch(seen.listener());
+    const subscription watching = group(a, path_).on_change(seen.listener());
     const membership one = yours.join("one");
     EXPECT_TRUE(seen.eventually_are({"one="}));
     const auto before = a.session_id();
@@ -144,16 +144,16 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
     client b = connect();
     group mine(a, path_);
     group yours(b, path_);
-    membership first = mine.join("leader", "a");
-    EXPECT_FALSE(yours.join_for(0s, "leader"));
-    EXPECT_FALSE(yours.join_for(50ms, "leader"));
+    membership first = mine.join("leader", {.data = "a"});
+    EXPECT_FALSE(yours.join_for("leader", 0s));
+    EXPECT_FALSE(yours.join_for("leader", 50ms));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] {
         return static_cast<bool>(yours.join("leader", "", stop.get_token()));
     });
     stop.request_stop();
     EXPECT_FALSE(stopped.get());
-    auto waiting = std::async(std::launch::async, [&] { return yours.join("leader", "b"); });
+    auto waiting = std::async(std::launch::async, [&] { return yours.join("leader", {.data = "b"}); });
     EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
     EXPECT_TRUE(first.present()) << "who gave up has not taken it along";
     first.leave();
@@ -166,7 +166,7 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
 TEST_P(Group, MemberThatAnOperatorDeletesEntersAgain) {
     client a = connect();
     group mine(a, path_);
-    const membership one = mine.join("one", "x");
+    const membership one = mine.join("one", {.data = "x"});
     const auto before = mine.members().at(0).czxid;
     world_->remove(path_ + "/one");
     EXPECT_TRUE(eventually([&] {
@@ -180,7 +180,7 @@ TEST_P(Group, EndsWithTheClient) {
     client b = connect();
     group mine(*a, path_);
     const membership one = mine.join("one");
-    const subscription watching = mine.watch([](const auto&) {});
+    const subscription watching = mine.on_change([](const auto&) {});
     a.reset();
     EXPECT_FALSE(one.present());
     EXPECT_TRUE(eventually([&] { return group(b, path_).members().empty(); }));

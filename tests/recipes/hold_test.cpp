@@ -14,9 +14,9 @@ TEST_P(Hold, EmptyHoldIsHarmless) {
     hold h;
     EXPECT_FALSE(h);
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::none);
+    EXPECT_EQ(h.why_lost(), loss_reason::none);
     EXPECT_EQ(h.path(), "");
-    EXPECT_EQ(h.fencing_token(), fencing_token{});
+    EXPECT_EQ(h.token(), fencing_token{});
     EXPECT_FALSE(h.lost().stop_possible());
     EXPECT_EQ(h.valid_until(), boottime_clock::time_point::min());
     EXPECT_THROW(h.transact({operation::check("/a")}), error);
@@ -54,7 +54,7 @@ TEST_P(Hold, ExpiredSessionLosesIt) {
     EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
     EXPECT_FALSE(h.valid());
     // A server that ends the session may still tell of the znode first.
-    EXPECT_TRUE(h.why_lost() == loss::session_expired || h.why_lost() == loss::znode_deleted);
+    EXPECT_TRUE(h.why_lost() == loss_reason::session_expired || h.why_lost() == loss_reason::znode_deleted);
     EXPECT_EQ(h.valid_until(), boottime_clock::time_point::min());
     std::error_code ec;
     h.transact({operation::create(path_ + "-effect")}, ec);
@@ -69,7 +69,7 @@ TEST_P(Hold, DeletedZnodeLosesIt) {
     world_->remove(h.path());
     EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
     EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_P(Hold, ChangedDataDoesNotLoseItAndIsNotTheLastThingWatched) {
@@ -81,7 +81,7 @@ TEST_P(Hold, ChangedDataDoesNotLoseItAndIsNotTheLastThingWatched) {
     }
     EXPECT_TRUE(h.valid());
     world_->remove(h.path());
-    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss::znode_deleted; }));
+    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss_reason::znode_deleted; }));
 }
 
 TEST_P(Hold, StaysLostInTheNextSession) {
@@ -95,7 +95,7 @@ TEST_P(Hold, StaysLostInTheNextSession) {
     mutex other(c, path_);
     const hold next = other.acquire();
     EXPECT_TRUE(next.valid());
-    EXPECT_GT(next.fencing_token(), h.fencing_token());
+    EXPECT_GT(next.token(), h.token());
     EXPECT_FALSE(h.valid());
     h.release();
     EXPECT_TRUE(next.valid());
@@ -168,7 +168,7 @@ TEST_P(Hold, TransactionAfterTheZnodeIsGoneAppliesNothing) {
     h.transact({operation::create(at)}, ec);  // the event may not have come yet: the servers refuse
     EXPECT_EQ(ec, errc::hold_lost);
     EXPECT_EQ(world_->get(at), std::nullopt);
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_P(Hold, BadTransactionsAreRefusedBeforeTheyAreSent) {

@@ -44,7 +44,7 @@ TEST_F(LeaderCost, UncontendedIsOneRoundTripAlsoAtTheFirstUseOfAPath) {
     leader_latch latch(c, "/leader");
     ensemble::duration elected{};
     const subscription s =
-        latch.subscribe({.elected = [&](const leadership&) { elected = ensemble_.now(); },
+        latch.on_change({.elected = [&](const leadership&) { elected = ensemble_.now(); },
                          .lost = {},
                          .refused = {}});
     const auto before = ensemble_.now();

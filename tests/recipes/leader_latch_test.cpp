@@ -27,18 +27,18 @@ TEST_P(LeaderLatch, LeadsWhenNobodyIsThere) {
     client c = connect();
     leader_latch latch(c, path_);
     EXPECT_FALSE(latch.is_leader());
-    EXPECT_FALSE(latch.leadership());
+    EXPECT_FALSE(latch.term());
     const leadership term = latch.wait();
     EXPECT_TRUE(term);
     EXPECT_TRUE(term.valid());
     EXPECT_TRUE(latch.is_leader());
-    EXPECT_GT(term.fencing_token().zxid, 0);
-    EXPECT_EQ(term.why_lost(), loss::none);
+    EXPECT_GT(term.token().zxid, 0);
+    EXPECT_EQ(term.why_lost(), loss_reason::none);
     EXPECT_FALSE(term.lost().stop_requested());
     EXPECT_GT(term.valid_until(), before);
     EXPECT_LE(term.valid_until(), boottime_clock::now() + c.session_timeout());
-    EXPECT_EQ(latch.leadership().fencing_token(), term.fencing_token());
-    EXPECT_EQ(latch.wait().fencing_token(), term.fencing_token()) << "it leads already";
+    EXPECT_EQ(latch.term().token(), term.token());
+    EXPECT_EQ(latch.wait().token(), term.token()) << "it leads already";
 }
 
 TEST_P(LeaderLatch, NamesItsZnodesAsCuratorDoesWithTheIdAsTheirData) {
@@ -71,10 +71,10 @@ TEST_P(LeaderLatch, FollowerLeadsWhenTheLeaderCloses) {
     first.close();
     EXPECT_FALSE(first.is_leader());
     EXPECT_FALSE(before.valid());
-    EXPECT_EQ(before.why_lost(), loss::resigned);
+    EXPECT_EQ(before.why_lost(), loss_reason::resigned);
     const leadership after = second.wait();
     EXPECT_TRUE(after.valid());
-    EXPECT_GT(after.fencing_token(), before.fencing_token());
+    EXPECT_GT(after.token(), before.token());
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
 }
 
@@ -89,8 +89,8 @@ TEST_P(LeaderLatch, ResignsToTheTailAndLeadsAgainWithoutANewObject) {
         for (leader_latch* const latch : {&first, &second}) {
             const leadership term = latch->wait();
             ASSERT_TRUE(term.valid());
-            EXPECT_GT(term.fencing_token(), last);
-            last = term.fencing_token();
+            EXPECT_GT(term.token(), last);
+            last = term.token();
             latch->resign();
             EXPECT_FALSE(latch->is_leader());
         }
@@ -103,11 +103,11 @@ TEST_P(LeaderLatch, ResignsAloneIntoANewTerm) {
     const leadership before = latch.wait();
     latch.resign();
     EXPECT_FALSE(before.valid());
-    EXPECT_EQ(before.why_lost(), loss::resigned);
+    EXPECT_EQ(before.why_lost(), loss_reason::resigned);
     EXPECT_TRUE(eventually([&] { return before.lost().stop_requested(); }));
     const leadership after = latch.wait();
     EXPECT_TRUE(after.valid());
-    EXPECT_GT(after.fencing_token(), before.fencing_token());
+    EXPECT_GT(after.token(), before.token());
     EXPECT_NE(after.path(), before.path());
 }
 
@@ -164,13 +164,13 @@ TEST_P(LeaderLatch, TellsElectedAndLostInPairs) {
     client c = connect();
     leader_story story;
     leader_latch latch(c, path_);
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     static_cast<void>(latch.wait());
     latch.resign();
     EXPECT_TRUE(eventually([&] { return story.told().size() == 3; }));
     latch.close(leader_latch::closing::notifying);
     EXPECT_TRUE(eventually([&] { return story.told().size() == 4; }));
-    const std::string resigned = leader_story::lost(loss::resigned);
+    const std::string resigned = leader_story::lost(loss_reason::resigned);
     EXPECT_THAT(story.told(), ElementsAre("elected", resigned, "elected", resigned));
 }
 
@@ -179,18 +179,18 @@ TEST_P(LeaderLatch, TellsALateListenerThatItLeads) {
     leader_story story;
     leader_latch latch(c, path_);
     static_cast<void>(latch.wait());
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     EXPECT_TRUE(eventually([&] { return story.told().size() == 1; }));
     latch.close(leader_latch::closing::notifying);
     EXPECT_TRUE(eventually([&] { return story.told().size() == 2; }));
-    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss::resigned)));
+    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss_reason::resigned)));
 }
 
 TEST_P(LeaderLatch, ClosedSilentlyTellsNothingButTheStopToken) {
     client c = connect();
     leader_story story;
     leader_latch latch(c, path_);
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     const leadership term = latch.wait();
     EXPECT_TRUE(eventually([&] { return story.told().size() == 1; }));
     latch.close();
@@ -208,16 +208,16 @@ TEST_P(LeaderLatch, NobodyIsElectedBeforeTheListenersHaveReturned) {
     static_cast<void>(first.wait());
     std::atomic<bool> drained{false};
     std::atomic<bool> early{false};
-    const subscription slow = first.subscribe({.elected = {},
+    const subscription slow = first.on_change({.elected = {},
                                                .lost =
-                                                   [&](const leadership&, loss) {
+                                                   [&](const leadership&, loss_reason) {
                                                        early = second.is_leader();
                                                        drained = true;
                                                    },
                                                .refused = {}});
     std::atomic<bool> in_time{true};
     const subscription next =
-        second.subscribe({.elected = [&](const leadership&) { in_time = drained.load(); },
+        second.on_change({.elected = [&](const leadership&) { in_time = drained.load(); },
                           .lost = {},
                           .refused = {}});
     first.resign();
@@ -231,16 +231,16 @@ TEST_P(LeaderLatch, IsACandidateAgainAfterALossOfTheSession) {
     client c = connect();
     leader_story story;
     leader_latch latch(c, path_);
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     const leadership before = latch.wait();
     world_->expire(c.session_id());
     EXPECT_TRUE(eventually([&] { return story.told().size() == 3; }));
     EXPECT_EQ(story.count("lost, and valid"), 0U);
     EXPECT_FALSE(before.valid());
-    EXPECT_NE(before.why_lost(), loss::none);
-    EXPECT_NE(before.why_lost(), loss::resigned);
+    EXPECT_NE(before.why_lost(), loss_reason::none);
+    EXPECT_NE(before.why_lost(), loss_reason::resigned);
     const leadership after = latch.wait();
-    EXPECT_GT(after.fencing_token(), before.fencing_token());
+    EXPECT_GT(after.token(), before.token());
 }
 
 TEST_P(LeaderLatch, IsACandidateAgainAtTheTailWhenItsZnodeIsDeleted) {
@@ -257,29 +257,29 @@ TEST_P(LeaderLatch, IsACandidateAgainAtTheTailWhenItsZnodeIsDeleted) {
     ASSERT_TRUE(published(""));  // the own znode is watched a moment after the grant
     world_->remove(before.path());
     EXPECT_TRUE(second.wait().valid());
-    EXPECT_TRUE(eventually([&] { return before.why_lost() == loss::znode_deleted; }));
+    EXPECT_TRUE(eventually([&] { return before.why_lost() == loss_reason::znode_deleted; }));
     ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
     second.close();
-    const auto between = third.wait().fencing_token();
+    const auto between = third.wait().token();
     third.close();
-    EXPECT_GT(first.wait().fencing_token(), between);
+    EXPECT_GT(first.wait().token(), between);
 }
 
 TEST_P(LeaderLatch, EndsWithTheClient) {
     auto c = std::make_unique<client>(connect());
     leader_story story;
     leader_latch latch(*c, path_);
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     const leadership term = latch.wait();
     c->close();
     EXPECT_FALSE(latch.is_leader());
-    EXPECT_EQ(term.why_lost(), loss::client_closed);
-    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss::client_closed)));
+    EXPECT_EQ(term.why_lost(), loss_reason::client_closed);
+    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss_reason::client_closed)));
     std::error_code ec;
     EXPECT_FALSE(latch.wait({}, ec));
     EXPECT_EQ(ec, errc::closed);
     c.reset();
-    EXPECT_FALSE(latch.leadership().valid());
+    EXPECT_FALSE(latch.term().valid());
     latch.resign();
     EXPECT_TRUE(world_->children(path_).empty());
 }
@@ -345,7 +345,7 @@ TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
                                                        destroy();
                                                    }
                                                },
-                                           .lost = [&](const leadership&, loss) { destroy(); },
+                                           .lost = [&](const leadership&, loss_reason) { destroy(); },
                                            .refused = {}});
         latch->start();
         EXPECT_TRUE(eventually([&] { return destroyed.load(); }));
@@ -357,7 +357,7 @@ TEST_P(LeaderLatch, RefusesToBlockOnTheCallbackThread) {
     client c = connect();
     leader_latch latch(c, path_);
     blocking_result<std::error_code> ec;
-    const subscription s = latch.subscribe({.elected =
+    const subscription s = latch.on_change({.elected =
                                                 [&](const leadership& term) {
                                                     std::error_code e;
                                                     term.proclaim("x", e);
@@ -377,7 +377,7 @@ TEST_P(LeaderLatch, IsInertInAForkedChild) {
     auto term = std::make_unique<leadership>(latch->wait());
     EXPECT_TRUE(holds_in_a_forked_child([&] {
         bool inert = !latch->is_leader() && !term->valid() && !latch->leadership();
-        inert = inert && term->why_lost() == loss::forked;
+        inert = inert && term->why_lost() == loss_reason::forked;
         std::error_code ec;
         inert = inert && !latch->wait({}, ec) && ec == errc::forked;
         term->proclaim("child's", ec);

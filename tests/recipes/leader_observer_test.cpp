@@ -187,12 +187,12 @@ TEST_P(LeaderObserver, UnderstandsQueuesOfSelectors) {
     const leader_observer watching(knowing(b), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"first"}));
     EXPECT_EQ(watching.current()->path, h.path());
-    EXPECT_EQ(watching.current()->token.zxid, h.fencing_token().zxid);
+    EXPECT_EQ(watching.current()->token.zxid, h.token().zxid);
     h.release();
     ASSERT_TRUE(seen.eventually_are({"first", "-"}));
     h = second.acquire();
     ASSERT_TRUE(seen.eventually_are({"first", "-", "second"}));
-    EXPECT_EQ(watching.current()->token.zxid, h.fencing_token().zxid);
+    EXPECT_EQ(watching.current()->token.zxid, h.token().zxid);
 }
 
 TEST_P(LeaderObserver, GoesOnAfterALossOfItsSession) {

@@ -18,20 +18,20 @@
 namespace latchkey::test {
 namespace {
 
-using state = leader_selector::state;
+using state = selector_status;
 
 using stage = selector_stage;
 
 class LeaderSelector : public RecipeTest {
 protected:
     [[nodiscard]] bool eventually_is(const leader_selector& s, state wanted) {
-        return eventually([&] { return s.present() == wanted; });
+        return eventually([&] { return s.status() == wanted; });
     }
 
     /// Notes what failed, as words.
     class reports {
     public:
-        [[nodiscard]] leader_selector::behaviour noted(bool requeue = true) {
+        [[nodiscard]] selector_options noted(bool requeue = true) {
             return {.requeue = requeue, .failed = [this](const std::exception_ptr& what) {
                         const std::lock_guard lock(mutex_);
                         try {
@@ -63,20 +63,20 @@ TEST_P(LeaderSelector, LeadsUntilItsFunctionHasReturnedAndNotAMomentLess) {
     stage played;
     leader_selector first(a, path_, {.id = "first"}, played.until_opened(), {.requeue = false});
     leader_selector second(b, path_, {.id = "second"}, played.until_stopped());
-    EXPECT_EQ(first.present(), state::idle);
+    EXPECT_EQ(first.status(), state::idle);
     first.start();
     ASSERT_TRUE(played.eventually_terms(1));
     EXPECT_TRUE(first.is_leader());
-    EXPECT_EQ(first.leadership().id(), "first");
-    EXPECT_EQ(world_->get(first.leadership().path()), "first") << "as Curator's LeaderSelector";
+    EXPECT_EQ(first.term().id(), "first");
+    EXPECT_EQ(world_->get(first.term().path()), "first") << "as Curator's LeaderSelector";
     second.start();
     ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
     first.interrupt();
     first.interrupt();
     EXPECT_TRUE(first.is_leader()) << "it is asked, and has not returned";
     EXPECT_EQ(world_->children(path_).size(), 2U);
-    EXPECT_EQ(second.present(), state::waiting);
-    EXPECT_FALSE(second.leadership());
+    EXPECT_EQ(second.status(), state::waiting);
+    EXPECT_FALSE(second.term());
     played.open();
     ASSERT_TRUE(played.eventually_terms(2));
     EXPECT_TRUE(eventually_is(first, state::idle));
@@ -168,11 +168,11 @@ TEST_P(LeaderSelector, StopsWhenTheTermIsLostAndLeadsAgain) {
     leader_selector s(a, path_, {.id = "s"}, played.until_stopped());
     s.start();
     ASSERT_TRUE(played.eventually_terms(1));
-    const auto lost = s.leadership();
+    const auto lost = s.term();
     world_->remove(lost.path());
     ASSERT_TRUE(played.eventually_terms(2));
-    EXPECT_EQ(lost.why_lost(), loss::znode_deleted);
-    const auto again = s.leadership();
+    EXPECT_EQ(lost.why_lost(), loss_reason::znode_deleted);
+    const auto again = s.term();
     world_->expire(a.session_id());
     ASSERT_TRUE(played.eventually_terms(3));
     EXPECT_FALSE(again.valid());
@@ -194,7 +194,7 @@ TEST_P(LeaderSelector, GivesWayToWhomAsks) {
     second.start();
     ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
     mutex view(b, path_);
-    const auto asked = first.leadership().hand_over_requested();
+    const auto asked = first.term().hand_over_requested();
     ASSERT_TRUE(view.revoke(view.holder().value()));
     ASSERT_TRUE(played.eventually_terms(2));
     EXPECT_EQ(played.terms()[1].who, "second");
@@ -212,8 +212,8 @@ TEST_P(LeaderSelector, PublishesItsDataAndWhatItProclaims) {
     s.start();
     ASSERT_TRUE(eventually([&] { return seen.current() && seen.current()->data == "10.0.0.1"; }));
     EXPECT_EQ(seen.current()->id, "s");
-    EXPECT_EQ(seen.current()->token.zxid, s.leadership().fencing_token().zxid);
-    s.leadership().proclaim("10.0.0.2");
+    EXPECT_EQ(seen.current()->token.zxid, s.term().token().zxid);
+    s.term().proclaim("10.0.0.2");
     EXPECT_TRUE(eventually([&] { return seen.current()->data == "10.0.0.2"; }));
     s.close();
     EXPECT_TRUE(eventually([&] { return !seen.current(); }));
@@ -249,7 +249,7 @@ TEST_P(LeaderSelector, ClosesInEveryState) {
         waiting.start();
         ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
         waiting.close();
-        EXPECT_EQ(waiting.present(), state::closed);
+        EXPECT_EQ(waiting.status(), state::closed);
         EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
     }
     {
@@ -264,7 +264,7 @@ TEST_P(LeaderSelector, ClosesInEveryState) {
         ASSERT_TRUE(eventually([&] { return told.words().size() >= 3; }));
         pausing.close();
         const auto words = told.words().size();
-        EXPECT_EQ(pausing.present(), state::closed);
+        EXPECT_EQ(pausing.status(), state::closed);
         EXPECT_EQ(told.words().size(), words);
     }
     EXPECT_TRUE(played.terms().empty());
@@ -273,7 +273,7 @@ TEST_P(LeaderSelector, ClosesInEveryState) {
     ASSERT_TRUE(played.eventually_terms(1));
     leading.close();
     leading.close();
-    EXPECT_EQ(leading.present(), state::closed);
+    EXPECT_EQ(leading.status(), state::closed);
     EXPECT_FALSE(leading.is_leader());
     EXPECT_TRUE(empties(path_));
 }
@@ -291,7 +291,7 @@ TEST_P(LeaderSelector, WaitsForItsFunctionWhenItIsClosed) {
     played.open();
     closed.get();
     closed_too.get();
-    EXPECT_EQ(s.present(), state::closed);
+    EXPECT_EQ(s.status(), state::closed);
 }
 
 TEST_P(LeaderSelector, MayBeClosedAndDestroyedByItsFunction) {

@@ -27,7 +27,7 @@ TEST_P(LeaderTerm, SaysInItsRecordThatItHasResigned) {
     static_cast<void>(latch.wait());
     ASSERT_TRUE(published("address"));
     // Until it is known here as well: a resignation does not wait for a write that is under way.
-    latch.leadership().proclaim("address");
+    latch.term().proclaim("address");
     latch.close();
     EXPECT_TRUE(empties(path_));
     const auto r = record();
@@ -46,7 +46,7 @@ TEST_P(LeaderTerm, ProclaimsWhatItPublishes) {
     for (const char* data : {"one", "two \xe2\x98\x83", ""}) {
         term.proclaim(data);
         ASSERT_TRUE(published(data));
-        EXPECT_EQ(token_of(*record(), 0), term.fencing_token());
+        EXPECT_EQ(token_of(*record(), 0), term.token());
     }
     EXPECT_EQ(world_->get(term.path()), "a") << "a candidate's znode is never written";
     first.resign();
@@ -78,7 +78,7 @@ TEST_P(LeaderTerm, LeavesDataAloneThatIsNoRecordAndLeadsWhenItIsGone) {
     world_->create(path_, "somebody's");
     leader_story story;
     leader_latch latch(c, path_);
-    const subscription s = latch.subscribe(story.teller());
+    const subscription s = latch.on_change(story.teller());
     try {
         static_cast<void>(latch.wait());
         ADD_FAILURE() << "it leads";
@@ -130,7 +130,7 @@ TEST_P(LeaderTerm, HandsOutTermsThatMayBeEmptyAndOutliveIt) {
     EXPECT_FALSE(none);
     EXPECT_FALSE(none.valid());
     EXPECT_EQ(none.valid_until(), boottime_clock::time_point::min());
-    EXPECT_EQ(none.fencing_token(), fencing_token{});
+    EXPECT_EQ(none.token(), fencing_token{});
     EXPECT_TRUE(none.path().empty() && none.id().empty());
     EXPECT_FALSE(none.lost().stop_possible() || none.hand_over_requested().stop_possible());
     EXPECT_THROW(none.transact({operation::create("/a")}), error);

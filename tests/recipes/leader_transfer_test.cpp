@@ -51,7 +51,7 @@ TEST_P(LeaderTransfers, SuccessorLeadsWhenTheLeaderHasFinished) {
     leader_latch second(b, path_, taking_part("second"));
     leader_latch third(c, path_, taking_part("third"));
     leader_story story;
-    const subscription s = third.subscribe(story.teller());
+    const subscription s = third.on_change(story.teller());
     const leadership term = led_by(first);
     second.start();
     ASSERT_TRUE(are_there(2));
@@ -65,7 +65,7 @@ TEST_P(LeaderTransfers, SuccessorLeadsWhenTheLeaderHasFinished) {
     first.resign();
     const leadership after = third.wait_for(30s);
     EXPECT_TRUE(after.valid());
-    EXPECT_GT(after.fencing_token(), term.fencing_token());
+    EXPECT_GT(after.token(), term.token());
     EXPECT_FALSE(second.is_leader());
     EXPECT_TRUE(are_there(3));
 }
@@ -231,7 +231,7 @@ TEST_P(LeaderTransfers, LeaderThatDoesNotFinishIsResigned) {
     ASSERT_TRUE(are_there(2));
     ASSERT_EQ(transfer_in_time(a, first, "second"), transfer::accepted);
     EXPECT_TRUE(second.wait_for(60s).valid());
-    EXPECT_EQ(term.why_lost(), loss::resigned);
+    EXPECT_EQ(term.why_lost(), loss_reason::resigned);
     EXPECT_TRUE(eventually([&] { return term.hand_over_requested().stop_requested(); }));
 }
 

@@ -73,7 +73,7 @@ TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverLocksAfterwards) {
     this->mine_.lock();
     this->a_.close();
     EXPECT_FALSE(this->mine_.held().valid());
-    EXPECT_EQ(this->mine_.held().why_lost(), loss::client_closed);
+    EXPECT_EQ(this->mine_.held().why_lost(), loss_reason::client_closed);
     this->mine_.unlock();
     EXPECT_EQ(this->code_of([this] { this->mine_.lock(); }), errc::closed);
     EXPECT_EQ(this->code_of([this] { EXPECT_FALSE(this->mine_.try_lock()); }), errc::closed);

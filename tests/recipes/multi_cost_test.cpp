@@ -46,7 +46,7 @@ TEST_F(MultiCost, EightPathsAreGrantedInOneRoundTripAndOneByOneInEight) {
     EXPECT_EQ(n.gets, 1U);
     EXPECT_EQ(n.requests(), eight + 2);
     for (const std::string& path : a->granted.paths()) {
-        EXPECT_EQ(czxid(path), a->granted.fencing_token().zxid) << "with its token";
+        EXPECT_EQ(czxid(path), a->granted.token().zxid) << "with its token";
     }
     a->granted.release();
 
@@ -109,14 +109,14 @@ TEST_F(MultiCost, HandOffNeedsNoListAndTheWaiterKnowsItsToken) {
     ensemble_.run_for(100ms);
     ensemble_.reset_counters();
     const auto before = ensemble_.now();
-    const auto earlier = h.fencing_token();
+    const auto earlier = h.token();
     h.release();
     ASSERT_TRUE(ensemble_.run_until([&] { return waiter->done; }, 1s));
     EXPECT_EQ(waiter->at - before, 2 * one_way);  // the deletes there, their events back
     EXPECT_EQ(ensemble_.count().requests(), 1U);
-    EXPECT_GT(waiter->granted.fencing_token(), earlier);
+    EXPECT_GT(waiter->granted.token(), earlier);
     for (const std::string& path : waiter->granted.paths()) {
-        EXPECT_EQ(czxid(path), waiter->granted.fencing_token().zxid);
+        EXPECT_EQ(czxid(path), waiter->granted.token().zxid);
     }
 }
 
@@ -158,13 +158,13 @@ TEST_F(MultiCost, TokenThatTheFirstRoundTripDoesNotBringTakesOneMore) {
     held(mine_).release();
     settle();
     constexpr int no_auth = -102;
-    ensemble_.refuse_next(ensemble::operation::get, no_auth, a_.session_id());
+    ensemble_.refuse_next(ensemble::request_kind::get, no_auth, a_.session_id());
     const auto before = ensemble_.now();
     const auto a = acquire(mine_);
     ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
     EXPECT_EQ(a->at - before, 2 * round_trip);
     EXPECT_EQ(ensemble_.count().requests(), eight + 3);
-    EXPECT_EQ(a->granted.fencing_token().zxid, czxid(a->granted.path()));
+    EXPECT_EQ(a->granted.token().zxid, czxid(a->granted.path()));
 }
 
 // Whoever joins one of the queues at about the same time: before it, between its creation and its
@@ -187,14 +187,14 @@ TEST_F(MultiCost, TokenIsNotBelowItsCreationAndBelowThoseThatJoinLater) {
         ASSERT_TRUE(ensemble_.run_until([&] { return all->done || one->done; }, 10s));
         const bool single_was_first = one->done;
         single_first += single_was_first ? 1 : 0;
-        const auto earlier = (single_was_first ? one : all)->granted.fencing_token();
+        const auto earlier = (single_was_first ? one : all)->granted.token();
         (single_was_first ? one : all)->granted.release();
         ASSERT_TRUE(ensemble_.run_until([&] { return all->done && one->done; }, 10s));
-        EXPECT_GT((single_was_first ? all : one)->granted.fencing_token(), earlier) << i;
+        EXPECT_GT((single_was_first ? all : one)->granted.token(), earlier) << i;
         if (single_was_first) {
             const std::int64_t created = czxid(all->granted.path());
-            EXPECT_GE(all->granted.fencing_token().zxid, created) << i;
-            exact += all->granted.fencing_token().zxid == created ? 1 : 0;
+            EXPECT_GE(all->granted.token().zxid, created) << i;
+            exact += all->granted.token().zxid == created ? 1 : 0;
         }
         all->granted.release();
         one->granted.release();

@@ -60,7 +60,7 @@ TEST_P(MultiMutex, HoldHasAZnodeOnEveryPathAndOneToken) {
         const auto who = single.participants();
         ASSERT_EQ(who.size(), 1U);
         EXPECT_EQ(znodes[i], three_[i] + '/' + who.front().name);
-        EXPECT_EQ(who.front().czxid, h.fencing_token().zxid);
+        EXPECT_EQ(who.front().czxid, h.token().zxid);
         ASSERT_TRUE(who.front().identified);
         EXPECT_EQ(who.front().identified->mode, "exclusive");
     }
@@ -96,7 +96,7 @@ TEST_P(MultiMutex, ExcludesSingleLocksOnEachPathAndIsExcludedByThem) {
         EXPECT_FALSE(one.try_acquire()) << path;
         EXPECT_TRUE(h.release_and_wait());
         hold single = one.acquire();
-        EXPECT_GT(single.fencing_token(), h.fencing_token());
+        EXPECT_GT(single.token(), h.token());
         EXPECT_FALSE(all.try_acquire()) << path;
         EXPECT_FALSE(all.try_acquire_for(50ms)) << path;
         EXPECT_TRUE(single.release_and_wait());
@@ -114,7 +114,7 @@ TEST_P(MultiMutex, HoldsWhenItIsTheFirstEverywhere) {
     multi_mutex all(b, three_);
     std::atomic<int> reserved{0};
     auto waiting = std::async(std::launch::async, [&] {
-        return all.acquire({.stop = {}, .reserved = [&](const place&) { ++reserved; }});
+        return all.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
     });
     ASSERT_TRUE(eventually([&] { return reserved == 3; }));
     EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
@@ -124,7 +124,7 @@ TEST_P(MultiMutex, HoldsWhenItIsTheFirstEverywhere) {
     const hold h = waiting.get();
     EXPECT_TRUE(h.valid());
     mutex middle(a, three_[1]);
-    EXPECT_EQ(middle.holder()->czxid, h.fencing_token().zxid);
+    EXPECT_EQ(middle.holder()->czxid, h.token().zxid);
 }
 
 // Each has its left and its right fork, and they are named in the order that would deadlock if they
@@ -150,8 +150,8 @@ TEST_P(MultiMutex, PhilosophersAllEat) {
                 EXPECT_EQ(++in_use.at(i), 1);
                 EXPECT_EQ(++in_use.at(right), 1);
                 for (const std::size_t fork : {i, right}) {
-                    EXPECT_GT(both.held().fencing_token(), newest.at(fork));
-                    newest.at(fork) = both.held().fencing_token();
+                    EXPECT_GT(both.held().token(), newest.at(fork));
+                    newest.at(fork) = both.held().token();
                 }
                 ++eaten;
                 --in_use.at(i);
@@ -207,7 +207,7 @@ TEST_P(MultiMutex, TransactionChecksEveryZnode) {
         h.transact({operation::set(effect, "late")}, ec);
         EXPECT_EQ(ec, errc::hold_lost) << i;
         EXPECT_EQ(world_->get(effect), "x");
-        EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
     }
 }
 
@@ -218,7 +218,7 @@ TEST_P(MultiMutex, DeletionOfOneZnodeLosesAllAndTheReleaseDeletesTheOthers) {
         hold h = m.acquire();
         world_->remove(h.paths()[i]);
         ASSERT_TRUE(eventually([&] { return !h.valid(); })) << i;
-        EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
         EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
         const std::string& other = three_[(i + 1) % three_.size()];
         EXPECT_EQ(world_->children(other).size(), 1U) << "work may still be draining";
@@ -237,7 +237,7 @@ TEST_P(MultiMutex, CancelledWaiterLeavesNothingAnywhere) {
     std::atomic<int> reserved{0};
     auto waiting = std::async(std::launch::async, [&] {
         return all.acquire(
-            {.stop = stop.get_token(), .reserved = [&](const place&) { ++reserved; }});
+            {.stop = stop.get_token(), .reserved = [&](const queue_position&) { ++reserved; }});
     });
     ASSERT_TRUE(eventually([&] { return reserved == 3; }));
     stop.request_stop();
@@ -256,7 +256,7 @@ TEST_P(MultiMutex, WaiterWhoseSessionEndsJoinsAnewEverywhere) {
     multi_mutex all(b, three_);
     std::atomic<int> reserved{0};
     auto waiting = std::async(std::launch::async, [&] {
-        return all.acquire({.stop = {}, .reserved = [&](const place&) { ++reserved; }});
+        return all.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
     });
     ASSERT_TRUE(eventually([&] { return reserved == 3; }));
     world_->expire(b.session_id());
@@ -265,7 +265,7 @@ TEST_P(MultiMutex, WaiterWhoseSessionEndsJoinsAnewEverywhere) {
     h.release();
     hold granted = waiting.get();
     EXPECT_TRUE(granted.valid());
-    EXPECT_GT(granted.fencing_token(), h.fencing_token());
+    EXPECT_GT(granted.token(), h.token());
     for (const std::string& path : three_) {
         EXPECT_EQ(world_->children(path).size(), 1U);
     }
@@ -283,7 +283,7 @@ TEST_P(MultiMutex, HoldThatIsLostWithItsSessionCanBeTakenAnew) {
             std::error_code ec;
             h.transact({operation::check(three_[0]), operation::check(three_[1])}, ec);
         }
-        EXPECT_TRUE(h.why_lost() == loss::session_expired || h.why_lost() == loss::znode_deleted)
+        EXPECT_TRUE(h.why_lost() == loss_reason::session_expired || h.why_lost() == loss_reason::znode_deleted)
             << to_string(h.why_lost());
     }
     EXPECT_TRUE(all_empty(three_));

@@ -18,8 +18,8 @@ TEST_P(Mutex, IsGrantedWhenNobodyIsThere) {
     const hold h = m.acquire();
     EXPECT_TRUE(h);
     EXPECT_TRUE(h.valid());
-    EXPECT_GT(h.fencing_token().zxid, 0);
-    EXPECT_EQ(h.why_lost(), loss::none);
+    EXPECT_GT(h.token().zxid, 0);
+    EXPECT_EQ(h.why_lost(), loss_reason::none);
     EXPECT_FALSE(h.lost().stop_requested());
     EXPECT_GT(h.valid_until(), before);
     EXPECT_LE(h.valid_until(), boottime_clock::now() + c.session_timeout());
@@ -51,12 +51,12 @@ TEST_P(Mutex, SecondParticipantWaitsForTheFirst) {
     mutex first(a, path_);
     mutex second(b, path_);
     hold h = first.acquire();
-    const auto token = h.fencing_token();
+    const auto token = h.token();
     std::atomic<bool> granted{false};
     std::thread waiter([&] {
         const hold g = second.acquire();
         granted = true;
-        EXPECT_GT(g.fencing_token(), token);
+        EXPECT_GT(g.token(), token);
     });
     EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
     EXPECT_FALSE(granted);
@@ -71,11 +71,11 @@ TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
     mutex first(c, path_);
     mutex second(c, path_);
     const hold h = first.acquire();
-    blocking_result<place> told;
+    blocking_result<queue_position> told;
     std::stop_source stop;
     std::thread waiter([&] {
         EXPECT_FALSE(second.acquire(
-            {.stop = stop.get_token(), .reserved = [&](const place& p) { told.set(p); }}));
+            {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { told.set(p); }}));
     });
     const place p = told.get();
     EXPECT_EQ(p.position, 1U);
@@ -118,8 +118,8 @@ TEST_P(Mutex, TokensIncreaseFromHolderToHolder) {
     for (int i = 0; i < 5; ++i) {
         for (mutex* m : {&first, &second}) {
             const hold h = m->acquire();
-            EXPECT_GT(h.fencing_token(), last);
-            last = h.fencing_token();
+            EXPECT_GT(h.token(), last);
+            last = h.token();
         }
     }
 }
@@ -128,12 +128,12 @@ TEST_P(Mutex, TokensIncreaseWhenTheDirectoryIsMadeAnew) {
     client c = connect();
     mutex m(c, path_);
     hold h = m.acquire();
-    const auto before = h.fencing_token();
+    const auto before = h.token();
     ASSERT_TRUE(h.release_and_wait());
     world_->remove(path_);  // as the servers remove an empty container
     h = m.acquire();
     EXPECT_TRUE(h.path().ends_with("0000000000"));
-    EXPECT_GT(h.fencing_token(), before);
+    EXPECT_GT(h.token(), before);
 }
 
 TEST_P(Mutex, ParticipantsAreToldInOrderWithWhoTheyAre) {
@@ -149,7 +149,7 @@ TEST_P(Mutex, ParticipantsAreToldInOrderWithWhoTheyAre) {
     const auto all = first.participants();
     EXPECT_LT(all[0].sequence, all[1].sequence);
     EXPECT_EQ(path_ + "/" + all[0].name, h.path());
-    EXPECT_EQ(all[0].czxid, h.fencing_token().zxid);
+    EXPECT_EQ(all[0].czxid, h.token().zxid);
     EXPECT_EQ(all[0].session_id, c.session_id());
     ASSERT_TRUE(all[0].identified);
     EXPECT_EQ(all[0].identified->pid, ::getpid());

@@ -128,7 +128,7 @@ TEST(PermitCostOfACall, IsWhatTheHeadersSay) {
         return servers.count().requests();
     };
     EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.available(), 2U); }), 2U);
-    EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.limit(), 3U); }), 1U);
+    EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.capacity(), 3U); }), 1U);
     EXPECT_EQ(requests_of([&] { s.resize(4); }), 2U);
     EXPECT_EQ(requests_of([&] { EXPECT_EQ(s.participants().size(), 1U); }), 3U + 1U);
     EXPECT_EQ(requests_of([&] { EXPECT_EQ(curators.available(), 2U); }), 1U);

@@ -30,7 +30,7 @@ TEST_P(RecursiveMutex, IsReleasedWhenEachLockHasBeenUnlocked) {
     ASSERT_TRUE(m_.try_lock_for(1s));
     EXPECT_EQ(m_.depth(), 4U);
     EXPECT_EQ(world_->children(path_).size(), 1U) << "one participant, however often";
-    const auto token = m_.held().fencing_token();
+    const auto token = m_.held().token();
     client other = connect();
     mutex same(other, path_);
     for (std::size_t left = 4; left > 0; --left) {
@@ -40,7 +40,7 @@ TEST_P(RecursiveMutex, IsReleasedWhenEachLockHasBeenUnlocked) {
         m_.unlock();
     }
     EXPECT_EQ(m_.depth(), 0U);
-    EXPECT_GT(same.acquire().fencing_token(), token);
+    EXPECT_GT(same.acquire().token(), token);
 }
 
 TEST_P(RecursiveMutex, BelongsToTheThreadThatLockedIt) {

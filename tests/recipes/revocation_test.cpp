@@ -144,7 +144,7 @@ TEST_P(Revocation, ReachesEachOfCuratorsPermitsAndWhoWaitsForThem) {
     auto waiting = std::make_shared<std::promise<hold>>();
     s.async_acquire(2,
                     std::chrono::nanoseconds::max(),
-                    {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
+                    {.stop = {}, .reserved = [&](const queue_position&) { reserved.set(true); }},
                     [waiting](std::error_code, hold h) { waiting->set_value(std::move(h)); });
     ASSERT_TRUE(reserved.get_for(30s));
     const auto found = other.participants();

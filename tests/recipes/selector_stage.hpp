@@ -73,7 +73,7 @@ public:
 
     void enter(const leadership& l) {
         const std::lock_guard lock(mutex_);
-        terms_.push_back({l.id(), l.fencing_token().zxid});
+        terms_.push_back({l.id(), l.token().zxid});
         most_ = std::max(most_, ++inside_);
     }
 

@@ -107,7 +107,7 @@ TEST_P(Semaphore, RaisedLimitWakesWhoWaits) {
     s.resize(2);
     const hold second = next.get();
     EXPECT_TRUE(second.valid());
-    EXPECT_EQ(s.limit(), 2U);
+    EXPECT_EQ(s.capacity(), 2U);
     EXPECT_FALSE(s.try_acquire_for(1, 50ms));
 }
 
@@ -134,7 +134,7 @@ TEST_P(Semaphore, WaiterThatNoLongerFitsAfterAResizeIsToldSo) {
     blocking_result<bool> reserved;
     s.async_acquire(3,
                     std::chrono::nanoseconds::max(),
-                    {.stop = {}, .reserved = [&](const place&) { reserved.set(true); }},
+                    {.stop = {}, .reserved = [&](const queue_position&) { reserved.set(true); }},
                     [&](std::error_code ec, const hold&) { told.set(ec); });
     ASSERT_TRUE(reserved.get_for(30s));
     ASSERT_TRUE(eventually([&] { return s.participants().size() == 2; }));
@@ -149,7 +149,7 @@ TEST_P(Semaphore, DeletedPermitIsALoss) {
     const hold h = s.acquire();
     world_->remove(h.path());
     EXPECT_TRUE(eventually([&] { return !h.valid(); }));
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_P(Semaphore, LossOfTheSessionGivesThePermitsBack) {

@@ -265,7 +265,7 @@ TEST_F(SharedCost, DowngradeWhoseAnswerIsLostIsFoundDone) {
         client c = connected();
         shared_mutex m(c, "/files");
         hold w = held(m, exclusive);
-        ensemble_.fail_next(ensemble::operation::multi, when, c.session_id());
+        ensemble_.fail_next(ensemble::request_kind::multi, when, c.session_id());
         bool done = false;
         m.async_convert(std::move(w),
                         shared,
@@ -289,7 +289,7 @@ TEST_F(SharedCost, HoldReleasedWhileItsDowngradeIsUnresolvedLeavesNothing) {
     shared_mutex m(c, "/files");
     hold w = held(m, exclusive);
     ensemble_.run_for(12s);  // the connect is old by then
-    ensemble_.fail_next(ensemble::operation::multi, ensemble::when::after, c.session_id());
+    ensemble_.fail_next(ensemble::request_kind::multi, ensemble::when::after, c.session_id());
     const std::int64_t session = c.session_id();
     bool done = false;
     m.async_convert(std::move(w),

@@ -83,11 +83,11 @@ TEST_P(SharedLockable, GuardsConvertIntoEachOther) {
     boost_upgrade up(mine_);
     boost_unique alone(std::move(up));
     EXPECT_EQ(mine_.held().mode(), lock_mode::exclusive);
-    const auto token = mine_.held().fencing_token();
+    const auto token = mine_.held().token();
     boost_upgrade down(std::move(alone));
     EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
     boost_shared sharing(std::move(down));
-    EXPECT_EQ(mine_.held_shared().fencing_token(), token);
+    EXPECT_EQ(mine_.held_shared().token(), token);
     EXPECT_THROW(static_cast<void>(mine_.held()), error);
     EXPECT_TRUE(std_shared(other_, 30s).owns_lock());
     ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));

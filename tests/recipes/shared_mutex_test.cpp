@@ -63,7 +63,7 @@ TEST_P(SharedMutex, WriterThatGivesUpLetsTheReadersBehindItPass) {
     m.async_acquire(
         exclusive,
         std::chrono::nanoseconds::max(),
-        {.stop = stop.get_token(), .reserved = [&](const place&) { reserved.set(true); }},
+        {.stop = stop.get_token(), .reserved = [&](const queue_position&) { reserved.set(true); }},
         [&](std::error_code, const hold& h) { ended.set(!h); });
     ASSERT_TRUE(reserved.get_for(30s));
     auto late = queued(m, shared);
@@ -77,13 +77,13 @@ TEST_P(SharedMutex, DowngradeLetsReadersInAndNoWriterBetween) {
     client c = connect();
     shared_mutex m(c, path_);
     hold h = m.acquire(exclusive);
-    const fencing_token token = h.fencing_token();
+    const fencing_token token = h.token();
     const std::string before = h.path();
     auto reader = queued(m, shared);
     auto writer = queued(m, exclusive);
     EXPECT_TRUE(m.convert(h, shared));
     EXPECT_EQ(h.mode(), shared);
-    EXPECT_EQ(h.fencing_token(), token);
+    EXPECT_EQ(h.token(), token);
     EXPECT_NE(h.path(), before);
     EXPECT_EQ(h.path().substr(h.path().size() - 10), before.substr(before.size() - 10));
     hold r = reader.get();
@@ -105,7 +105,7 @@ TEST_P(SharedMutex, DowngradedHoldGuardsItsTransactions) {
     h.transact({operation::create(other, "done")});
     world_->remove(h.path());
     EXPECT_TRUE(eventually([&] { return !h.valid(); }));
-    EXPECT_EQ(h.why_lost(), loss::znode_deleted);
+    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
 TEST_P(SharedMutex, UpgraderReadsBesideReadersAndBecomesAWriterBeforeAnybodyElse) {
@@ -137,10 +137,10 @@ TEST_P(SharedMutex, OfTwoReadersThatBothWantToWriteOneIsToldNo) {
     shared_mutex second(b, path_);
     hold one = first.acquire(shared);
     hold two = second.acquire(shared);
-    const fencing_token token = one.fencing_token();
+    const fencing_token token = one.token();
     EXPECT_TRUE(first.convert(one, upgrade));
     EXPECT_EQ(one.mode(), upgrade);
-    EXPECT_GT(one.fencing_token(), token);
+    EXPECT_GT(one.token(), token);
     EXPECT_FALSE(second.convert(two, exclusive));
     EXPECT_TRUE(two.valid());
     EXPECT_EQ(two.mode(), shared);

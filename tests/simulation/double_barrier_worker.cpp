@@ -54,7 +54,7 @@ void double_barrier_worker::make() {
     attender_->directory = o.what.directory;
     attender_->data = name_ + '#' + std::to_string(++made_);
     barrier_ = std::make_unique<double_barrier>(
-        *c, o.paths.front(), stage_.what.wanted, mutex_options{.data = attender_->data});
+        *c, o.paths.front(), stage_.what.wanted, lock_options{.data = attender_->data});
     attender_->barrier = barrier_.get();
     rounds_.begins(attender_);
 }

@@ -161,7 +161,7 @@ void group_judge::ends(watching& w) {
     w.listening = {};
 }
 
-void group_judge::told(watching& w, const std::vector<member>& all) {
+void group_judge::told(watching& w, const std::vector<group_member>& all) {
     ++stage_.counts.lists;
     stage_.mark(all.size());
     stage_.tell(w.who, " is told of ", all.size(), " members");
@@ -176,11 +176,11 @@ void group_judge::told(watching& w, const std::vector<member>& all) {
             return stage_.broken("I9", w.who + " is told of " + all[i].name + " out of order");
         }
     }
-    for (const member& m : all) {
+    for (const group_member& m : all) {
         if (!groups_.was_there(w.directory, m)) {
             return stage_.broken("I9", w.who + " is told of " + m.name + ", which never was there");
         }
-        for (const member& before : w.newest) {
+        for (const group_member& before : w.newest) {
             if (m.name == before.name &&
                 std::pair(m.czxid, m.version) < std::pair(before.czxid, before.version)) {
                 return stage_.broken("I9", w.who + " is told of an earlier " + m.name);
@@ -203,7 +203,7 @@ bool group_judge::is_settled(const enrolment& e) const {
     if (e.over || !e.handle || e.by->closed || e.by->crashed) {
         return true;
     }
-    for (const member& m : groups_.now(e.directory)) {
+    for (const group_member& m : groups_.now(e.directory)) {
         if (e.directory + '/' + m.name == e.path) {
             // Somebody else may have got the name while its session was lost.
             return m.session_id == e.by->session ? e.handle.present() && m.data == e.data
@@ -228,7 +228,7 @@ std::string group_judge::picture() const {
     for (const auto& w : watchings_) {
         if (!knows(*w)) {
             all += "\n    " + w->who + " was told of";
-            for (const member& m : w->newest) {
+            for (const group_member& m : w->newest) {
                 all += ' ' + m.name + ' ' + std::to_string(m.version) + " \"" + m.data + '"';
             }
         }

@@ -48,7 +48,7 @@ struct watching {
     duration begun{};
     bool over = false;
     bool told = false;
-    std::vector<member> newest;
+    std::vector<group_member> newest;
     std::uint64_t there_before = 0;  ///< members, when it began
     group_log::events before;        ///< in the directory, then
 };
@@ -80,7 +80,7 @@ public:
     void leaves(enrolment& e);
 
     void begins(const std::shared_ptr<watching>& w);
-    void told(watching& w, const std::vector<member>& all);
+    void told(watching& w, const std::vector<group_member>& all);
     void ends(watching& w);
 
     /// Everybody is where he should be, and who watches knows.

@@ -47,13 +47,13 @@ void group_judge::check_told(const watching& w) {
     if (!w.told) {
         return late(" watches for a while, and was told nothing");
     }
-    for (const member& m : w.newest) {
+    for (const group_member& m : w.newest) {
         if (!groups_.was_so_since(w.directory, m, then)) {
             return late(" was not told for a while that " + m.name + " is another, or has gone");
         }
     }
-    for (const member& m : groups_.now(w.directory)) {
-        const bool told = std::any_of(w.newest.begin(), w.newest.end(), [&](const member& known) {
+    for (const group_member& m : groups_.now(w.directory)) {
+        const bool told = std::any_of(w.newest.begin(), w.newest.end(), [&](const group_member& known) {
             return known.name == m.name && known.czxid == m.czxid;
         });
         if (!told && groups_.came(w.directory, m) <= then) {

@@ -41,7 +41,7 @@ void group_log::applied(const model::transaction& t, duration now) {
     }
 }
 
-std::vector<member> group_log::now(const std::string& directory) const {
+std::vector<group_member> group_log::now(const std::string& directory) const {
     std::map<std::string, member> all;
     for (const auto& [place, p] : truth_.queue_of(directory)) {
         const std::string name = p->path.substr(directory.size() + 1);
@@ -52,32 +52,32 @@ std::vector<member> group_log::now(const std::string& directory) const {
                      .czxid = p->czxid,
                      .version = static_cast<std::int32_t>(versions.size()) - 1};
     }
-    std::vector<member> found;
+    std::vector<group_member> found;
     for (auto& [name, m] : all) {
         found.push_back(std::move(m));
     }
     return found;
 }
 
-bool group_log::was_there(const std::string& directory, const member& m) const {
+bool group_log::was_there(const std::string& directory, const group_member& m) const {
     const auto found = stories_.find({directory + '/' + m.name, m.czxid});
     return found != stories_.end() && found->second.owner == m.session_id && m.version >= 0 &&
            static_cast<std::size_t>(m.version) < found->second.versions.size() &&
            found->second.versions[static_cast<std::size_t>(m.version)].data == m.data;
 }
 
-const group_log::story& group_log::story_of(const std::string& directory, const member& m) const {
+const group_log::story& group_log::story_of(const std::string& directory, const group_member& m) const {
     return stories_.at({directory + '/' + m.name, m.czxid});
 }
 
-bool group_log::was_so_since(const std::string& directory, const member& m, duration then) const {
+bool group_log::was_so_since(const std::string& directory, const group_member& m, duration then) const {
     const story& s = story_of(directory, m);
     const auto next = static_cast<std::size_t>(m.version) + 1;
     return (!s.gone || *s.gone >= then) &&
            (next == s.versions.size() || s.versions[next].since >= then);
 }
 
-group_log::duration group_log::came(const std::string& directory, const member& m) const {
+group_log::duration group_log::came(const std::string& directory, const group_member& m) const {
     return story_of(directory, m).versions.front().since;
 }
 

@@ -27,18 +27,18 @@ public:
     void applied(const model::transaction& t, duration now);
 
     /// Who is there, by name.
-    [[nodiscard]] std::vector<member> now(const std::string& directory) const;
+    [[nodiscard]] std::vector<group_member> now(const std::string& directory) const;
 
     /// Whether that was so in some state of the servers.
-    [[nodiscard]] bool was_there(const std::string& directory, const member& m) const;
+    [[nodiscard]] bool was_there(const std::string& directory, const group_member& m) const;
 
     /// Whether it was so at some time since `then`.
     [[nodiscard]] bool was_so_since(const std::string& directory,
-                                    const member& m,
+                                    const group_member& m,
                                     duration then) const;
 
     /// When its entry was new.
-    [[nodiscard]] duration came(const std::string& directory, const member& m) const;
+    [[nodiscard]] duration came(const std::string& directory, const group_member& m) const;
 
     /// When somebody came to that path, was written there, or went, last.
     [[nodiscard]] duration changed(const std::string& path) const;
@@ -74,7 +74,7 @@ private:
         std::optional<duration> gone = std::nullopt;
     };
 
-    [[nodiscard]] const story& story_of(const std::string& directory, const member& m) const;
+    [[nodiscard]] const story& story_of(const std::string& directory, const group_member& m) const;
 
     const truth& truth_;
     std::map<entry, story> stories_;

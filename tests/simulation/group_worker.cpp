@@ -12,11 +12,11 @@ group_worker::group_worker(program& of, std::size_t object, std::string name)
 bool group_worker::make() {
     client* const c = of_.usable_client();
     if (!group_ && c != nullptr) {
-        group::options how;
+        group_options how;
         if (chance(0.3)) {
-            how.pause = stage_.up_to(stage_.what.session_timeout / 4);
+            how.coalesce_for = stage_.up_to(stage_.what.session_timeout / 4);
         }
-        pause_ = how.pause;
+        pause_ = how.coalesce_for;
         group_ = std::make_unique<group>(*c, of_.object_at(object_).paths.front(), how);
     }
     return group_ != nullptr;
@@ -124,7 +124,7 @@ void group_worker::watch() {
     watching_->pause = pause_;
     groups_.begins(watching_);
     watching_->listening = group_->watch(
-        [weak = weak_from_this(), w = std::weak_ptr(watching_)](const std::vector<member>& all) {
+        [weak = weak_from_this(), w = std::weak_ptr(watching_)](const std::vector<group_member>& all) {
             const auto self = std::static_pointer_cast<group_worker>(weak.lock());
             const auto listens = w.lock();
             if (!self || !listens) {

@@ -72,9 +72,9 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
     stage_.tell(c.who,
                 " is told ",
                 ec ? ec.message() : "",
-                h ? "hold " + h.fencing_token().to_string() + (h.valid() ? "" : ", lost") : "",
+                h ? "hold " + h.token().to_string() + (h.valid() ? "" : ", lost") : "",
                 !ec && !h ? "nothing" : "");
-    stage_.mark(static_cast<std::uint64_t>(h.fencing_token().zxid) ^
+    stage_.mark(static_cast<std::uint64_t>(h.token().zxid) ^
                 static_cast<std::uint64_t>(ec.value()));
     if (++c.told > 1) {
         return stage_.broken("I9", c.who + " was told twice");
@@ -107,7 +107,7 @@ void judge::check_grant(const call& c, const hold& h) {
     check_token(c, h, places);
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
-    if (!on_time && h.why_lost() == loss::deadline_passed && c.by->pauses == c.pauses_before) {
+    if (!on_time && h.why_lost() == loss_reason::deadline_passed && c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
     check_first(c, places);
@@ -119,7 +119,7 @@ void judge::check_grant(const call& c, const hold& h) {
         return;
     }
     for (const auto& place : places) {
-        check_order(c.who, place->directory, c.what, h.fencing_token());
+        check_order(c.who, place->directory, c.what, h.token());
     }
     check_budget(c, h);
 }
@@ -134,7 +134,7 @@ participants judge::places_of(const client_record& by,
 }
 
 void judge::check_token(const call& c, const hold& h, const participants& places) {
-    if (places.size() != 1 || places.front()->czxid != h.fencing_token().zxid) {
+    if (places.size() != 1 || places.front()->czxid != h.token().zxid) {
         stage_.broken("I3", c.who + "'s token is not the czxid of its znode " + h.path());
     }
 }
@@ -219,7 +219,7 @@ void judge::takes(held& h, const std::shared_ptr<hold_state>& state) {
 
 void judge::releases(held& h) {
     const auto state = h.what != nullptr ? hold_state::of(*h.what) : h.state.lock();
-    const bool was_lost = state->why_lost() != loss::none;
+    const bool was_lost = state->why_lost() != loss_reason::none;
     stage_.tell(h.who,
                 " releases ",
                 h.token.to_string(),

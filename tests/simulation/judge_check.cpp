@@ -85,7 +85,7 @@ bool judge::undisturbed(const held& h, const participant& place) const {
 /// Who does not believe any more has been told so, if his process runs.
 void judge::check_lost(held& h) {
     const auto state = h.state.lock();
-    if (!state || (h.from && state->why_lost() == loss::none)) {
+    if (!state || (h.from && state->why_lost() == loss_reason::none)) {
         return;  // replaced by another one, which was not told yet
     }
     if (!h.lost_at) {

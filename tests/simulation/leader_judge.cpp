@@ -17,9 +17,9 @@ void leader_judge::waited(call& c,
     stage_.tell(c.who,
                 " has waited for ",
                 ec ? ec.message() : "",
-                term ? "term " + term.fencing_token().to_string() : "",
+                term ? "term " + term.token().to_string() : "",
                 !ec && !term ? "nothing" : "");
-    stage_.mark(static_cast<std::uint64_t>(term.fencing_token().zxid) ^
+    stage_.mark(static_cast<std::uint64_t>(term.token().zxid) ^
                 static_cast<std::uint64_t>(ec.value()));
     if (++c.told > 1) {
         return stage_.broken("I9", c.who + " was told twice");
@@ -103,8 +103,8 @@ void leader_judge::begin_term(candidacy& c, const leadership& term) {
     c.asked_back.reset();
     c.asked.reset();
     ++c.terms;
-    stage_.tell(c.who, " leads with ", term.fencing_token().to_string(), " as ", term.path());
-    stage_.mark(static_cast<std::uint64_t>(term.fencing_token().zxid));
+    stage_.tell(c.who, " leads with ", term.token().to_string(), " as ", term.path());
+    stage_.mark(static_cast<std::uint64_t>(term.token().zxid));
     if (c.closed) {
         return stage_.broken("I10", c.who + " leads after it was closed");
     }
@@ -121,7 +121,7 @@ void leader_judge::check_begun(candidacy& c) {
     const held& h = *c.term;
     const bool on_time = believes(h);
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
-    if (!on_time && c.handle.why_lost() == loss::deadline_passed) {
+    if (!on_time && c.handle.why_lost() == loss_reason::deadline_passed) {
         return stage_.broken("I2", c.who + " began a term whose deadline had passed before");
     }
     check_was_first(c.who, c.directory, *h.place, {});
@@ -191,29 +191,29 @@ void leader_judge::check_present(candidacy& c) {
 }
 
 void leader_judge::elected(candidacy& c, const leadership& term) {
-    stage_.tell(c.who, " is told that it leads, ", term.fencing_token().to_string());
+    stage_.tell(c.who, " is told that it leads, ", term.token().to_string());
     if (c.silent) {
         return stage_.broken("I9", c.who + " is told of a term after a silent close");
     }
     look(c);
-    if (!c.term || c.elected || term.fencing_token() != c.term->token) {
+    if (!c.term || c.elected || term.token() != c.term->token) {
         return stage_.broken("I9", c.who + " is told of a term that does not begin now");
     }
-    if (!term.valid() && term.why_lost() == loss::none) {
+    if (!term.valid() && term.why_lost() == loss_reason::none) {
         stage_.broken("I9", c.who + " is told of a term that is not valid yet");
     }
     c.elected = true;
 }
 
-void leader_judge::lost(candidacy& c, const leadership& term, loss why) {
+void leader_judge::lost(candidacy& c, const leadership& term, loss_reason why) {
     stage_.tell(c.who, " is told that it does not lead any more: ", to_string(why));
-    if (c.silent || !c.term || !c.elected || term.fencing_token() != c.term->token) {
+    if (c.silent || !c.term || !c.elected || term.token() != c.term->token) {
         return stage_.broken("I9", c.who + " is told of the end of a term that it does not know");
     }
     if (term.valid() || !term.lost().stop_requested()) {
         return stage_.broken("I2", c.who + " is told of the end of a term that goes on");
     }
-    if (why == loss::none || why != term.why_lost() || (why == loss::suspended && !c.steps_down)) {
+    if (why == loss_reason::none || why != term.why_lost() || (why == loss_reason::suspended && !c.steps_down)) {
         stage_.broken("I9", c.who + " is told a wrong reason: " + to_string(why));
     }
     if (c.term->place->how == participant::ending::released && !c.by->closed) {
@@ -229,7 +229,7 @@ void leader_judge::hears(second_listener& l,
                          const candidacy& c,
                          const leadership& term,
                          bool leads) {
-    const fencing_token token = term.fencing_token();
+    const fencing_token token = term.token();
     const bool in_order = leads ? token > l.newest : token == l.newest;
     if (std::exchange(l.leads, leads) == leads || !in_order || c.silent) {
         return stage_.broken("I9", c.who + " hears the wrong way round of " + token.to_string());

@@ -58,7 +58,7 @@ public:
 
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);
-    void lost(candidacy& c, const leadership& term, loss why);
+    void lost(candidacy& c, const leadership& term, loss_reason why);
     using election_judge::refused;
     /// Returns which order it is.
     [[nodiscard]] std::size_t hands_over(candidacy& c, std::string to);

@@ -202,7 +202,7 @@ void leader_log::check_gave_up(const participant& writer) {
     if (c.led_as(writer.path)) {
         const bool drained = c.asked_back && c.takes_part() &&
                              stage_.now() >= *c.asked_back + c.by->lasting(c.preference->drain);
-        gave_up = c.handle.why_lost() == loss::resigned && (gave_up || c.gave_up || drained);
+        gave_up = c.handle.why_lost() == loss_reason::resigned && (gave_up || c.gave_up || drained);
     } else {
         gave_up = gave_up || writer.successor != nullptr;
     }

@@ -134,7 +134,7 @@ void leader_worker::listen() {
                                    }
                                },
                            .lost =
-                               [weak, c = candidacy_](const leadership& term, loss why) {
+                               [weak, c = candidacy_](const leadership& term, loss_reason why) {
                                    if (const auto self = weak.lock()) {
                                        self->lost(*c, term, why);
                                    }
@@ -257,7 +257,7 @@ void leader_worker::elected(candidacy& c, const leadership& term) {
     misbehave();
 }
 
-void leader_worker::lost(candidacy& c, const leadership& term, loss why) {
+void leader_worker::lost(candidacy& c, const leadership& term, loss_reason why) {
     judge_.lost(c, term, why);
     if (&c == candidacy_.get()) {
         rest();

@@ -41,7 +41,7 @@ private:
     void wait();
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);
     void elected(candidacy& c, const leadership& term);
-    void lost(candidacy& c, const leadership& term, loss why);
+    void lost(candidacy& c, const leadership& term, loss_reason why);
     void refused(const candidacy& c, std::error_code why);
     void plan_next();
     void act();

@@ -21,7 +21,7 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
                                  std::to_string(c.directories.size()) +
                                  " places, or such as were not created at once");
     }
-    const std::int64_t token = h.fencing_token().zxid;
+    const std::int64_t token = h.token().zxid;
     if (token < places.front()->czxid) {
         return stage_.broken("I3", c.who + "'s token is older than its places");
     }

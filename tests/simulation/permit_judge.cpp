@@ -145,7 +145,7 @@ void permit_judge::check_token(const call& c, const hold& h, const participants&
         return stage_.broken("I1", c.who + " was granted what it never took, " + h.path());
     }
     const admission& a = found->second;
-    if (h.fencing_token().zxid != a.place->czxid) {
+    if (h.token().zxid != a.place->czxid) {
         return stage_.broken("I3",
                              c.who + "'s token is not the czxid of its place, " + a.place->path);
     }

@@ -16,8 +16,8 @@ void selector_judge::starts(selection& c) {
 }
 
 void selector_judge::runs(selection& c, const leadership& term, const std::stop_token& stop) {
-    stage_.tell(c.who, " leads with ", term.fencing_token().to_string(), " as ", term.path());
-    stage_.mark(static_cast<std::uint64_t>(term.fencing_token().zxid));
+    stage_.tell(c.who, " leads with ", term.token().to_string(), " as ", term.path());
+    stage_.mark(static_cast<std::uint64_t>(term.token().zxid));
     if (c.term) {
         return stage_.broken("I1", c.who + "'s function runs twice at once");
     }
@@ -144,12 +144,12 @@ void selector_judge::check_state(selection& c) {
     if (c.campaign == nullptr) {
         return;
     }
-    const leader_selector::state present = c.campaign->present();
-    if (present == leader_selector::state::idle && c.started) {
+    const selector_status present = c.campaign->present();
+    if (present == selector_status::idle && c.started) {
         stage_.broken("I9", c.who + " is idle, and its function has not returned since its start");
-    } else if (present == leader_selector::state::closed && !c.closed && c.refused_closed == 0) {
+    } else if (present == selector_status::closed && !c.closed && c.refused_closed == 0) {
         stage_.broken("I9", c.who + " is closed, and nobody was told why");
-    } else if (c.term && present != leader_selector::state::leading) {
+    } else if (c.term && present != selector_status::leading) {
         stage_.broken("I9", c.who + "'s function runs, and it is " + to_string(present));
     } else if (c.term && c.campaign->leadership().path() != c.newest) {
         stage_.broken("I9", c.who + " shows another term than its function has");
@@ -165,9 +165,9 @@ void selector_judge::check_function(selection& c) {
         stage_.broken("I9", c.who + " does not lead any more, and its function is not told");
     } else if (asked && !c.stop.stop_requested()) {
         stage_.broken("I9", c.who + " is to finish, and its function is not told");
-    } else if (c.stop.stop_requested() && !asked && c.handle.why_lost() == loss::none) {
+    } else if (c.stop.stop_requested() && !asked && c.handle.why_lost() == loss_reason::none) {
         stage_.broken("I9", c.who + "'s function is to return without a cause");
-    } else if (c.handle.why_lost() == loss::suspended && !c.steps_down) {
+    } else if (c.handle.why_lost() == loss_reason::suspended && !c.steps_down) {
         stage_.broken("I2", c.who + " steps down when suspended, and does not want that");
     } else if (c.steps_down && c.by->suspended && stage_.now() > c.term->taken_at &&
                believes(*c.term)) {

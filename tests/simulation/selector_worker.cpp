@@ -10,7 +10,7 @@
 
 namespace latchkey::simulation {
 
-using state = leader_selector::state;
+using state = selector_status;
 
 selector_worker::selector_worker(program& of, std::size_t object, std::string name)
     : of_(of),

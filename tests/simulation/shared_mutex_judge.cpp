@@ -101,12 +101,12 @@ void shared_mutex_judge::changed(held& h, std::error_code ec) {
     const lock_mode reached = h.what->mode();
     stage_.tell(h.who,
                 " has ",
-                h.what->fencing_token().to_string(),
+                h.what->token().to_string(),
                 ' ',
                 latchkey::to_string(reached),
                 ec ? ", " + ec.message() : "",
                 h.what->valid() ? "" : ", lost");
-    stage_.mark(static_cast<std::uint64_t>(h.what->fencing_token().zxid) ^
+    stage_.mark(static_cast<std::uint64_t>(h.what->token().zxid) ^
                 static_cast<std::uint64_t>(ec.value()) ^ static_cast<std::uint64_t>(reached));
     const bool done = reached == h.to;
     ++(done ? stage_.counts.conversions : stage_.counts.unconverted);
@@ -117,7 +117,7 @@ void shared_mutex_judge::changed(held& h, std::error_code ec) {
     }
     const lock_mode from = *std::exchange(h.from, std::nullopt);
     check_changed(h, ec, from);
-    if (h.what->fencing_token() == h.token) {
+    if (h.what->token() == h.token) {
         check_new_mode(h, from);
     } else {
         check_new_znode(h, from);
@@ -173,7 +173,7 @@ void shared_mutex_judge::check_new_mode(held& h, lock_mode from) {
 void shared_mutex_judge::check_new_znode(held& h, lock_mode from) {
     const lock_mode reached = h.what->mode();
     const auto before = h.place;
-    h.token = h.what->fencing_token();
+    h.token = h.what->token();
     h.state = hold_state::of(*h.what);
     h.place = truth_.find(h.by->chroot + h.what->path());
     if (from != shared || reached == shared) {

@@ -64,7 +64,7 @@ void worker::begin() {
         }
     }
     if (stage_.random.chance(0.3)) {
-        how.reserved = [this](const place&) { reserved(); };
+        how.reserved = [this](const queue_position&) { reserved(); };
     }
     call_ = c;
     judge_.begins(c);
@@ -229,7 +229,7 @@ void worker::changed(std::error_code ec, hold h) {
     if (std::exchange(done_with_it_, false)) {
         return release();
     }
-    if (hold_.fencing_token() != before) {
+    if (hold_.token() != before) {
         listen();
     }
     plan_next();

@@ -18,7 +18,7 @@ public:
         return {
             .elected = [this](const leadership&) { add("elected"); },
             .lost =
-                [this](const leadership& term, loss why) {
+                [this](const leadership& term, loss_reason why) {
                     add(term.valid() ? "lost, and valid" : std::string("lost: ") + to_string(why));
                 },
             .refused = [this](const error& why) { add("refused: " + why.code().message()); },
@@ -45,7 +45,7 @@ public:
         told_.clear();
     }
 
-    [[nodiscard]] static std::string lost(loss why) {
+    [[nodiscard]] static std::string lost(loss_reason why) {
         return std::string("lost: ") + to_string(why);
     }
 

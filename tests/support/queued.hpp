@@ -27,7 +27,7 @@ template <class Lock, class... Wanted>
     lock.async_acquire(
         wanted...,
         std::chrono::nanoseconds::max(),
-        {.stop = std::move(stop), .reserved = [reserved](const place&) { *reserved = true; }},
+        {.stop = std::move(stop), .reserved = [reserved](const queue_position&) { *reserved = true; }},
         [granted](std::error_code ec, hold h) {
             EXPECT_FALSE(ec) << ec.message();
             granted->set_value(std::move(h));

@@ -22,7 +22,7 @@ protected:
                         on_valid_until();
                         return end;
                     },
-                .why_lost = [] { return loss::none; },
+                .why_lost = [] { return loss_reason::none; },
                 .token = 42,
                 .nodes = {"/a/b"}};
     }

@@ -124,7 +124,7 @@ TEST_F(ClientCore, OfAClientThatWasMovedFromIsAClearError) {
     client from = client_core::handle(core_);
     const client to = std::move(from);
     EXPECT_EQ(from.state(), connection_state::closed);  // NOLINT: what it says when moved from
-    EXPECT_EQ(from.trouble(), "moved from");
+    EXPECT_EQ(from.last_error(), "moved from");
     EXPECT_EQ(from.session_id(), 0);
     EXPECT_EQ(from.session_timeout(), 0ms);
     EXPECT_EQ(from.callback_running_for(), 0ns);
@@ -138,7 +138,7 @@ TEST_F(ClientCore, OfAClientThatWasMovedFromIsAClearError) {
         return std::error_code();
     };
     EXPECT_EQ(code_of([&] { static_cast<void>(from.wait_connected(1s)); }), errc::closed);
-    EXPECT_EQ(code_of([&] { static_cast<void>(from.listen({})); }), errc::closed);
+    EXPECT_EQ(code_of([&] { static_cast<void>(from.on_change({})); }), errc::closed);
     EXPECT_EQ(code_of([&] { const mutex m(from, "/lock"); }), errc::closed);
     EXPECT_EQ(code_of([&] { const leader_latch l(from, "/leader"); }), errc::closed);
     EXPECT_EQ(to.state(), connection_state::connected);

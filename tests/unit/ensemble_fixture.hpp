@@ -16,7 +16,7 @@ namespace latchkey::test {
 
 using namespace std::chrono_literals;
 using ensemble = latchkey::testing::ensemble;
-using operation = ensemble::operation;
+using operation = ensemble::request_kind;
 using when = ensemble::when;
 
 inline ensemble::options stepped_options(std::uint64_t seed = 1) {

@@ -131,12 +131,12 @@ TEST(Cause, TellsWhatToDoNext) {
                                    errc::quota_exceeded};
     for (const errc e : all_errors()) {
         const std::error_code code = e;
-        EXPECT_EQ(code == cause::retryable, retryable.count(e) == 1) << code.message();
-        EXPECT_EQ(code == cause::indeterminate, e == errc::indeterminate) << code.message();
-        EXPECT_EQ(code == cause::session_lost, e == errc::session_lost) << code.message();
+        EXPECT_EQ(code == error_kind::retryable, retryable.count(e) == 1) << code.message();
+        EXPECT_EQ(code == error_kind::indeterminate, e == errc::indeterminate) << code.message();
+        EXPECT_EQ(code == error_kind::session_lost, e == errc::session_lost) << code.message();
     }
-    EXPECT_FALSE(std::make_error_code(std::errc::timed_out) == cause::retryable);
-    EXPECT_FALSE(std::error_code() == cause::retryable);
+    EXPECT_FALSE(std::make_error_code(std::errc::timed_out) == error_kind::retryable);
+    EXPECT_FALSE(std::error_code() == error_kind::retryable);
 }
 
 TEST(FencingToken, IsOrderedByZxidThenTurn) {

@@ -290,10 +290,10 @@ TEST_F(Validity, IsNotSeenToEndByOtherThreadsWhileAShorterTimeoutIsTaken) {
 
 TEST_F(Validity, EndsForGood) {
     write(1s);
-    EXPECT_EQ(v.why_passed(), loss::deadline_passed);
-    v.end(loss::session_expired);
+    EXPECT_EQ(v.why_passed(), loss_reason::deadline_passed);
+    v.end(loss_reason::session_expired);
     EXPECT_EQ(v.deadline(), nothing);
-    EXPECT_EQ(v.why_passed(), loss::session_expired);
+    EXPECT_EQ(v.why_passed(), loss_reason::session_expired);
     write(2s);
     v.connected(at(3s), at(3s), 5s);
     write(4s);

@@ -15,10 +15,10 @@ int main() {
 
     latchkey::hold first = mine.acquire();
     const bool excluded = !theirs.try_acquire();
-    const auto token = first.fencing_token();
+    const auto token = first.token();
     first.release();
     const latchkey::hold second = theirs.acquire();
-    const bool ordered = second.valid() && token < second.fencing_token();
+    const bool ordered = second.valid() && token < second.token();
 
     std::cout << (excluded ? "excluded" : "NOT EXCLUDED") << ", "
               << (ordered ? "ordered" : "NOT ORDERED") << '\n';

@@ -8,7 +8,7 @@
 namespace latchkey {
 
 /// The znodes of a recipe's participants: their data and their access control list.
-struct mutex_options {
+struct lock_options {
     /// The data of the znode, at most 512 bytes. Replaces Latchkey's own record, which names the
     /// host, the process, the user and the program (see `identity`).
     std::optional<std::string> data = {};

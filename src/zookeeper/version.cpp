@@ -1,0 +1,18 @@
+#include <latchkey/version.hpp>
+
+#include <zookeeper/zookeeper_version.h>
+
+#define LATCHKEY_TEXT_OF(x) #x
+#define LATCHKEY_TEXT(x) LATCHKEY_TEXT_OF(x)
+
+namespace latchkey {
+
+library_version version() noexcept {
+    return {.library = LATCHKEY_TEXT(LATCHKEY_VERSION_MAJOR) "." LATCHKEY_TEXT(
+                LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
+            .zookeeper_client = ZOO_VERSION,
+            .commit = LATCHKEY_COMMIT,
+            .tls = false};
+}
+
+}  // namespace latchkey
