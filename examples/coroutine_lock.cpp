@@ -1,7 +1,6 @@
-// Coroutines take turns under one lock. While they wait, no thread waits with them.
+// Two coroutines take turns under one lock. A coroutine that waits blocks no thread.
 //
 //     coroutine_lock [SERVERS]
-#include <latchkey/awaitable.hpp>
 #include <latchkey/client.hpp>
 #include <latchkey/mutex.hpp>
 
@@ -13,26 +12,25 @@
 #include <utility>
 #include <vector>
 
-using namespace std::chrono_literals;
 using latchkey::op;
 
 /// A small coroutine type. Latchkey's awaitables work in any other one.
 struct task {
     struct promise_type {
-        std::promise<void> ended;
+        std::promise<void> end;
 
-        task get_return_object() { return {ended.get_future()}; }
+        task get_return_object() { return {end.get_future()}; }
 
         std::suspend_never initial_suspend() noexcept { return {}; }
 
         std::suspend_never final_suspend() noexcept { return {}; }
 
-        void return_void() { ended.set_value(); }
+        void return_void() { end.set_value(); }
 
-        void unhandled_exception() { ended.set_exception(std::current_exception()); }
+        void unhandled_exception() { end.set_exception(std::current_exception()); }
     };
 
-    std::future<void> ended;
+    std::future<void> end;
 };
 
 task take_a_turn(latchkey::mutex& m, std::string name) {
@@ -48,8 +46,8 @@ int main(int argc, char** argv) {
         latchkey::mutex m(zk, "/guide/coroutines");
         task first = take_a_turn(m, "first");
         task second = take_a_turn(m, "second");
-        first.ended.get();  // throws what the coroutine threw
-        second.ended.get();
+        first.end.get();  // throws what the coroutine threw
+        second.end.get();
     } catch (const std::exception& e) {
         std::cerr << "coroutine_lock: " << e.what() << '\n';
         return 1;

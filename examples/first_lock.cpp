@@ -1,25 +1,15 @@
-// Takes a lock, works under it, and counts the runs of all processes. Run it in two terminals.
+// Takes a lock, holds it until you press Enter, and counts the runs of all processes.
 //
 //     first_lock [SERVERS]
 #include <latchkey/client.hpp>
 #include <latchkey/guard.hpp>
 #include <latchkey/mutex.hpp>
 
-#include <condition_variable>
 #include <iostream>
-#include <mutex>
-#include <stop_token>
 #include <string>
 
 using namespace std::chrono_literals;
 using latchkey::op;
-
-/// Stands for two seconds of work. Ends at once when the lock is lost.
-void work(std::stop_token lost) {
-    std::mutex m;
-    std::unique_lock waiting(m);
-    std::condition_variable_any().wait_for(waiting, std::move(lost), 2s, [] { return false; });
-}
 
 int main(int argc, char** argv) {
     try {
@@ -28,10 +18,10 @@ int main(int argc, char** argv) {
 
         std::cout << "waiting for the lock" << std::endl;
         latchkey::guard g(nightly, 30s);  // throws if it is not acquired in 30 s
-        std::cout << "acquired, token " << g.token() << std::endl;
-
-        work(g.hold().lost());
-        g.check();  // throws if the lock was lost meanwhile
+        g.on_loss([](latchkey::loss_reason why) { std::cout << to_string(why) << std::endl; });
+        std::cout << "acquired, token " << g.token() << "; press Enter" << std::endl;
+        std::cin.get();  // stands for the work
+        g.check();       // throws if the lock was lost meanwhile
 
         // Reads everything that earlier holders have written.
         const auto runs = zk.get("/guide/runs", latchkey::read_from::quorum);
@@ -43,5 +33,5 @@ int main(int argc, char** argv) {
     } catch (const std::exception& e) {
         std::cerr << "first_lock: " << e.what() << '\n';
         return 1;
-    }  // the guard releases the lock, the client ends its session
+    }  // the guard has released the lock, and the client has ended its session
 }
