@@ -33,12 +33,15 @@ struct task {
     std::future<void> end;
 };
 
+// [turn]
 task take_a_turn(latchkey::mutex& m, std::string name) {
     latchkey::hold h = co_await m.acquire_async();
     std::cout << name << " has the lock, token " << h.token() << std::endl;
     std::vector<op> write{op::set("/guide", name)};
     co_await h.transact_async(std::move(write));
 }
+
+// [/turn]
 
 int main(int argc, char** argv) {
     try {

@@ -49,18 +49,16 @@ bool send_invoices(latchkey::guard& g) {
     std::mutex m;
     std::condition_variable_any pause;
     for (int i = 1; i <= 3; ++i) {
-        // Asked before each effect: is the lock safe for as long as the effect takes?
+        // Before each effect: is the lock safe for as long as the effect takes?
         if (!g.hold().valid_for(100ms) || !store("invoice " + std::to_string(i), g.token())) {
             return false;
         }
-        // A wait ends at once when the lock is lost.
-        std::unique_lock waiting(m);
+        std::unique_lock waiting(m);  // the pause ends at once when the lock is lost
         pause.wait_for(waiting, g.hold().lost(), 10ms, [] { return false; });
     }
-    // Inside ZooKeeper, the servers refuse the effect of a holder that has lost the lock.
     std::error_code ec;
     g.hold().transact({latchkey::op::set("/billing", "3 invoices sent")}, ec);
-    return !ec;  // errc::indeterminate: no answer came; read /billing to know
+    return !ec;
 }
 
 // [/work]
