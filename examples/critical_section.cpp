@@ -1,6 +1,8 @@
 // A service that works only under the lock, and stops when it may have lost it.
 //
 //     example_critical_section HOST:PORT[,HOST:PORT...] [TIMES]
+#include <latchkey/client.hpp>
+#include <latchkey/guard.hpp>
 #include <latchkey/mutex.hpp>
 
 #include <condition_variable>
@@ -10,51 +12,53 @@
 
 using namespace std::chrono_literals;
 
-bool send_invoices(latchkey::hold& h);
+bool send_invoices(latchkey::guard& g);
 
 int main(int argc, char** argv) {
-    const auto report = [](std::string_view line) { std::cerr << line << '\n'; };
     try {
+        const auto log = [](const latchkey::log_record& r) { std::cerr << r.text << '\n'; };
         auto zk = latchkey::client::connect(argc > 1 ? argv[1] : "127.0.0.1:2181",
-                                            {.session_timeout = 10s, .log = report});
+                                            {.session_timeout = 10s, .log = log});
         latchkey::mutex active(zk, "/billing/active");
         for (int times = argc > 2 ? std::stoi(argv[2]) : 1; times > 0; --times) {
-            latchkey::hold h = active.acquire();  // through lost sessions, too
-            if (!send_invoices(h)) {
-                report(std::string("stopped: ") + to_string(h.why_lost()));
+            latchkey::guard g(active);  // waits, also through lost sessions
+            if (!send_invoices(g)) {
+                std::cerr << "stopped: " << to_string(g.hold().why_lost()) << '\n';
             }
-        }  // only here, when the work has ended, does the znode go, lost or not
+        }  // the znode is deleted here, when the work has ended, even if the lock was lost before
     } catch (const std::exception& e) {
-        report(e.what());
+        std::cerr << e.what() << '\n';
         return 1;
     }
 }
 
-/// Stands for something outside ZooKeeper that must not be written by two at once. It takes part in
-/// the protection: a token that is older than the newest it has seen is refused.
+/// Stands for a resource outside ZooKeeper. It refuses a token that is lower than the highest one
+/// it has seen. In SQL: UPDATE ... SET token = :t WHERE token <= :t
 bool store(const std::string& what, latchkey::fencing_token token) {
-    static latchkey::fencing_token newest;
-    if (token < newest) {
+    static latchkey::fencing_token highest;
+    if (token < highest) {
         return false;
     }
-    newest = token;
-    std::cout << what << ", token " << token.to_string() << '\n';
+    highest = token;
+    std::cout << what << ", token " << token << '\n';
     return true;
 }
 
-bool send_invoices(latchkey::hold& h) {
+// [work]
+bool send_invoices(latchkey::guard& g) {
     std::mutex m;
     std::condition_variable_any pause;
     for (int i = 1; i <= 3; ++i) {
-        // Asked before every effect; a pause between two ends at once when the hold is lost.
-        if (!h.valid() || !store("invoice " + std::to_string(i), h.token())) {
+        // Before each effect: is the lock safe for as long as the effect takes?
+        if (!g.hold().valid_for(100ms) || !store("invoice " + std::to_string(i), g.token())) {
             return false;
         }
-        std::unique_lock lock(m);
-        pause.wait_for(lock, h.lost(), 10ms, [] { return false; });
+        std::unique_lock waiting(m);  // the pause ends at once when the lock is lost
+        pause.wait_for(waiting, g.hold().lost(), 10ms, [] { return false; });
     }
-    // Inside ZooKeeper the servers themselves refuse the effect of a holder that has lost.
     std::error_code ec;
-    h.transact({latchkey::operation::set("/billing", "3 invoices sent")}, ec);
-    return !ec;  // error_kind::indeterminate: the connection broke; read /billing to know
+    g.hold().transact({latchkey::op::set("/billing", "3 invoices sent")}, ec);
+    return !ec;
 }
+
+// [/work]

@@ -1,13 +1,13 @@
 // Programs on many hosts read a file of shared storage together, and write it alone.
 //
 //     example_shared_files HOST:PORT[,HOST:PORT...] FILE read|write TIMES
+#include <latchkey/client.hpp>
 #include <latchkey/file_lock_path.hpp>
+#include <latchkey/guard.hpp>
 #include <latchkey/shared_mutex.hpp>
 
 #include <fstream>
 #include <iostream>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <thread>
 
@@ -15,14 +15,14 @@ using namespace std::chrono_literals;
 
 constexpr int lines = 8;
 
-/// Not at once, and in place: whoever read meanwhile would see a part of it.
-void write_record(const std::string& file, latchkey::hold& h) {
-    const std::string text = h.token().to_string();
+/// Writes in place, line by line: a reader without the lock would see a part of it.
+void write_record(const std::string& file, const latchkey::guard& g) {
+    const std::string text = g.token().to_string();
     std::fstream out(file, std::ios::in | std::ios::out);
     if (!out) {
         out.open(file, std::ios::out);
     }
-    for (int i = 0; i < lines && h.valid(); ++i) {  // storage cannot refuse: ask before each effect
+    for (int i = 0; i < lines && g.valid(); ++i) {  // files compare no tokens: ask before each line
         out << text << '\n' << std::flush;
         std::this_thread::sleep_for(1ms);
     }
@@ -36,7 +36,7 @@ bool record_is_whole(const std::string& file) {
     for (std::string line; std::getline(in, line) && line == first; ++same) {
         std::this_thread::sleep_for(1ms);
     }
-    return same == lines || same == 0;  // or nothing was written yet
+    return same == lines || same == 0;  // 0: nothing was written yet
 }
 
 int main(int argc, char** argv) {
@@ -51,10 +51,10 @@ int main(int argc, char** argv) {
         latchkey::shared_mutex m(zk, latchkey::file_lock_path(file));
         for (int times = std::stoi(argv[4]); times > 0; --times) {
             if (writes) {
-                const std::unique_lock writing(m);
-                write_record(file, m.held());
+                const latchkey::guard writing(m, latchkey::lock_mode::exclusive);
+                write_record(file, writing);
             } else {
-                const std::shared_lock reading(m);
+                const latchkey::guard reading(m, latchkey::lock_mode::shared);
                 if (!record_is_whole(file)) {
                     std::cerr << "torn: a record of more than one writer\n";
                     return 1;

@@ -1,6 +1,6 @@
 // A service of which one process at a time does the work: it hands out tickets, each with a greater
-// number than all before it. Every process answers; those that do not lead forward what they are
-// asked to the address that the leader has published.
+// number than all before it. Every process answers. Those that do not lead forward the request to
+// the address that the leader has published.
 //
 //     example_singleton_service 127.0.0.1:2181 one &
 //     example_singleton_service 127.0.0.1:2181 two &
@@ -27,7 +27,7 @@
 
 namespace {
 
-// ---- a line there, a line back ----
+// ---- one line of request, one line of answer ----
 
 sockaddr_in loopback(int port) {
     sockaddr_in address{};
@@ -37,8 +37,7 @@ sockaddr_in loopback(int port) {
     return address;
 }
 
-/// Nobody is waited for longer than a second: two that take each other for the leader would wait
-/// for ever.
+/// Waits at most a second: two processes that take each other for the leader would wait for ever.
 std::string read_line(int socket) {
     const timeval second{1, 0};
     ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
@@ -63,7 +62,7 @@ std::string ask(int port, const std::string& question) {
         answer = read_line(socket);
     }
     ::close(socket);
-    return answer.empty() ? "nobody answers, try again" : answer;
+    return answer.empty() ? "no answer, try again" : answer;
 }
 
 class server {
@@ -101,16 +100,19 @@ private:
 
 class ticket_office {
 public:
-    ticket_office(latchkey::client& zk, const std::string& name, int port)
+    ticket_office(const latchkey::client& zk, const std::string& name, int port)
         : name_(name),
           latch_(zk, "/tickets/leader", {.id = name, .data = std::to_string(port)}),
           leader_(zk, "/tickets/leader") {}
 
-    /// What a leader has to do besides, until `stop`: here, to say so.
+    /// What the leader does until `stop` is requested. Here it only reports that it leads.
     void lead(const std::stop_token& stop) {
-        while (const latchkey::leadership term = latch_.wait(stop)) {
-            std::cout << name_ << " leads with token " << term.token().to_string()
-                      << std::endl;
+        while (!stop.stop_requested()) {
+            const latchkey::leadership term = latch_.wait(stop);
+            if (!term) {
+                continue;  // `stop` was requested, or the term is over already
+            }
+            std::cout << name_ << " leads with token " << term.token() << std::endl;
             std::atomic<bool> over = false;
             const auto end = [&over] {
                 over = true;
@@ -120,14 +122,14 @@ public:
             const std::stop_callback wanted(term.hand_over_requested(), end);
             const std::stop_callback stopped(stop, end);
             over.wait(false);
-            std::cout << name_ << " leads no more" << std::endl;
+            std::cout << name_ << " no longer leads" << std::endl;
             latch_.resign();
         }
     }
 
     /// On any thread.
     std::string answer(const std::string& question) {
-        if (const auto term = latch_.term(); term.valid()) {
+        if (const auto term = latch_.term(); term) {
             return ticket(term);
         }
         if (question == "ticket") {
@@ -135,12 +137,12 @@ public:
                 return ask(std::atoi(leader->data.c_str()), "forwarded");
             }
         }
-        return "nobody leads, try again";
+        return "no leader, try again";
     }
 
 private:
-    /// Tokens increase from term to term, and the count within one: a leader that was paused, and
-    /// does not know yet that there is another one, gives tickets that are late, never one twice.
+    /// The token increases from term to term, and the count within a term. A leader that was
+    /// paused, and does not know yet that another one leads, gives late tickets, but none twice.
     std::string ticket(const latchkey::leadership& term) {
         return term.token().to_string() + ' ' + std::to_string(++given_) + ' ' + name_;
     }

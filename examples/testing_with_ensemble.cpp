@@ -1,6 +1,8 @@
-// How a program that uses Latchkey is tested without servers: latchkey::testing::ensemble behaves
-// like three of them, in this process, and does what no real one does on demand.
+// Tests a program that uses Latchkey without servers and without a test framework:
+// latchkey::testing::ensemble behaves like three servers, in this process, and fails on demand.
+#include <latchkey/client.hpp>
 #include <latchkey/ensemble.hpp>
+#include <latchkey/guard.hpp>
 #include <latchkey/mutex.hpp>
 
 #include <cstdlib>
@@ -10,17 +12,17 @@ using namespace std::chrono_literals;
 
 void expect(bool holds, const char* claim);
 
-/// What is tested: it works only while its hold is valid.
+/// The code under test. It works only while it holds the lock.
 class service {
 public:
-    explicit service(latchkey::mutex& active) : hold_(active.acquire()) {}
+    explicit service(latchkey::mutex& active) : guard_(active) {}
 
-    [[nodiscard]] bool works() const { return hold_.valid(); }
+    [[nodiscard]] bool works() const { return guard_.valid(); }
 
-    [[nodiscard]] latchkey::fencing_token token() const { return hold_.token(); }
+    [[nodiscard]] latchkey::fencing_token token() const { return guard_.token(); }
 
 private:
-    latchkey::hold hold_;
+    latchkey::guard guard_;
 };
 
 int main() {
@@ -30,9 +32,9 @@ int main() {
     const service first(active);
     expect(first.works(), "a service with the lock works");
 
-    servers.suspend(zk.session_id());  // its network is gone
-    servers.advance(6s);               // which pass at once
-    expect(!first.works(), "it stops by itself when no server answers");
+    servers.suspend(zk.session_id());  // no server is reached any more
+    servers.advance(6s);               // six seconds pass at once
+    expect(!first.works(), "it stops when no server answers");
 
     servers.advance(20s);
     auto another = servers.connect();
