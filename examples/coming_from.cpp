@@ -22,7 +22,7 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-using latchkey::op;
+using latchkey::operation;
 
 namespace {
 
@@ -162,9 +162,9 @@ std::int64_t add(const latchkey::client& zk, const std::string& path, std::int64
     while (true) {
         const auto now = zk.get(path);
         const std::int64_t sum = (now ? from_bytes(now->data) : 0) + amount;
-        std::vector<op> change;
-        change.push_back(now ? op::set(path, to_bytes(sum), now->stat.version)
-                             : op::create(path, to_bytes(sum)));
+        std::vector<operation> change;
+        change.push_back(now ? operation::set(path, to_bytes(sum), now->stat.version)
+                             : operation::create(path, to_bytes(sum)));
         std::error_code ec;
         zk.transact(std::move(change), ec);
         if (!ec) {
@@ -195,7 +195,7 @@ void finish_job(const latchkey::client& zk) {
     latchkey::mutex nightly(zk, "/jobs/nightly");
     latchkey::hold h = nightly.acquire();
     // Commits only while this hold exists on the servers, else throws errc::hold_lost.
-    h.transact({op::create("/jobs/done-", "ok", op::lifetime::persistent_sequential)});
+    h.transact({operation::create("/jobs/done-", "ok", operation::lifetime::persistent_sequential)});
 }
 
 // [/guarded]
@@ -204,7 +204,7 @@ void finish_job(const latchkey::client& zk) {
 void bill(const latchkey::client& zk, const std::string& day) {
     latchkey::mutex billing(zk, "/billing/lock");
     latchkey::hold h = billing.acquire();
-    const bool now = h.transact_once("/billing/" + day, {op::create("/billing/done-" + day)});
+    const bool now = h.transact_once("/billing/" + day, {operation::create("/billing/done-" + day)});
     std::cout << (now ? "billed now\n" : "billed before\n");
 }
 

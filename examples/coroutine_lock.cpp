@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-using latchkey::op;
+using latchkey::operation;
 
 /// A small coroutine type. Latchkey's awaitables work in any other one.
 struct task {
@@ -37,7 +37,7 @@ struct task {
 task take_a_turn(latchkey::mutex& m, std::string name) {
     latchkey::hold h = co_await m.acquire_async();
     std::cout << name << " has the lock, token " << h.token() << std::endl;
-    std::vector<op> write{op::set("/guide", name)};
+    std::vector<operation> write{operation::set("/guide", name)};
     co_await h.transact_async(std::move(write));
 }
 

@@ -57,7 +57,7 @@ bool send_invoices(latchkey::guard& g) {
         pause.wait_for(waiting, g.hold().lost(), 10ms, [] { return false; });
     }
     std::error_code ec;
-    g.hold().transact({latchkey::op::set("/billing", "3 invoices sent")}, ec);
+    g.hold().transact({latchkey::operation::set("/billing", "3 invoices sent")}, ec);
     return !ec;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 using namespace std::chrono_literals;
-using latchkey::op;
+using latchkey::operation;
 
 int main(int argc, char** argv) {
     try {
@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
         const auto runs = zk.get("/guide/runs", latchkey::read_from::quorum);
         const std::string next = std::to_string(runs ? std::stoi(runs->data) + 1 : 1);
         // Commits only while the lock is held.
-        g.hold().transact({runs ? op::set("/guide/runs", next, runs->stat.version)
-                                : op::create("/guide/runs", next)});
+        g.hold().transact({runs ? operation::set("/guide/runs", next, runs->stat.version)
+                                : operation::create("/guide/runs", next)});
         std::cout << "run " << next << " is counted" << std::endl;
     } catch (const std::exception& e) {
         std::cerr << "first_lock: " << e.what() << '\n';

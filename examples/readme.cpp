@@ -9,7 +9,7 @@
 #include <latchkey/mutex.hpp>
 
 using namespace std::chrono_literals;
-using latchkey::op;
+using latchkey::operation;
 void make_report(std::stop_token stop, latchkey::fencing_token token);  // yours
 
 int main(int argc, char** argv) {
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     latchkey::guard g(nightly, 30s);          // throws if it is not acquired in 30 s
     make_report(g.hold().lost(), g.token());  // stops when the lock is lost
     g.hold().transact(                        // commits only while the lock is held
-        {op::create("/jobs/report-", "done", op::lifetime::persistent_sequential)});
+        {operation::create("/jobs/report-", "done", operation::lifetime::persistent_sequential)});
 }  // released: the client that has waited longest is next
 
 // [/readme]
