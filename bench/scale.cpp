@@ -94,7 +94,7 @@ public:
         : servers_(&s), size_(size), root_(std::move(root)) {
         for (client* const c : {&measured_, &other_, &third_}) {
             if (!c->wait_connected(30s)) {
-                throw std::runtime_error(c->trouble());
+                throw std::runtime_error(c->last_error());
             }
         }
         guarded_.emplace(guard_.acquire());

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace latchkey {
 
@@ -94,7 +98,31 @@ enum class error_kind {
 /// the remedy.
 class error : public std::system_error {
 public:
+    /// What is known about the cause, for programs.
+    struct details {
+        std::string path = {};                      ///< of the znode; below the client's chroot
+        std::optional<std::size_t> operation = {};  ///< of a transaction: the first is 0
+        int server_code = 0;                        ///< ZooKeeper's number, for example -101
+    };
+
     error(std::error_code code, const std::string& what) : std::system_error(code, what) {}
+
+    error(std::error_code code, const std::string& what, details d)
+        : std::system_error(code, what), details_(std::make_shared<const details>(std::move(d))) {}
+
+    /// The path of the znode at fault; empty if there is none.
+    [[nodiscard]] std::string path() const { return details_ ? details_->path : std::string(); }
+
+    /// The operation of a transaction that the servers refused; nothing for other errors.
+    [[nodiscard]] std::optional<std::size_t> operation_index() const noexcept {
+        return details_ ? details_->operation : std::nullopt;
+    }
+
+    /// ZooKeeper's number for the answer of the servers; 0 if the error does not come from them.
+    [[nodiscard]] int server_code() const noexcept { return details_ ? details_->server_code : 0; }
+
+private:
+    std::shared_ptr<const details> details_;  // so that a copy cannot throw
 };
 
 }  // namespace latchkey

@@ -155,6 +155,17 @@ public:
         start_transfer(std::move(id), to_nanoseconds(timeout), std::move(handler));
     }
 
+    /// transfer_to() for coroutines: see awaitable.hpp. This object must live until the coroutine
+    /// waits.
+    template <duration_like Duration>
+    [[nodiscard]] awaitable<transfer> transfer_to_async(std::string id, const Duration& timeout) {
+        return awaitable<transfer>(
+            [this, id = std::move(id), limit = to_nanoseconds(timeout)](
+                const std::stop_token&, awaitable_handler<transfer> handler) mutable {
+                start_transfer(std::move(id), limit, std::move(handler));
+            });
+    }
+
     /// Asks the leader on `path`, whichever candidate that is, to hand over: to the candidate with
     /// the id `to`, as if it had called transfer_to(). Without `to`, it is asked to finish, and the
     /// next in the queue follows. The request may have no effect, for example if that candidate is

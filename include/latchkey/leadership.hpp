@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/awaitable.hpp>
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
@@ -130,6 +131,9 @@ public:
 
     /// proclaim() without blocking. `handler` is called once, on the client's callback thread.
     void async_proclaim(std::string data, proclaim_handler handler) const;
+
+    /// proclaim() for coroutines: see awaitable.hpp.
+    [[nodiscard]] awaitable<void> proclaim_async(std::string data) const;
 
 private:
     friend class leader_term;

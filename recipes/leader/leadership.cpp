@@ -107,4 +107,11 @@ void leadership::async_proclaim(std::string data, proclaim_handler handler) cons
                         const failure& f) { done(f.code); });
 }
 
+awaitable<void> leadership::proclaim_async(std::string data) const {
+    return awaitable<void>([term = *this, data = std::move(data)](
+                               const std::stop_token&, awaitable_handler<void> handler) mutable {
+        term.async_proclaim(std::move(data), std::move(handler));
+    });
+}
+
 }  // namespace latchkey

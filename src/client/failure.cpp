@@ -61,7 +61,9 @@ failure failure_of(result_code code, std::string_view path) {
     if (word_for(code) == errc::protocol) {
         detail += " (ZooKeeper result code " + std::to_string(static_cast<int>(code)) + ")";
     }
-    return {make_error_code(word_for(code)), std::move(detail)};
+    return {make_error_code(word_for(code)),
+            std::move(detail),
+            {.path = std::string(path), .server_code = static_cast<int>(code)}};
 }
 
 }  // namespace latchkey

@@ -14,19 +14,20 @@ namespace latchkey {
 struct failure {
     std::error_code code;
     std::string detail;
+    error::details known = {};
 
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(code); }
 
     /// Throws an error if there is one.
     void raise() const {
         if (code) {
-            throw error(code, detail);
+            throw error(code, detail, known);
         }
     }
 
     void raise_unless(bool fine) const {
         if (!fine) {
-            throw error(code, detail);
+            throw error(code, detail, known);
         }
     }
 };

@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/leader_observer.hpp>
 
+#include "listening_observer.hpp"
 #include "turn_log.hpp"
 
 #include <cstdint>
@@ -26,7 +27,7 @@ public:
 private:
     history::turn_log& log_;
     const std::int64_t number_;
-    std::unique_ptr<leader_observer> observer_;
+    std::unique_ptr<listening_observer> observer_;
 };
 
 }  // namespace latchkey::test

@@ -61,9 +61,9 @@ private:
         const std::int64_t number = invoke(asked);
         try {
             if (below(4) == 0) {
-                lock.try_convert_for(h, to, some_time() / 4, options(number, stop));
+                static_cast<void>(lock.try_convert_for(h, to, some_time() / 4, options(number, stop)));
             } else {
-                lock.convert(h, to, options(number, stop));
+                static_cast<void>(lock.convert(h, to, options(number, stop)));
             }
         } catch (const error& e) {
             tell_failure(number, asked, e);

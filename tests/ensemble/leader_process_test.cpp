@@ -36,7 +36,7 @@ public:
             o.preference.emplace();
         }
         latch_ = std::make_unique<leader_latch>(client_, path_, std::move(o));
-        listening_ = latch_->subscribe({.elected = [this](const leadership& term) {
+        listening_ = latch_->on_change({.elected = [this](const leadership& term) {
             const auto now = boottime_clock::now();
             const std::lock_guard guard(guard_);
             term_ = term;
@@ -55,7 +55,7 @@ public:
 
     void resign() { latch_->resign(); }
 
-    [[nodiscard]] fencing_token token() const { return latch_->leadership().token(); }
+    [[nodiscard]] fencing_token token() const { return latch_->term().token(); }
 
     /// In the present term; empty while it is not told.
     [[nodiscard]] std::optional<boottime_clock::time_point> elected_at() const {

@@ -86,7 +86,7 @@ protected:
         connect(std::move(o));
         switch (GetParam()) {
             case blocked::listener:
-                listening_ = c_->listen([this](connection_state) { block(); });
+                listening_ = c_->on_change([this](connection_state) { block(); });
                 // A suspension that is over at once is not told.
                 do {
                     ensemble_.cut(c_->session_id());
@@ -107,7 +107,7 @@ protected:
                 break;
             case blocked::leaders_listener:
                 latch_.emplace(*c_, "/leader");
-                listening_ = latch_->subscribe({.elected = [this](const leadership&) { block(); }});
+                listening_ = latch_->on_change({.elected = [this](const leadership&) { block(); }});
                 latch_->start();
                 break;
         }

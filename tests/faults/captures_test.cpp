@@ -13,6 +13,7 @@
 
 #include "client/client_core.hpp"
 #include "eventually.hpp"
+#include "listening_observer.hpp"
 
 #include <array>
 #include <atomic>
@@ -241,7 +242,7 @@ const std::vector<form>& forms() {
          }},
         {"LeaderObserver",
          [](stage& s, const witness& w) {
-             s.make<leader_observer>(s.c, "/leader", [w](const std::optional<leader_info>&) {});
+             s.make<listening_observer>(s.c, "/leader", [w](const std::optional<leader_info>&) {});
          }},
         {"Listener",
          [](stage& s, const witness& w) { s.keep(s.c.on_change([w](connection_state) {})); }}};

@@ -126,7 +126,7 @@ protected:
                 hold_ = {};
                 return;
             case victim::all_in_a_callback:
-                listening_ = client_->listen([this](connection_state) { destroy_all(); });
+                listening_ = client_->on_change([this](connection_state) { destroy_all(); });
                 ensemble_.cut(client_->session_id());
                 return;
         }

@@ -39,7 +39,7 @@ protected:
     candidate& add(leader_options o = {}) {
         candidate& added = candidates_.emplace_back(connected());
         added.latch = std::make_unique<leader_latch>(added.session, path, std::move(o));
-        added.told = added.latch->subscribe(added.story.teller());
+        added.told = added.latch->on_change(added.story.teller());
         return added;
     }
 
@@ -133,7 +133,7 @@ protected:
     /// One znode, and a record that tells of its term.
     void expect_in_order(const candidate& c) {
         run_for(5s);  // what nobody waits for is done
-        const leadership term = c.latch->leadership();
+        const leadership term = c.latch->term();
         EXPECT_TRUE(term.valid());
         EXPECT_EQ(std::count_if(candidates_.begin(),
                                 candidates_.end(),
@@ -180,7 +180,7 @@ private:
                 continue;
             }
             ++leaders;
-            const leadership term = c.latch->leadership();
+            const leadership term = c.latch->term();
             if (ensemble_.now() < believed_until_ && term.token() < last_token_) {
                 continue;
             }

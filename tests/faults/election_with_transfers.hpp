@@ -75,7 +75,7 @@ protected:
 
     /// Asks one that leads, as leader_latch::request_resignation() does, which blocks.
     void ask(const candidate& whom, const std::string& to = {}) {
-        ensemble_.set(mailbox_of(whom.latch->leadership().path()),
+        ensemble_.set(mailbox_of(whom.latch->term().path()),
                       write_mailbox_message({mailbox_message::kind::resign, to}));
     }
 

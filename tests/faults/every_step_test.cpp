@@ -129,7 +129,7 @@ struct players {
 struct mishap {
     std::string name;
     void (*happens)(players&);
-    loss end = loss_reason::none;  ///< of what is granted
+    loss_reason end = loss_reason::none;  ///< of what is granted
     bool gives_up = false;
 };
 

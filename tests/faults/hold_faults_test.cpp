@@ -269,7 +269,7 @@ TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
         void client_closed(const failure&) override {}
 
         hold* of = nullptr;
-        loss reason = loss_reason::none;
+        loss_reason reason = loss_reason::none;
     };
 
     const auto asks = std::make_shared<other_thread>();

@@ -89,7 +89,7 @@ TEST_F(KnownDefects, ZnodeOfTheSessionBeforeIsNoGrant) {
         },
         [&](candidate* c) {
             ASSERT_TRUE(leads(*c));
-            EXPECT_EQ(ensemble_.get(c->latch->leadership().path())->ephemeral_owner, c->id());
+            EXPECT_EQ(ensemble_.get(c->latch->term().path())->ephemeral_owner, c->id());
             ensemble_.lag(behind, 0s);
             expect_one_leader();
         });
@@ -117,7 +117,7 @@ TEST_F(KnownDefects, SessionThatIsReplacedUnderACandidateMakesNoSecondLeader) {
             run_for(1s);
             expect_one_leader();
             for (const candidate& c : candidates_) {
-                if (const leadership term = c.latch->leadership(); term.valid()) {
+                if (const leadership term = c.latch->term(); term.valid()) {
                     EXPECT_EQ(ensemble_.get(term.path())->ephemeral_owner, c.id());
                 }
             }
@@ -135,7 +135,7 @@ TEST_F(KnownDefects, ZnodeThatGoesBeforeTheListIsReplacedByANewOne) {
     ASSERT_TRUE(happens([&] { return ensemble_.children(path).size() == 2; }));
     by_force([&] {
         for (const std::string& name : ensemble_.children(path)) {
-            if (std::string(path) + "/" + name != first.latch->leadership().path()) {
+            if (std::string(path) + "/" + name != first.latch->term().path()) {
                 ensemble_.remove(std::string(path) + "/" + name);
             }
         }
@@ -187,7 +187,7 @@ TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
         },
         [&](auto&) {
             ASSERT_TRUE(somebody_leads());
-            const leadership term = leader()->latch->leadership();
+            const leadership term = leader()->latch->term();
             run_for(30s);
             EXPECT_TRUE(term.valid()) << "nobody took it away";
             expect_one_leader();
@@ -198,7 +198,7 @@ TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
 TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
     candidate& first = leading();
     candidate& second = following();
-    const auto before = first.latch->leadership().token();
+    const auto before = first.latch->term().token();
     by_force([&] {
         for (const std::string& name : ensemble_.children(path)) {
             ensemble_.remove(std::string(path) + "/" + name);
@@ -207,7 +207,7 @@ TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
     });
     run_for(2s);
     ASSERT_TRUE(somebody_leads());
-    EXPECT_GT(leader()->latch->leadership().token(), before);
+    EXPECT_GT(leader()->latch->term().token(), before);
     EXPECT_EQ(first.story.count(leader_story::lost(loss_reason::znode_deleted)), 1U);
     expect_one_leader();
     EXPECT_EQ(second.story.count("refused"), 0U);

@@ -19,7 +19,7 @@ class LeaderThatEnds : public election {};
 
 TEST_F(LeaderThatEnds, IsToldWhenItsRecordTellsItThatItsZnodeIsGone) {
     candidate& c = leading();
-    const leadership term = c.latch->leadership();
+    const leadership term = c.latch->term();
     by_force([&] { ensemble_.remove(term.path()); });  // before the record is written
     ASSERT_TRUE(run_until([&] { return term.lost().stop_requested(); }, 5s));
     run_for(1ms);
@@ -55,7 +55,7 @@ TEST_F(LeaderThatEnds, TellsAtOnceThatItIsNotKnownWhatWasBeingProclaimed) {
     expect_in_order(c);
     std::error_code first;
     std::error_code second;
-    const leadership term = c.latch->leadership();
+    const leadership term = c.latch->term();
     term.async_proclaim("sent", [&](std::error_code ec) { first = ec; });
     term.async_proclaim("waits for it", [&](std::error_code ec) { second = ec; });
     run_for(100us);
@@ -72,7 +72,7 @@ TEST_F(LeaderThatEnds, TellsAtOnceThatItIsNotKnownWhatWasBeingProclaimed) {
 TEST_F(LeaderThatEnds, AsksNothingOfTheServersForASessionThatWasReplaced) {
     candidate& c = leading();
     expect_in_order(c);
-    const std::string before = c.latch->leadership().path();
+    const std::string before = c.latch->term().path();
     const std::int64_t session = c.id();
     by_force([&] {
         ensemble_.replace(session);
@@ -92,7 +92,7 @@ TEST_F(LeaderThatEnds, AsksNothingOfTheServersForASessionThatWasReplaced) {
 TEST_F(LeaderThatEnds, ProclaimsNothingInTheSessionThatComesAfterItsOwn) {
     candidate& c = leading();
     expect_in_order(c);
-    const leadership term = c.latch->leadership();
+    const leadership term = c.latch->term();
     const std::int64_t session = c.id();
     std::vector<std::error_code> told;
     by_force([&] {
@@ -114,7 +114,7 @@ TEST_F(LeaderThatEnds, ProclaimsNothingInTheSessionThatComesAfterItsOwn) {
 TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) {
     const candidate& c = leading();
     expect_in_order(c);
-    const std::string own = c.latch->leadership().path();
+    const std::string own = c.latch->term().path();
     leader_record changed = *record();
     changed.data = "changed";
     guarded_write write{.own = own,

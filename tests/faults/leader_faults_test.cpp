@@ -134,7 +134,7 @@ TEST_P(UnknownToTheLeader, AGrantIsToldWhenItIsKnownAndHasTheTokenOfTheWriteThat
     EXPECT_EQ(second.latch->is_leader(), false) << "the answer was not even sent";
     ASSERT_TRUE(leads(second));
     const auto after = ensemble_.get(path);
-    EXPECT_EQ(second.latch->leadership().token().zxid, after->mzxid);
+    EXPECT_EQ(second.latch->term().token().zxid, after->mzxid);
     // The first one wrote that it has gone, the second that it leads, and nobody wrote twice.
     EXPECT_EQ(after->version, before->version + 2);
     expect_in_order(second);
@@ -159,8 +159,8 @@ TEST_P(UnknownToTheLeader, TheRecordOfAFirstLeaderIsWrittenOnce) {
     ASSERT_TRUE(leads(c));
     expect_in_order(c);
     EXPECT_EQ(ensemble_.get(path)->version, 1);
-    EXPECT_EQ(c.latch->leadership().token().zxid,
-              ensemble_.get(c.latch->leadership().path())->czxid);
+    EXPECT_EQ(c.latch->term().token().zxid,
+              ensemble_.get(c.latch->term().path())->czxid);
 }
 
 TEST_P(UnknownToTheLeader, AProclamationIsWrittenOnceAndThenToldAsDone) {
@@ -170,7 +170,7 @@ TEST_P(UnknownToTheLeader, AProclamationIsWrittenOnceAndThenToldAsDone) {
     lose_the_next_write(c);
     std::vector<std::error_code> told;
     for (const char* data : {"one", "two"}) {
-        c.latch->leadership().async_proclaim(data, [&](std::error_code ec) { told.push_back(ec); });
+        c.latch->term().async_proclaim(data, [&](std::error_code ec) { told.push_back(ec); });
     }
     ASSERT_TRUE(run_until([&] { return told.size() == 2; }, 60s));
     EXPECT_THAT(told, ElementsAre(std::error_code(), std::error_code()));
@@ -185,7 +185,7 @@ TEST_P(UnknownToTheLeader, AProclamationWhoseTermEndsIsIndeterminate) {
     lose_the_next_write(c);
     std::vector<std::error_code> told;
     for (const char* data : {"one", "two"}) {
-        c.latch->leadership().async_proclaim(data, [&](std::error_code ec) { told.push_back(ec); });
+        c.latch->term().async_proclaim(data, [&](std::error_code ec) { told.push_back(ec); });
     }
     run_for(one_way / 2);
     ensemble_.expire(c.id());
@@ -237,8 +237,8 @@ TEST_F(CzxidAsToken, DoesNotServeWhenTheRecordWasWrittenSince) {
     ensemble_.set(path, write_leader_record({.id = "other", .data = {}, .znode = "_c_0-latch-0"}));
     const auto written = ensemble_.get(path)->mzxid;
     ASSERT_TRUE(leads(c));
-    EXPECT_GT(c.latch->leadership().token().zxid, written);
-    EXPECT_EQ(c.latch->leadership().token().zxid, ensemble_.get(path)->mzxid);
+    EXPECT_GT(c.latch->term().token().zxid, written);
+    EXPECT_EQ(c.latch->term().token().zxid, ensemble_.get(path)->mzxid);
     expect_in_order(c);
 }
 
@@ -247,7 +247,7 @@ TEST_F(CzxidAsToken, ServesWhenTheRecordIsReadAgainAndIsOlder) {
     ensemble_.fail_next(op::get, when::before, c.id());
     c.latch->start();
     ASSERT_TRUE(leads(c));
-    const leadership term = c.latch->leadership();
+    const leadership term = c.latch->term();
     EXPECT_EQ(term.token().zxid, ensemble_.get(term.path())->czxid);
     expect_in_order(c);
 }

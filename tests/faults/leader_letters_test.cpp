@@ -29,7 +29,7 @@ protected:
         run_for(1s);
         ask(*all[0]);
         asked_at_ = ensemble_.now();
-        const leadership term = all[0]->latch->leadership();
+        const leadership term = all[0]->latch->term();
         EXPECT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
         return all;
     }
@@ -67,7 +67,7 @@ TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextLetterHasTheVersionOfTheLast) {
     run_for(1s);
     ask(*all[0], "nobody");
     run_for(1s);
-    const leadership term = all[0]->latch->leadership();
+    const leadership term = all[0]->latch->term();
     // It is there again, and its candidate has not read it yet.
     ensemble_.fail_next(op::get, when::before, all[0]->id());
     ensemble_.remove(mailbox_of(term.path()));
@@ -82,7 +82,7 @@ class OfferToAPlaceThatIsDeleted : public election_with_transfers {
 protected:
     /// The znodes with the number of the first one's.
     std::ptrdiff_t twins(const candidate& first) const {
-        const std::string own = first.latch->leadership().path();
+        const std::string own = first.latch->term().path();
         const auto names = ensemble_.children(path);
         return std::count_if(names.begin(), names.end(), [&](const std::string& name) {
             return name.ends_with(own.substr(own.rfind('-')));
@@ -119,7 +119,7 @@ class LeaderThatWritesALetter : public election_with_transfers {};
 TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) {
     const auto all = queue_of(2);
     run_for(1s);
-    const auto own = all[0]->latch->leadership().path();
+    const auto own = all[0]->latch->term().path();
     const mailbox_message letter{mailbox_message::kind::withdrawn, own.substr(own.rfind('/') + 1)};
     auto mailboxes = ensemble_.children(peers_of(path));
     std::erase(mailboxes, mailbox_of(own).substr(peers_of(path).size() + 1));

@@ -91,7 +91,7 @@ TEST_F(CandidateAndServers, CandidateThatJoinsAServerThatIsBehindDoesNotTrustAnO
     run_for(1s);
     ensemble_.lag(behind, 700ms);
     for (int i = 0; i < 5; ++i) {
-        first.latch->leadership().async_proclaim(std::to_string(i), [](std::error_code) {});
+        first.latch->term().async_proclaim(std::to_string(i), [](std::error_code) {});
         run_for(100ms);
         first.latch.reset();
         second.latch->start();
@@ -109,7 +109,7 @@ TEST_F(CandidateAndServers, CandidateThatJoinsAServerThatIsBehindDoesNotTrustAnO
 TEST_F(CandidateAndServers, LeaderThatIsStoppedKnowsThatItIsNoneWhenItWakesUp) {
     candidate& first = leading();
     candidate& second = following();
-    const leadership term = first.latch->leadership();
+    const leadership term = first.latch->term();
     ensemble_.pause(first.id());
     ASSERT_TRUE(leads(second, 30s));
     EXPECT_FALSE(term.valid()) << "no event was delivered, and none is needed";
@@ -160,7 +160,7 @@ TEST_F(RefusedCandidate, WhoMayNotWriteTheRecordDoesNotLeadByAWrite) {
     ASSERT_TRUE(leads(second));
     EXPECT_EQ(second.story.count("refused: "), 1U);
     allow(permission::all);
-    second.latch->leadership().async_proclaim("", [](std::error_code ec) { EXPECT_FALSE(ec); });
+    second.latch->term().async_proclaim("", [](std::error_code ec) { EXPECT_FALSE(ec); });
     expect_in_order(second);
 }
 

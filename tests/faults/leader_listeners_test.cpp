@@ -23,10 +23,10 @@ TEST_F(LeaderListeners, ThatThrowCostNoOtherCallAndNoElection) {
                                       .lost = [](const leadership&, loss_reason) { throw 2; },
                                       .refused = [](const error&) { throw 3; }};
     };
-    const subscription before = first.latch->subscribe(throwing());
+    const subscription before = first.latch->on_change(throwing());
     first.latch->start();
     ASSERT_TRUE(leads(first));
-    const subscription after = first.latch->subscribe(throwing());
+    const subscription after = first.latch->on_change(throwing());
     second.latch->start();
     run_for(1s);
     first.latch->resign();
@@ -44,7 +44,7 @@ TEST_F(LeaderListeners, MayResignProclaimCloseAndSubscribe) {
     std::vector<std::string> told;
     std::vector<subscription> more;
     int terms = 0;
-    const subscription s = c.latch->subscribe(
+    const subscription s = c.latch->on_change(
         {.elected =
              [&](const leadership& term) {
                  told.emplace_back("elected");
@@ -56,7 +56,7 @@ TEST_F(LeaderListeners, MayResignProclaimCloseAndSubscribe) {
                          c.latch->resign();
                      }
                  });
-                 more.push_back(c.latch->subscribe(
+                 more.push_back(c.latch->on_change(
                      {.elected = {},
                       .lost = [&](const leadership&, loss_reason) { told.emplace_back("lost, too"); },
                       .refused = {}}));
@@ -87,7 +87,7 @@ TEST_F(LeaderListeners, MayEndTheirOwnSubscription) {
     candidate& c = add();
     int calls = 0;
     auto s = std::make_unique<subscription>();
-    *s = c.latch->subscribe({.elected =
+    *s = c.latch->on_change({.elected =
                                  [&](const leadership&) {
                                      ++calls;
                                      s.reset();
@@ -106,11 +106,11 @@ TEST_F(LeaderListeners, HearOfTheStopTokenFirst) {
     candidate& c = leading();
     bool stopped = false;
     bool in_order = false;
-    const std::stop_callback on_lost(c.latch->leadership().lost(), [&] { stopped = true; });
-    const subscription s = c.latch->subscribe(
+    const std::stop_callback on_lost(c.latch->term().lost(), [&] { stopped = true; });
+    const subscription s = c.latch->on_change(
         {.elected = {},
          .lost = [&](const leadership& term,
-                     loss) { in_order = stopped && !term.valid() && !c.latch->is_leader(); },
+                     loss_reason) { in_order = stopped && !term.valid() && !c.latch->is_leader(); },
          .refused = {}});
     run_for(1s);
     ensemble_.suspend(c.id());

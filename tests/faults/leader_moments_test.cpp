@@ -106,7 +106,7 @@ TEST_F(AtAnyMoment, SomebodyMayEmptyTheRecord) {
     at_each(by::itself, [&](candidate& first, candidate&) {
         ensemble_.set(path, "");
         run_for(1s);
-        leader()->latch->leadership().async_proclaim("again", [](std::error_code) {});
+        leader()->latch->term().async_proclaim("again", [](std::error_code) {});
         static_cast<void>(first);
     });
 }
@@ -124,7 +124,7 @@ TEST_F(AtAnyMoment, TheCandidateMayBeDestroyed) {
     at_each(by::itself, [&](candidate& first, candidate& second) {
         second.latch = std::make_unique<leader_latch>(second.session, path);
         second.story.begin_anew();
-        second.told = second.latch->subscribe(second.story.teller());
+        second.told = second.latch->on_change(second.story.teller());
         second.latch->start();
         static_cast<void>(first);
     });
@@ -156,7 +156,7 @@ TEST_F(AtAnyMoment, AClientMayBeClosed) {
         second.session = connected();
         second.latch = std::make_unique<leader_latch>(second.session, path);
         second.story.begin_anew();
-        second.told = second.latch->subscribe(second.story.teller());
+        second.told = second.latch->on_change(second.story.teller());
         second.latch->start();
     });
 }

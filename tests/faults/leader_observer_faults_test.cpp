@@ -1,5 +1,6 @@
 #include <latchkey/leader_observer.hpp>
 
+#include "listening_observer.hpp"
 #include "stepped_test.hpp"
 
 #include <optional>
@@ -66,8 +67,7 @@ TEST_F(LeaderObserverFaults, AnyRequestOrAnswerMayBeLost) {
                 const auto first = candidate();
                 ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
                 {
-                    leader_observer o(c, "/lead");
-                    const subscription o_told = o.on_change(notes());
+                    const listening_observer o(c, "/lead", notes());
                     ASSERT_TRUE(comes_to(std::to_string(joined_)));
                     const auto second = candidate();
                     ensemble_.fail_next(what, at, c.session_id(), skipped + 1);
@@ -90,8 +90,7 @@ TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
     constexpr int throttled = -127;
     ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
     ensemble_.refuse_next(op::get, throttled, c.session_id(), 5);
-    leader_observer o(c, "/lead");
-    const subscription o_told = o.on_change(notes());
+    const listening_observer o(c, "/lead", notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
     ensemble_.remove(first);
@@ -102,8 +101,7 @@ TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
 
 TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedIsMadeAndWatchedAgain) {
     client c = connected();
-    leader_observer o(c, "/lead");
-    const subscription o_told = o.on_change(notes());
+    const listening_observer o(c, "/lead", notes());
     ASSERT_TRUE(comes_to(""));
     for (int i = 0; i < 3; ++i) {
         ensemble_.remove("/lead");
@@ -121,8 +119,7 @@ TEST_F(LeaderObserverFaults, NewSessionDoesNotShowALeaderOfThePast) {
     client c = connected();
     const auto first = candidate();
     candidate();
-    leader_observer o(c, "/lead");
-    const subscription o_told = o.on_change(notes());
+    const listening_observer o(c, "/lead", notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.remove(first);
     ASSERT_TRUE(comes_to("2"));
@@ -145,8 +142,7 @@ TEST_F(LeaderObserverFaults, UnknownAnswerOnAKeptConnectionIsFollowedByAnotherLo
     client c = connected();
     const auto first = candidate();
     ensemble_.refuse_next(op::children, runtime_inconsistency, c.session_id(), 2);
-    leader_observer o(c, "/lead");
-    const subscription o_told = o.on_change(notes());
+    const listening_observer o(c, "/lead", notes());
     ASSERT_TRUE(comes_to("1"));
     ensemble_.refuse_next(op::get, runtime_inconsistency, c.session_id(), 3);
     candidate();

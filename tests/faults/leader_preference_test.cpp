@@ -15,8 +15,8 @@ TEST_F(PreferredLeader, TakesOverWhenItHasBeenThereLongEnough) {
     candidate& best = following(taking_part("best", 5));
     run_for(9s);
     EXPECT_TRUE(plain.latch->is_leader());
-    EXPECT_FALSE(plain.latch->leadership().hand_over_requested().stop_requested());
-    const leadership term = plain.latch->leadership();
+    EXPECT_FALSE(plain.latch->term().hand_over_requested().stop_requested());
+    const leadership term = plain.latch->term();
     ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 3s));
     plain.latch->resign();
     ASSERT_TRUE(leads(best));
@@ -32,7 +32,7 @@ TEST_F(PreferredLeader, IsNotOneOfTheSamePriority) {
     run_for(600s);
     EXPECT_TRUE(all[0]->latch->is_leader());
     EXPECT_EQ(all[0]->story.count("elected"), 1U);
-    EXPECT_FALSE(all[0]->latch->leadership().hand_over_requested().stop_requested());
+    EXPECT_FALSE(all[0]->latch->term().hand_over_requested().stop_requested());
 }
 
 TEST_F(PreferredLeader, IsTheBestOfAll) {
@@ -92,7 +92,7 @@ TEST_F(PreferredLeader, ThatHasFailedCoolsDownFirst) {
         by_force([&] { ensemble_.expire(best.id()); });
         ASSERT_TRUE(leads(plain));
         EXPECT_FALSE(run_until([&] { return best.latch->is_leader(); }, 60s));
-        EXPECT_FALSE(plain.latch->leadership().hand_over_requested().stop_requested());
+        EXPECT_FALSE(plain.latch->term().hand_over_requested().stop_requested());
         ASSERT_TRUE(leads(best, 30s)) << "then it is preferred again";
         run_for(1s);
     }

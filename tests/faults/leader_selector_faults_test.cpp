@@ -200,7 +200,7 @@ TEST_F(LeaderSelectorFaults, ManyLeadOneAfterTheOtherWhateverBreaks) {
                 return one->is_leader();
             },
             120s))
-            << one->id() << ", which is " << to_string(one->present());
+            << one->id() << ", which is " << to_string(one->status());
     }
 }
 

@@ -19,14 +19,14 @@ TEST_F(SuspendedLeader, LeadsOnUntilItsDeadlineAndLosesNothingIfItComesBackBefor
     candidate& first = leading();
     candidate& second = following();
     run_for(10s);
-    const auto token = first.latch->leadership().token();
+    const auto token = first.latch->term().token();
     ensemble_.suspend(first.id());
     run_for(4s);
     EXPECT_TRUE(first.latch->is_leader()) << "believed for half of the 12 s";
     ensemble_.resume(first.id());
     run_for(20s);
     EXPECT_TRUE(first.latch->is_leader());
-    EXPECT_EQ(first.latch->leadership().token(), token);
+    EXPECT_EQ(first.latch->term().token(), token);
     EXPECT_THAT(first.story.told(), ElementsAre("elected"));
     EXPECT_FALSE(second.latch->is_leader());
 }
@@ -52,7 +52,7 @@ TEST_F(SuspendedLeader, StepsDownAtOnceIfThatIsItsPolicyAndGoesToTheTail) {
     candidate& first = leading(of(suspended_policy::step_down));
     candidate& second = following();
     run_for(10s);
-    const leadership term = first.latch->leadership();
+    const leadership term = first.latch->term();
     ensemble_.suspend(first.id());
     run_for(10 * one_way);
     EXPECT_FALSE(term.valid());
@@ -71,11 +71,11 @@ TEST_F(SuspendedLeader, StepsDownAtOnceIfThatIsItsPolicyAndGoesToTheTail) {
 TEST_F(SuspendedLeader, StepsDownOnceForAWordAndLeadsAgainWhenNobodyElseDoes) {
     candidate& c = leading(of(suspended_policy::step_down));
     for (int i = 0; i < 3; ++i) {
-        const auto before = c.latch->leadership().token();
+        const auto before = c.latch->term().token();
         ensemble_.cut(c.id());
         run_for(one_way);
         ASSERT_TRUE(leads(c, 5s));
-        EXPECT_GT(c.latch->leadership().token(), before);
+        EXPECT_GT(c.latch->term().token(), before);
         expect_in_order(c);
     }
     EXPECT_EQ(c.story.count("elected"), 4U);

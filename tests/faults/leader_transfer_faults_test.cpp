@@ -188,7 +188,7 @@ TEST_F(AtAnyMomentOfATransfer, AnOperatorMayDeleteTheMailboxes) {
 TEST_F(AtAnyMomentOfATransfer, TheSuccessorMayBeDestroyed) {
     at_each([&](candidate&, candidate& to) {
         to.latch = std::make_unique<leader_latch>(to.session, path, taking_part("2"));
-        to.told = to.latch->subscribe(to.story.teller());
+        to.told = to.latch->on_change(to.story.teller());
         to.latch->start();
     });
 }

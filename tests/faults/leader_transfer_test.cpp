@@ -18,7 +18,7 @@ TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOther
     const auto all = queue_of(5);
     const auto t = transfer(*all[0], "3");
     ASSERT_EQ(told(t), result::accepted);
-    const leadership term = all[0]->latch->leadership();
+    const leadership term = all[0]->latch->term();
     ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
     EXPECT_TRUE(term.valid()) << "it has time to finish";
     EXPECT_TRUE(run_until([&] { return all[3]->story.count("chosen") == 1; }, 1s));
@@ -28,7 +28,7 @@ TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOther
     all[0]->latch->resign();
     ASSERT_TRUE(leads(*all[3]));
     EXPECT_LE(ensemble_.now() - before, 2 * round_trip) << "one of them a mutex would need too";
-    EXPECT_GT(all[3]->latch->leadership().token(), term.token());
+    EXPECT_GT(all[3]->latch->term().token(), term.token());
     run_for(1s);
     for (const candidate* c : all) {
         EXPECT_EQ(c->story.count("elected"), c == all[0] || c == all[3] ? 1U : 0U);
@@ -64,7 +64,7 @@ TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteA
     run_for(1s);
     const auto spent = ensemble_.count(all[2]->id());
     EXPECT_EQ(spent.multis, 1U) << "the record";
-    EXPECT_EQ(record()->token, all[2]->latch->leadership().token().zxid);
+    EXPECT_EQ(record()->token, all[2]->latch->term().token().zxid);
 }
 
 // The record names who is the first from the leader's last transaction on. Without that it is
@@ -72,12 +72,12 @@ TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteA
 TEST_F(LeaderTransfer, SuccessorTakesItsTokenFromAWriteIfTheRecordDoesNotNameIt) {
     const auto all = queue_of(3);
     ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    const auto before = all[0]->latch->leadership().token();
+    const auto before = all[0]->latch->term().token();
     ensemble_.set("/leader", "");
     all[0]->latch->resign();
     ASSERT_TRUE(leads(*all[2]));
-    EXPECT_GT(all[2]->latch->leadership().token(), before);
-    EXPECT_EQ(std::string(path) + "/" + record()->znode, all[2]->latch->leadership().path())
+    EXPECT_GT(all[2]->latch->term().token(), before);
+    EXPECT_EQ(std::string(path) + "/" + record()->znode, all[2]->latch->term().path())
         << "written before it leads";
     expect_in_order(*all[2]);
 }
@@ -114,7 +114,7 @@ TEST_F(LeaderTransfer, IsToNobodyWhoIsNotThereOrTakesNoPartOrIsTheLeader) {
     EXPECT_THROW(transfer(b, "a"), error);
     run_for(30s);
     EXPECT_TRUE(a.latch->is_leader());
-    EXPECT_FALSE(a.latch->leadership().hand_over_requested().stop_requested());
+    EXPECT_FALSE(a.latch->term().hand_over_requested().stop_requested());
 }
 
 TEST_F(LeaderTransfer, CandidatesThatKnowNothingOfItAreLeftBehindAndLeadLater) {
@@ -209,7 +209,7 @@ TEST_F(LeaderTransfer, OneThatDoesNotAnswerCostsNothing) {
     ASSERT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
     EXPECT_LE(ensemble_.now() - before, 2s + 100ms) << "a sixth of the session timeout";
     EXPECT_TRUE(all[0]->latch->is_leader());
-    EXPECT_FALSE(all[0]->latch->leadership().hand_over_requested().stop_requested());
+    EXPECT_FALSE(all[0]->latch->term().hand_over_requested().stop_requested());
     ensemble_.resume(all[2]->id());
     run_for(10s);
     EXPECT_TRUE(all[0]->latch->is_leader()) << "the offer was withdrawn";
@@ -257,7 +257,7 @@ TEST_F(LeaderIsAsked, ToResignAndTheNextOneLeads) {
     const auto all = queue_of(3);
     run_for(1s);
     ask(*all[0]);
-    const leadership term = all[0]->latch->leadership();
+    const leadership term = all[0]->latch->term();
     ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
     EXPECT_TRUE(term.valid());
     all[0]->latch->resign();
@@ -280,7 +280,7 @@ TEST_F(LeaderIsAsked, ToHandOverToNobodyAndLeadsOn) {
     ask(*all[0], "who?");
     run_for(30s);
     EXPECT_TRUE(all[0]->latch->is_leader());
-    EXPECT_FALSE(all[0]->latch->leadership().hand_over_requested().stop_requested());
+    EXPECT_FALSE(all[0]->latch->term().hand_over_requested().stop_requested());
     expect_in_order(*all[0]);
 }
 

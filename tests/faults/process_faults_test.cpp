@@ -71,7 +71,7 @@ TEST_F(ProcessFaults, SignalsDoNotEndOrShortenABlockedAcquire) {
 
 TEST_F(ProcessFaults, SignalsToTheProcessAreNeverTakenByThreadsOfTheLibrary) {
     hold h = m_.acquire();
-    const subscription listening = c_.listen([](connection_state) {});
+    const subscription listening = c_.on_change([](connection_state) {});
     sigset_t usr2;
     sigemptyset(&usr2);
     sigaddset(&usr2, SIGUSR2);

@@ -1,6 +1,7 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/leader_observer.hpp>
 
+#include "listening_observer.hpp"
 #include "refused_use.hpp"
 
 #include <chrono>
@@ -178,7 +179,7 @@ private:
     }
 
     void look() {
-        observer_ = std::make_unique<leader_observer>(
+        observer_ = std::make_unique<listening_observer>(
             on_.mine, path, [this](const std::optional<leader_info>& now) { seen_ = now; });
     }
 
@@ -186,7 +187,7 @@ private:
     const what w_;
     std::string leader_;
     std::optional<leader_info> seen_;
-    std::unique_ptr<leader_observer> observer_;
+    std::unique_ptr<listening_observer> observer_;
 };
 
 }  // namespace

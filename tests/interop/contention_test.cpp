@@ -230,7 +230,7 @@ TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
             auto our_downgrades = contend(
                 [&] {
                     hold h = m.acquire(lock_mode::exclusive);
-                    m.convert(h, lock_mode::shared);
+                    static_cast<void>(m.convert(h, lock_mode::shared));
                     return h;
                 },
                 nullptr);

@@ -263,7 +263,7 @@ TEST_F(MeetingCost, JoinsWithinAPauseCostAWatcherOneListTogether) {
     client joiner = connected();
     client watcher = connected();
     group joined(joiner, "/g");
-    group watched(watcher, "/g", {.access = {}, .pause = 5s});
+    group watched(watcher, "/g", {.access = {}, .coalesce_for = 5s});
     std::size_t seen = 0;
     const subscription s = watched.on_change([&](const auto& all) { seen = all.size(); });
     std::vector<membership> all;

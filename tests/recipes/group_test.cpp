@@ -149,7 +149,7 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
     EXPECT_FALSE(yours.join_for("leader", 50ms));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] {
-        return static_cast<bool>(yours.join("leader", "", stop.get_token()));
+        return static_cast<bool>(yours.join("leader", {.stop = stop.get_token()}));
     });
     stop.request_stop();
     EXPECT_FALSE(stopped.get());
@@ -193,10 +193,10 @@ TEST_P(Group, RefusesBadNamesAndTooMuchData) {
     for (const char* name : {"", ".", "..", "a/b", "a\nb"}) {
         EXPECT_THROW(static_cast<void>(mine.join(name)), error) << name;
     }
-    EXPECT_THROW(static_cast<void>(mine.join("one", std::string(1'000'001, 'x'))), error);
+    EXPECT_THROW(static_cast<void>(mine.join("one", {.data = std::string(1'000'001, 'x')})), error);
     EXPECT_THROW(group(a, "relative"), error);
     for (const auto pause : {std::chrono::nanoseconds(-1), std::chrono::nanoseconds::max()}) {
-        EXPECT_THROW(group(a, path_, {.pause = pause}), error);
+        EXPECT_THROW(group(a, path_, {.coalesce_for = pause}), error);
     }
 }
 
@@ -225,9 +225,9 @@ TEST_P(Group, TakesAsMuchDataAsOneRequestDoes) {
     };
     EXPECT_TRUE(eventually(there));
     m.leave();
-    m = mine.join("one", std::string(most, 'x'));
+    m = mine.join("one", {.data = std::string(most, 'x')});
     EXPECT_TRUE(there());
-    EXPECT_THROW(static_cast<void>(mine.join("two", std::string(most + 1, 'x'))), error);
+    EXPECT_THROW(static_cast<void>(mine.join("two", {.data = std::string(most + 1, 'x')})), error);
 }
 
 LATCHKEY_IN_THIS_WORLD(Group);

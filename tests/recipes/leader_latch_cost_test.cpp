@@ -123,7 +123,7 @@ TEST_F(LeaderCost, ProclaimingIsOneWriteAndWakesNoCandidate) {
     settle();
     const auto before = ensemble_.now();
     ensemble::duration done{};
-    all[0].latch->leadership().async_proclaim("data", [&](std::error_code ec) {
+    all[0].latch->term().async_proclaim("data", [&](std::error_code ec) {
         EXPECT_FALSE(ec) << ec.message();
         done = ensemble_.now();
     });
@@ -138,7 +138,7 @@ TEST_F(LeaderCost, OverwrittenRecordCostsAProclamationTwoRequestsMore) {
     auto all = queue_of(1);
     ensemble_.set("/leader", "");
     settle();
-    all[0].latch->leadership().async_proclaim(
+    all[0].latch->term().async_proclaim(
         "data", [](std::error_code ec) { EXPECT_FALSE(ec) << ec.message(); });
     ensemble_.run_for(1s);
     EXPECT_EQ(ensemble_.count().requests(), 3U);

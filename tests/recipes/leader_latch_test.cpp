@@ -337,7 +337,7 @@ TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
             latch.reset();
             destroyed = true;
         };
-        subscription s = latch->subscribe({.elected =
+        subscription s = latch->on_change({.elected =
                                                [&](const leadership&) {
                                                    if (when_lost) {
                                                        latch->resign();
@@ -373,10 +373,10 @@ TEST_P(LeaderLatch, IsInertInAForkedChild) {
     client c = connect();
     auto latch = std::make_unique<leader_latch>(c, path_);
     leader_story story;
-    auto s = std::make_unique<subscription>(latch->subscribe(story.teller()));
+    auto s = std::make_unique<subscription>(latch->on_change(story.teller()));
     auto term = std::make_unique<leadership>(latch->wait());
     EXPECT_TRUE(holds_in_a_forked_child([&] {
-        bool inert = !latch->is_leader() && !term->valid() && !latch->leadership();
+        bool inert = !latch->is_leader() && !term->valid() && !latch->term();
         inert = inert && term->why_lost() == loss_reason::forked;
         std::error_code ec;
         inert = inert && !latch->wait({}, ec) && ec == errc::forked;

@@ -1,6 +1,7 @@
 #include <latchkey/leader_observer.hpp>
 
 #include "leader/leader_record.hpp"
+#include "listening_observer.hpp"
 #include "recipe_test.hpp"
 
 #include <memory>
@@ -63,7 +64,7 @@ protected:
 TEST_P(LeaderObserver, TellsEachChangeAndThatNobodyLeads) {
     client c = connect();
     notes seen;
-    const leader_observer watching(c, path_, seen.listener());
+    const listening_observer watching(c, path_, seen.listener());
     EXPECT_TRUE(seen.eventually_are({"-"})) << "a path that does not exist";
     EXPECT_EQ(watching.current(), std::nullopt);
     const auto a = candidate("0000000000", "a");
@@ -84,7 +85,7 @@ TEST_P(LeaderObserver, IsToldOfTwoTermsThatFollowEachOther) {
     notes seen;
     const auto a = candidate("0000000003", "a");
     candidate("0000000004", "a");
-    const leader_observer watching(knowing(c), path_, seen.listener());
+    const listening_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->remove(a);
     EXPECT_TRUE(seen.eventually_are({"a", "-", "a"}));
@@ -94,7 +95,7 @@ TEST_P(LeaderObserver, ReadsAnIdThatChanges) {
     client c = connect();
     notes seen;
     const auto a = candidate("0000000000", "a");
-    const leader_observer watching(knowing(c), path_, seen.listener());
+    const listening_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->set(a, "A");
     EXPECT_TRUE(seen.eventually_are({"a", "A"}));
@@ -137,7 +138,7 @@ TEST_P(LeaderObserver, IgnoresForeignZnodes) {
     world_->create(path_ + "/config", "x");
     world_->create(path_ + "/0123456789abcdef__lock__0000000000", "kazoo");
     notes seen;
-    const leader_observer watching(c, path_, seen.listener());
+    const listening_observer watching(c, path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"-"}));
     candidate("0000000007", "a");
     EXPECT_TRUE(seen.eventually_are({"-", "a"}));
@@ -150,7 +151,7 @@ TEST_P(LeaderObserver, SeesTheOlderOfTwoWithOneNumberLead) {
     candidate("0000000006", "other");
     const auto heir = candidate("0000000005", "heir");
     notes seen;
-    const leader_observer watching(knowing(c), path_, seen.listener());
+    const listening_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"leader"})) << "though its name sorts behind the heir's";
     EXPECT_EQ(leader_observer::leader(c, path_)->id, "leader");
     const auto all = leader_observer::participants(c, path_);
@@ -184,7 +185,7 @@ TEST_P(LeaderObserver, UnderstandsQueuesOfSelectors) {
     mutex second(b, path_, {.data = "second"});
     hold h = first.acquire();
     notes seen;
-    const leader_observer watching(knowing(b), path_, seen.listener());
+    const listening_observer watching(knowing(b), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"first"}));
     EXPECT_EQ(watching.current()->path, h.path());
     EXPECT_EQ(watching.current()->token.zxid, h.token().zxid);
@@ -199,7 +200,7 @@ TEST_P(LeaderObserver, GoesOnAfterALossOfItsSession) {
     client c = connect();
     notes seen;
     auto a = candidate("0000000000", "a");
-    const leader_observer watching(knowing(c), path_, seen.listener());
+    const listening_observer watching(knowing(c), path_, seen.listener());
     ASSERT_TRUE(seen.eventually_are({"a"}));
     world_->expire(c.session_id());
     world_->remove(a);
@@ -215,9 +216,9 @@ TEST_P(LeaderObserver, EndsWithItsObjectAndWithTheClient) {
     client d = connect();
     notes of_ended;
     notes of_other;
-    auto ended = std::make_unique<leader_observer>(*c, path_, of_ended.listener());
+    auto ended = std::make_unique<listening_observer>(*c, path_, of_ended.listener());
     const leader_observer closed(*c, path_);
-    const leader_observer other(d, path_, of_other.listener());
+    const listening_observer other(d, path_, of_other.listener());
     ASSERT_TRUE(of_ended.eventually_are({"-"}));
     ended.reset();
     candidate("0000000000", "a");
@@ -231,12 +232,12 @@ TEST_P(LeaderObserver, EndsWithItsObjectAndWithTheClient) {
 
 TEST_P(LeaderObserver, MayBeDestroyedByItsListener) {
     client c = connect();
-    std::unique_ptr<leader_observer> watching;
+    std::unique_ptr<listening_observer> watching;
     std::mutex guard;
     int told = 0;
     {
         const std::lock_guard lock(guard);
-        watching = std::make_unique<leader_observer>(c, path_, [&](const auto&) {
+        watching = std::make_unique<listening_observer>(c, path_, [&](const auto&) {
             const std::lock_guard inside(guard);
             ++told;
             watching.reset();

@@ -239,7 +239,7 @@ TEST_P(LeaderSelector, ClosesInEveryState) {
     {
         leader_selector idle(a, path_, {}, played.at_once());
         idle.close();
-        EXPECT_EQ(idle.present(), state::closed);
+        EXPECT_EQ(idle.status(), state::closed);
         EXPECT_THROW(idle.start(), error);
     }
     mutex m(a, path_);

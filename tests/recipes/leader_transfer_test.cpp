@@ -110,7 +110,7 @@ TEST_P(LeaderTransfers, WithoutAPreferenceNothingIsWrittenBesideTheQueue) {
     EXPECT_TRUE(latch.wait_for(60s).valid());
     EXPECT_TRUE(world_->children(path_ + "-peers").empty());
     try {
-        latch.transfer_to("b", 1s);
+        static_cast<void>(latch.transfer_to("b", 1s));
         ADD_FAILURE() << "it takes no part";
     } catch (const error& e) {
         EXPECT_EQ(e.code(), errc::invalid_argument);
@@ -129,7 +129,7 @@ TEST_P(LeaderTransfers, AreRefusedWhereTheyCannotBe) {
         EXPECT_EQ(ec, std::error_code());
         EXPECT_EQ(what, transfer::no_candidate);
         try {
-            latch.transfer_to("b", 1s);
+            static_cast<void>(latch.transfer_to("b", 1s));
         } catch (const error& e) {
             ec = e.code();
         }
@@ -137,7 +137,7 @@ TEST_P(LeaderTransfers, AreRefusedWhereTheyCannotBe) {
     });
     EXPECT_EQ(on_callback_thread.get(), errc::would_deadlock);
     latch.close();
-    EXPECT_THROW(latch.transfer_to("b", 1s), error);
+    EXPECT_THROW(static_cast<void>(latch.transfer_to("b", 1s)), error);
 }
 
 TEST_P(LeaderTransfers, WaitingForOneIsAnInterruptionPoint) {
@@ -152,7 +152,7 @@ TEST_P(LeaderTransfers, WaitingForOneIsAnInterruptionPoint) {
         }
         const boost::this_thread::restore_interruption now(not_yet);
         try {
-            latch.transfer_to("b", 60s);
+            static_cast<void>(latch.transfer_to("b", 60s));
         } catch (const boost::thread_interrupted&) {
             interrupted = true;
         }

@@ -77,7 +77,7 @@ TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
         EXPECT_FALSE(second.acquire(
             {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { told.set(p); }}));
     });
-    const place p = told.get();
+    const queue_position p = told.get();
     EXPECT_EQ(p.position, 1U);
     EXPECT_EQ(path_ + "/" + p.predecessor, h.path());
     EXPECT_TRUE(p.path.starts_with(path_));

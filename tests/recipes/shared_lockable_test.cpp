@@ -106,8 +106,10 @@ TEST_P(SharedLockable, GuardsConvertIntoEachOther) {
 TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
     for (const bool upgrading : {false, true}) {
         upgrading ? mine_.lock_upgrade() : mine_.lock();
-        for (const auto lock :
-             {&shared_mutex::lock, &shared_mutex::lock_shared, &shared_mutex::lock_upgrade}) {
+        using member = void (shared_mutex::*)();
+        for (const member lock : {static_cast<member>(&shared_mutex::lock),
+                                  &shared_mutex::lock_shared,
+                                  &shared_mutex::lock_upgrade}) {
             try {
                 (mine_.*lock)();
                 ADD_FAILURE() << "locked twice";

@@ -42,7 +42,7 @@ void group_log::applied(const model::transaction& t, duration now) {
 }
 
 std::vector<group_member> group_log::now(const std::string& directory) const {
-    std::map<std::string, member> all;
+    std::map<std::string, group_member> all;
     for (const auto& [place, p] : truth_.queue_of(directory)) {
         const std::string name = p->path.substr(directory.size() + 1);
         const auto& versions = stories_.at({p->path, p->czxid}).versions;

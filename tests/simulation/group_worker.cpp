@@ -79,10 +79,9 @@ void group_worker::join() {
     stage_.tell(name_, " joins as ", name);
     const asked a = begins(stage_.what.tries);
     groups_.joins(e);
-    group_->async_join(a.what->limit.value_or(duration::max()),
-                       name,
-                       e->data,
-                       a.stop,
+    group_->async_join(name,
+                       a.what->limit.value_or(duration::max()),
+                       {.data = e->data, .stop = a.stop},
                        [weak = weak_from_this(), c = a.what, e](std::error_code ec, membership m) {
                            const auto self = std::static_pointer_cast<group_worker>(weak.lock());
                            if (!self) {
@@ -123,7 +122,7 @@ void group_worker::watch() {
     watching_->directory = of_.object_at(object_).what.directory;
     watching_->pause = pause_;
     groups_.begins(watching_);
-    watching_->listening = group_->watch(
+    watching_->listening = group_->on_change(
         [weak = weak_from_this(), w = std::weak_ptr(watching_)](const std::vector<group_member>& all) {
             const auto self = std::static_pointer_cast<group_worker>(weak.lock());
             const auto listens = w.lock();

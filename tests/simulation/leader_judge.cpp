@@ -88,7 +88,7 @@ void leader_judge::look(candidacy& c) {
     if (c.latch == nullptr) {
         return;
     }
-    const leadership term = c.latch->leadership();
+    const leadership term = c.latch->term();
     if (term && term.path() != c.newest) {
         begin_term(c, term);
     }

@@ -127,7 +127,7 @@ void leader_worker::become_candidate() {
 void leader_worker::listen() {
     const auto weak = weak_from_this();
     listening_.push_back(
-        latch_->subscribe({.elected =
+        latch_->on_change({.elected =
                                [weak, c = candidacy_](const leadership& term) {
                                    if (const auto self = weak.lock()) {
                                        self->elected(*c, term);
@@ -158,7 +158,7 @@ void leader_worker::listen_besides() {
         j.hears(*told, *c, term, leads);
     };
     besides_ =
-        latch_->subscribe({.elected = [tell](const leadership& term) { tell(term, true); },
+        latch_->on_change({.elected = [tell](const leadership& term) { tell(term, true); },
                            .lost = [tell](const leadership& term, loss) { tell(term, false); }});
 }
 

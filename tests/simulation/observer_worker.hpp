@@ -4,6 +4,7 @@
 
 #include "caller.hpp"
 #include "election_judge.hpp"
+#include "listening_observer.hpp"
 #include "loop/loop.hpp"
 #include "stage.hpp"
 
@@ -41,7 +42,7 @@ private:
     const std::size_t object_;
     const std::string name_;
 
-    std::unique_ptr<leader_observer> observer_;
+    std::unique_ptr<listening_observer> observer_;
     std::shared_ptr<observation> observation_;  ///< of the observer
     timer next_;
 };

@@ -64,7 +64,7 @@ std::size_t program::places_of(const plan::object& o) const {
 }
 
 void program::start() {
-    listening_ = client_->listen([this](connection_state s) { hear(s); });
+    listening_ = client_->on_change([this](connection_state s) { hear(s); });
     for (const auto& w : callers_) {
         w->rest();
     }

@@ -100,7 +100,7 @@ static_assert(std::is_nothrow_move_constructible_v<hold> &&
               std::is_nothrow_move_assignable_v<hold>);
 static_assert(std::is_nothrow_default_constructible_v<hold>);
 static_assert(std::is_nothrow_destructible_v<hold> && std::is_nothrow_destructible_v<mutex>);
-static_assert(!std::is_copy_constructible_v<client> &&
+static_assert(std::is_nothrow_copy_constructible_v<client> &&
               std::is_nothrow_move_constructible_v<client>);
 
 /// Never called: that it compiles and links is the test.
