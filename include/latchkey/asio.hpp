@@ -4,6 +4,7 @@
 #include <latchkey/awaitable_handler.hpp>
 #include <latchkey/error.hpp>
 
+#include <concepts>
 #include <exception>
 #include <memory>
 #include <stop_token>
@@ -25,14 +26,16 @@
 
 namespace latchkey::asio {
 
-/// Whether a completion token is a handler that can be called with a std::error_code and, unless T
-/// is void, a T.
+/// A completion token that is a handler. It must return nothing: other tokens can be called, too.
 template <class Token, class T>
-inline constexpr bool is_handler = std::is_invocable_v<std::decay_t<Token>, std::error_code, T>;
+concept handler_of = requires(std::decay_t<Token> handler, std::error_code ec, T value) {
+    { handler(ec, std::move(value)) } -> std::same_as<void>;
+};
 
 template <class Token>
-inline constexpr bool is_handler<Token, void> =
-    std::is_invocable_v<std::decay_t<Token>, std::error_code>;
+concept handler_of_nothing = requires(std::decay_t<Token> handler, std::error_code ec) {
+    { handler(ec) } -> std::same_as<void>;
+};
 
 /// An awaitable call between its start and its handler. The inside of async().
 template <class T, class Failure, class Handler>
@@ -124,7 +127,8 @@ private:
 ///
 /// - Completes on the executor that is associated with the token, never inside this call. Until
 ///   then the executor has outstanding work. Blocking calls of this library are allowed there.
-/// - Errors: a handler gets a std::error_code. All other tokens get a std::exception_ptr, so
+/// - Errors: a handler, which returns nothing, gets a std::error_code. All other tokens get a
+/// std::exception_ptr, so
 ///   use_awaitable and use_future throw latchkey::error. boost::asio::yield_context needs Boost
 ///   1.80 or newer for that.
 /// - Cancel: the stop token of the call's options. With Boost 1.77 or newer also the cancellation
@@ -132,8 +136,14 @@ private:
 ///   an error.
 template <class T, class CompletionToken>
 auto async(awaitable<T> call, CompletionToken&& token) {
-    using failure =
-        std::conditional_t<is_handler<CompletionToken, T>, std::error_code, std::exception_ptr>;
+    constexpr bool is_handler = [] {
+        if constexpr (std::is_void_v<T>) {
+            return handler_of_nothing<CompletionToken>;
+        } else {
+            return handler_of<CompletionToken, T>;
+        }
+    }();
+    using failure = std::conditional_t<is_handler, std::error_code, std::exception_ptr>;
     const auto begin = [](auto handler, awaitable<T> started) {
         using made = started_call<T, failure, decltype(handler)>;
         std::make_shared<made>(std::move(handler))->start(std::move(started));
