@@ -88,24 +88,25 @@ private:
         return {};
     }
 
+    /// What the executor has afterwards is all that is left of the call.
     void complete(Failure failure, value_type value) {
-        boost::asio::post(work_.get_executor(),
-                          [self = this->shared_from_this(),
+        const auto executor = work_.get_executor();
+        boost::asio::post(executor,
+                          [handler = std::move(handler_),
+                           work = std::move(work_),
                            failure = std::move(failure),
                            value = std::move(value)]() mutable {
-                              self->call(std::move(failure), std::move(value));
+                              pass(handler, std::move(failure), std::move(value));
                           });
     }
 
-    void call(Failure failure, value_type value) {
+    static void pass(Handler& handler, Failure failure, value_type value) {
 #if BOOST_VERSION >= 107700
-        if (auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.clear();
         }
 #endif
-        Handler handler(std::move(handler_));
-        const auto work = std::move(work_);
         if constexpr (std::is_void_v<T>) {
             std::move(handler)(std::move(failure));
         } else {
@@ -126,11 +127,11 @@ private:
 ///     latchkey::asio::async(m.acquire_async(), [](std::error_code ec, hold h) { ... });
 ///
 /// - Completes on the executor that is associated with the token, never inside this call. Until
-///   then the executor has outstanding work. Blocking calls of this library are allowed there.
-/// - Errors: a handler, which returns nothing, gets a std::error_code. All other tokens get a
-/// std::exception_ptr, so
-///   use_awaitable and use_future throw latchkey::error. boost::asio::yield_context needs Boost
-///   1.80 or newer for that.
+///   then the executor has outstanding work, and must exist. Blocking calls of this library are
+///   allowed there.
+/// - Errors: a handler, which must return nothing, gets a std::error_code. All other tokens get a
+///   std::exception_ptr, so use_awaitable and use_future throw latchkey::error.
+///   boost::asio::yield_context needs Boost 1.80 or newer for that.
 /// - Cancel: the stop token of the call's options. With Boost 1.77 or newer also the cancellation
 ///   slot of the token, whose request has the same result: for an acquire an empty hold, without
 ///   an error.

@@ -46,13 +46,8 @@ awaitable<number> refused_at_once() {
 TEST(Asio, AFutureGetsTheResultOrTheException) {
     EXPECT_EQ(*asio::async(answered_elsewhere({}, 7), boost::asio::use_future).get(), 7);
     asio::async(answered_inside({}), boost::asio::use_future).get();
-    auto failed = asio::async(answered_elsewhere(errc::closed, 0), boost::asio::use_future);
-    try {
-        static_cast<void>(failed.get());
-        ADD_FAILURE() << "no exception";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::closed);
-    }
+    EXPECT_THROW(asio::async(answered_elsewhere(errc::closed, 0), boost::asio::use_future).get(),
+                 error);
     EXPECT_THROW(asio::async(answered_inside(errc::closed), boost::asio::use_future).get(), error);
     EXPECT_THROW(asio::async(refused_at_once(), boost::asio::use_future).get(), error);
 }
@@ -96,9 +91,10 @@ TEST(Asio, AnIoContextThatIsDestroyedDestroysTheHandler) {
     number_handler late;
     {
         boost::asio::io_context io;
-        asio::async(awaitable<number>(
-                        [&](const std::stop_token&, number_handler h) { late = std::move(h); }),
-                    boost::asio::bind_executor(io, [witness](std::error_code, const number&) {}));
+        asio::async(
+            awaitable<number>(
+                [&](const std::stop_token&, number_handler h) { late = std::move(h); }),
+            boost::asio::bind_executor(io, [w = witness](std::error_code, const number&) {}));
         late({}, std::make_unique<int>(1));
         EXPECT_EQ(witness.use_count(), 2);
     }
