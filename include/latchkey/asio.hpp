@@ -4,6 +4,7 @@
 #include <latchkey/awaitable_handler.hpp>
 #include <latchkey/error.hpp>
 
+#include <concepts>
 #include <exception>
 #include <memory>
 #include <stop_token>
@@ -25,14 +26,16 @@
 
 namespace latchkey::asio {
 
-/// Whether a completion token is a handler that can be called with a std::error_code and, unless T
-/// is void, a T.
+/// A completion token that is a handler. It must return nothing: other tokens can be called, too.
 template <class Token, class T>
-inline constexpr bool is_handler = std::is_invocable_v<std::decay_t<Token>, std::error_code, T>;
+concept handler_of = requires(std::decay_t<Token> handler, std::error_code ec, T value) {
+    { handler(ec, std::move(value)) } -> std::same_as<void>;
+};
 
 template <class Token>
-inline constexpr bool is_handler<Token, void> =
-    std::is_invocable_v<std::decay_t<Token>, std::error_code>;
+concept handler_of_nothing = requires(std::decay_t<Token> handler, std::error_code ec) {
+    { handler(ec) } -> std::same_as<void>;
+};
 
 /// An awaitable call between its start and its handler. The inside of async().
 template <class T, class Failure, class Handler>
@@ -85,24 +88,25 @@ private:
         return {};
     }
 
+    /// What the executor has afterwards is all that is left of the call.
     void complete(Failure failure, value_type value) {
-        boost::asio::post(work_.get_executor(),
-                          [self = this->shared_from_this(),
+        const auto executor = work_.get_executor();
+        boost::asio::post(executor,
+                          [handler = std::move(handler_),
+                           work = std::move(work_),
                            failure = std::move(failure),
                            value = std::move(value)]() mutable {
-                              self->call(std::move(failure), std::move(value));
+                              pass(handler, std::move(failure), std::move(value));
                           });
     }
 
-    void call(Failure failure, value_type value) {
+    static void pass(Handler& handler, Failure failure, value_type value) {
 #if BOOST_VERSION >= 107700
-        if (auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.clear();
         }
 #endif
-        Handler handler(std::move(handler_));
-        const auto work = std::move(work_);
         if constexpr (std::is_void_v<T>) {
             std::move(handler)(std::move(failure));
         } else {
@@ -123,17 +127,24 @@ private:
 ///     latchkey::asio::async(m.acquire_async(), [](std::error_code ec, hold h) { ... });
 ///
 /// - Completes on the executor that is associated with the token, never inside this call. Until
-///   then the executor has outstanding work. Blocking calls of this library are allowed there.
-/// - Errors: a handler gets a std::error_code. All other tokens get a std::exception_ptr, so
-///   use_awaitable and use_future throw latchkey::error. boost::asio::yield_context needs Boost
-///   1.80 or newer for that.
+///   then the executor has outstanding work, and must exist. Blocking calls of this library are
+///   allowed there.
+/// - Errors: a handler, which must return nothing, gets a std::error_code. All other tokens get a
+///   std::exception_ptr, so use_awaitable and use_future throw latchkey::error.
+///   boost::asio::yield_context needs Boost 1.80 or newer for that.
 /// - Cancel: the stop token of the call's options. With Boost 1.77 or newer also the cancellation
 ///   slot of the token, whose request has the same result: for an acquire an empty hold, without
 ///   an error.
 template <class T, class CompletionToken>
 auto async(awaitable<T> call, CompletionToken&& token) {
-    using failure =
-        std::conditional_t<is_handler<CompletionToken, T>, std::error_code, std::exception_ptr>;
+    constexpr bool is_handler = [] {
+        if constexpr (std::is_void_v<T>) {
+            return handler_of_nothing<CompletionToken>;
+        } else {
+            return handler_of<CompletionToken, T>;
+        }
+    }();
+    using failure = std::conditional_t<is_handler, std::error_code, std::exception_ptr>;
     const auto begin = [](auto handler, awaitable<T> started) {
         using made = started_call<T, failure, decltype(handler)>;
         std::make_shared<made>(std::move(handler))->start(std::move(started));

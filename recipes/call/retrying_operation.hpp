@@ -1,5 +1,8 @@
 #pragma once
 
+#include <latchkey/awaitable.hpp>
+#include <latchkey/function.hpp>
+
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
@@ -116,5 +119,23 @@ void start_async(const std::shared_ptr<retrying_operation>& e,
                  std::chrono::nanoseconds limit,
                  const std::stop_token& stop,
                  move_only_function<void(std::error_code, bool)> handler);
+
+/// The same for a coroutine. `make` makes the call when it is awaited.
+template <class Make>
+[[nodiscard]] awaitable<bool> start_awaited(Make make,
+                                            std::chrono::nanoseconds limit,
+                                            std::stop_token users) {
+    return awaitable<bool>(
+        [make = std::move(make), limit](const std::stop_token& stop,
+                                        awaitable_handler<bool> h) mutable {
+            const std::shared_ptr<retrying_operation> e = make();
+            e->core()->check_not_forked();
+            e->start(limit,
+                     stop,
+                     [done = e->core()->callbacks().once(std::move(h))](
+                         const retrying_operation::result& r) { done(r.why, r.reached); });
+        },
+        std::move(users));
+}
 
 }  // namespace latchkey

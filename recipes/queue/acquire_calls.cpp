@@ -90,6 +90,24 @@ void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
           });
 }
 
+awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_recipe>& as,
+                                             std::chrono::nanoseconds limit,
+                                             acquire_options options) const {
+    std::stop_token users = options.stop;
+    return awaitable<hold>(
+        [calls = *this, as, limit, options = std::move(options)](
+            std::stop_token stop, awaitable_handler<hold> h) mutable {
+            calls.core()->check_not_forked();
+            options.stop = std::move(stop);
+            calls.enter(as,
+                        limit,
+                        std::move(options),
+                        [done = calls.core()->callbacks().once(std::move(h))](
+                            local_queue::acquired a) { done(a.why, std::move(a.granted)); });
+        },
+        std::move(users));
+}
+
 // ---- participants ----
 
 std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {

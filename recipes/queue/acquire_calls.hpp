@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/awaitable.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
@@ -45,6 +46,11 @@ public:
                        std::chrono::nanoseconds limit,
                        acquire_options options,
                        handler h) const;
+
+    /// The same for a coroutine.
+    [[nodiscard]] awaitable<hold> acquire_async(const std::shared_ptr<const queue_recipe>& as,
+                                                std::chrono::nanoseconds limit,
+                                                acquire_options options) const;
 
     /// A limit of zero means to take the lock only if no participant is ahead. It then waits for
     /// the servers' answer for as long as the session timeout.

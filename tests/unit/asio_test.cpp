@@ -1,0 +1,153 @@
+#include <latchkey/asio.hpp>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+namespace latchkey {
+namespace {
+
+using number = std::unique_ptr<int>;
+using number_handler = move_only_function<void(std::error_code, number)>;
+
+/// A call that another thread completes after a moment, as the callback thread does.
+awaitable<number> answered_elsewhere(std::error_code ec, int result) {
+    return awaitable<number>([=](const std::stop_token&, number_handler done) {
+        std::thread([=, h = std::move(done)]() mutable {
+            h(ec, std::make_unique<int>(result));
+        }).detach();
+    });
+}
+
+awaitable<void> answered_inside(std::error_code ec) {
+    return awaitable<void>(
+        [ec](const std::stop_token&, move_only_function<void(std::error_code)> done) { done(ec); });
+}
+
+awaitable<number> refused_at_once() {
+    return awaitable<number>([](const std::stop_token&, const number_handler&) {
+        throw error(errc::forked, "not here");
+    });
+}
+
+TEST(Asio, AFutureGetsTheResultOrTheException) {
+    EXPECT_EQ(*asio::async(answered_elsewhere({}, 7), boost::asio::use_future).get(), 7);
+    asio::async(answered_inside({}), boost::asio::use_future).get();
+    EXPECT_THROW(asio::async(answered_elsewhere(errc::closed, 0), boost::asio::use_future).get(),
+                 error);
+    EXPECT_THROW(asio::async(answered_inside(errc::closed), boost::asio::use_future).get(), error);
+    EXPECT_THROW(asio::async(refused_at_once(), boost::asio::use_future).get(), error);
+}
+
+TEST(Asio, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
+    boost::asio::io_context io;
+    int got = 0;
+    std::thread::id ran;
+    asio::async(answered_elsewhere({}, 7),
+                boost::asio::bind_executor(io, [&](std::error_code ec, number n) {
+                    EXPECT_FALSE(ec);
+                    got = *n;
+                    ran = std::this_thread::get_id();
+                }));
+    io.run();  // returns when there is no more work
+    EXPECT_EQ(got, 7);
+    EXPECT_EQ(ran, std::this_thread::get_id());
+}
+
+TEST(Asio, AHandlerGetsACodeAndNeverInsideTheCall) {
+    boost::asio::io_context io;
+    std::error_code code;
+    asio::async(answered_inside(errc::closed),
+                boost::asio::bind_executor(io, [&](std::error_code ec) { code = ec; }));
+    EXPECT_FALSE(code);
+    io.run();
+    EXPECT_EQ(code, errc::closed);
+    io.restart();
+    asio::async(refused_at_once(),
+                boost::asio::bind_executor(
+                    io, [&, only = std::make_unique<int>(1)](std::error_code ec, const number&) {
+                        code = ec;
+                        EXPECT_EQ(*only, 1) << "a handler may be of a type that can only be moved";
+                    }));
+    io.run();
+    EXPECT_EQ(code, errc::forked);
+}
+
+TEST(Asio, AnIoContextThatIsDestroyedDestroysTheHandler) {
+    const auto witness = std::make_shared<int>(0);
+    number_handler late;
+    {
+        boost::asio::io_context io;
+        asio::async(
+            awaitable<number>(
+                [&](const std::stop_token&, number_handler h) { late = std::move(h); }),
+            boost::asio::bind_executor(io, [w = witness](std::error_code, const number&) {}));
+        late({}, std::make_unique<int>(1));
+        EXPECT_EQ(witness.use_count(), 2);
+    }
+    late = nullptr;
+    EXPECT_EQ(witness.use_count(), 1);
+}
+
+#ifdef BOOST_ASIO_HAS_CO_AWAIT
+boost::asio::awaitable<int> sum_of_two() {
+    const number a = co_await asio::async(answered_elsewhere({}, 3), boost::asio::use_awaitable);
+    const number b = co_await asio::async(answered_elsewhere({}, 4), boost::asio::use_awaitable);
+    co_await asio::async(answered_inside({}), boost::asio::use_awaitable);
+    co_return *a + *b;
+}
+
+boost::asio::awaitable<std::string> what_is_thrown() {
+    try {
+        static_cast<void>(co_await asio::async(refused_at_once(), boost::asio::use_awaitable));
+    } catch (const error& e) {
+        co_return e.what();
+    }
+    co_return "";
+}
+
+TEST(Asio, ItsOwnCoroutinesGetTheResultOrTheException) {
+    boost::asio::io_context io;
+    auto sum =
+        boost::asio::co_spawn(boost::asio::make_strand(io), sum_of_two(), boost::asio::use_future);
+    auto thrown = boost::asio::co_spawn(io, what_is_thrown(), boost::asio::use_future);
+    io.run();
+    EXPECT_EQ(sum.get(), 7);
+    EXPECT_NE(thrown.get().find("not here"), std::string::npos);
+}
+#endif
+
+TEST(Asio, TheCallersStopTokenReachesTheCall) {
+    boost::asio::io_context io;
+    std::stop_source stop;
+    number_handler waiting;
+    std::stop_token seen;
+    asio::async(awaitable<number>(
+                    [&](std::stop_token s, number_handler h) {
+                        seen = std::move(s);
+                        waiting = std::move(h);
+                    },
+                    stop.get_token()),
+                boost::asio::bind_executor(io, [](std::error_code, const number&) {}));
+    stop.request_stop();
+    EXPECT_TRUE(seen.stop_requested());
+    waiting({}, nullptr);
+    waiting = nullptr;
+    EXPECT_EQ(io.run(), 1U);
+}
+
+}  // namespace
+}  // namespace latchkey

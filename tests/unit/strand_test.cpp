@@ -1,0 +1,167 @@
+#include "loop/strand.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace latchkey {
+namespace {
+
+/// An executor whose functions run when the test says so.
+struct manual_executor {
+    strand::executor executor() {
+        return [this](strand::task t) { tasks.push_back(std::move(t)); };
+    }
+
+    bool run_one() {
+        if (tasks.empty()) {
+            return false;
+        }
+        strand::task t = std::move(tasks.front());
+        tasks.pop_front();
+        t();
+        return true;
+    }
+
+    std::deque<strand::task> tasks;
+};
+
+TEST(Strand, HandsOverOneTaskAtATimeInOrder) {
+    manual_executor e;
+    strand s(e.executor());
+    std::vector<int> ran;
+    for (int i = 0; i < 5; ++i) {
+        s.run([&ran, i] { ran.push_back(i); });
+        EXPECT_EQ(e.tasks.size(), 1U);
+    }
+    EXPECT_TRUE(ran.empty());
+    EXPECT_TRUE(e.run_one());
+    EXPECT_EQ(ran, (std::vector<int>{0}));
+    EXPECT_EQ(e.tasks.size(), 1U);
+    while (e.run_one()) {
+    }
+    EXPECT_EQ(ran, (std::vector<int>{0, 1, 2, 3, 4}));
+    s.run([&ran] { ran.push_back(5); });
+    EXPECT_TRUE(e.run_one());
+    EXPECT_EQ(ran.back(), 5);
+}
+
+TEST(Strand, RunsOneAtATimeOnManyThreads) {
+    constexpr int count = 100;
+    std::vector<int> ran;  // a data race, if two run at once
+    {
+        std::mutex guard;
+        std::vector<std::jthread> threads;
+        strand s([&](strand::task t) {
+            const std::lock_guard<std::mutex> lock(guard);
+            threads.emplace_back([task = std::move(t)]() mutable { task(); });
+        });
+        std::atomic<bool> last{false};
+        for (int i = 0; i < count; ++i) {
+            s.run([&, i] {
+                ran.push_back(i);
+                if (i == count - 1) {
+                    last = true;
+                    last.notify_all();
+                }
+            });
+        }
+        last.wait(false);
+        const std::lock_guard<std::mutex> lock(guard);
+    }
+    std::vector<int> expected(count);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(ran, expected);
+}
+
+TEST(Strand, DestroysATaskBeforeTheNextRuns) {
+    manual_executor e;
+    strand s(e.executor());
+    const auto token = std::make_shared<int>(0);
+    long seen = 0;
+    s.run([token] {});
+    s.run([&] { seen = token.use_count(); });
+    while (e.run_one()) {
+    }
+    EXPECT_EQ(seen, 1);
+}
+
+TEST(Strand, DestroysWhatWaitsWhenTheExecutorDestroysItsFunction) {
+    manual_executor e;
+    strand s(e.executor());
+    const auto token = std::make_shared<int>(0);
+    bool ran = false;
+    s.run([token] {});
+    s.run([token, &ran] { ran = true; });
+    EXPECT_EQ(token.use_count(), 3);
+    e.tasks.clear();
+    EXPECT_EQ(token.use_count(), 1);
+    s.run([&ran] { ran = true; });
+    EXPECT_FALSE(ran);
+    EXPECT_TRUE(e.run_one()) << "later tasks are handed over again";
+    EXPECT_TRUE(ran);
+}
+
+TEST(Strand, SurvivesAnExecutorThatThrowsOrDestroysAtOnce) {
+    const auto token = std::make_shared<int>(0);
+    strand throws([](const strand::task&) { throw 1; });
+    strand ignores([](const strand::task&) {});
+    for (int i = 0; i < 3; ++i) {
+        throws.run([token] {});
+        ignores.run([token] {});
+    }
+    EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(Strand, MayBeDestroyedByATask) {
+    manual_executor e;
+    auto s = std::make_unique<strand>(e.executor());
+    bool ran = false;
+    s->run([&] { s.reset(); });
+    s->run([&] { ran = true; });
+    while (e.run_one()) {
+    }
+    EXPECT_TRUE(ran);
+}
+
+TEST(Strand, IgnoresASecondCallOfTheSameFunction) {
+    manual_executor e;
+    strand s(e.executor());
+    int ran = 0;
+    s.run([&] { ++ran; });
+    strand::task t = std::move(e.tasks.front());
+    t();
+    t();
+    EXPECT_EQ(ran, 1);
+}
+
+TEST(Strand, IsInertInAForkedChild) {
+    manual_executor e;
+    strand s(e.executor());
+    s.run([] { ::_exit(1); });
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        s.run([] { ::_exit(2); });
+        while (e.run_one()) {
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    e.tasks.clear();
+}
+
+}  // namespace
+}  // namespace latchkey
