@@ -72,6 +72,27 @@ command_is_described_as_it_is() {
     ((${#bad[@]} == 0)) || fail "${bad[@]}"
 }
 
+# Every errc, and every exit status of the help, has its row in docs/troubleshooting.md; and a text that its tables of
+# messages quote stands in the sources. Some texts are put together there, or are the system's.
+# shellcheck disable=SC2016
+troubleshooting_is_complete() {
+    local page=docs/troubleshooting.md all found bad=()
+    while read -r found; do
+        sed -n '/^### Every code/,/^## /p' "$page" | grep -qF "| \`$found\` |" || bad+=("$page has no row for errc::$found")
+    done < <(sed -n '/^enum class errc/,/^};/p' include/latchkey/error.hpp | sed -nE 's/^ +([a-z_]+)( = 1)?,$/\1/p')
+    while read -r found; do
+        grep -qE "^\| ${found}[ ,|]" "$page" || bad+=("$page has no row for exit status $found")
+    done < <(sed -nE 's/^inline constexpr int [a-z_]+ = ([0-9]+);.*/\1/p' cli/exit_status.hpp)
+    all=$(find src recipes cli -name '*.cpp' -exec cat {} + | perl -0pe 's/"\s*\n\s*"//g')
+    while read -r found; do
+        case $found in
+            'Connection refused' | 'cannot create the znode again' | 'cannot write data') continue ;;
+        esac
+        [[ $all == *"$found"* ]] || bad+=("$page: no source prints \"$found\"")
+    done < <(sed -n '/^## Messages/,/^## Error codes/p' "$page" | grep -oE '^\| `[^|]*' | grep -oE '`[^`]+`' | sed -E 's/^` *| *`$//g')
+    ((${#bad[@]} == 0)) || fail "${bad[@]}"
+}
+
 # A rule that cannot fail holds nothing: a tree that offends each, and what the complaint must name.
 rules_find_offenders() {
     local self tree said missed=0
@@ -79,7 +100,7 @@ rules_find_offenders() {
     tree=$(mktemp -d -t latchkey.XXXXXX) || exit 1
     # shellcheck disable=SC2064
     trap "rm -rf '$tree'" EXIT
-    mkdir -p "$tree"/{docs,examples,cli}
+    mkdir -p "$tree"/{docs,examples,cli,src,recipes,include/latchkey}
     # shellcheck disable=SC2016
     {
         printf '```cpp\nint a;\n```\n[gone](docs/gone.md) [no](docs/page.md#lost)\nlatchkey lock --unknown /x -- y\n'
@@ -88,6 +109,10 @@ rules_find_offenders() {
     printf '// [readme]\nint b;\n// [/readme]\n' >"$tree/examples/readme.cpp"
     # shellcheck disable=SC2016
     printf '# Found\n`src/nowhere.cpp`\n' >"$tree/docs/page.md"
+    printf 'enum class errc {\n    unheard_of = 1,\n};\n' >"$tree/include/latchkey/error.hpp"
+    printf 'inline constexpr int unheard = 99;\n' >"$tree/cli/exit_status.hpp"
+    # shellcheck disable=SC2016
+    printf '## Messages\n| `never printed` | x |\n## Error codes\n' >"$tree/docs/troubleshooting.md"
     printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_options.cpp"
     expect() {
         said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; missed=1; }
@@ -100,6 +125,9 @@ rules_find_offenders() {
     expect named_files_exist src/nowhere.cpp
     expect command_is_described_as_it_is --unknown
     expect command_is_described_as_it_is 'exit status 64'
+    expect troubleshooting_is_complete errc::unheard_of
+    expect troubleshooting_is_complete 'exit status 99'
+    expect troubleshooting_is_complete 'never printed'
     ((missed == 0))
 }
 
