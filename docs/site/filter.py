@@ -107,16 +107,26 @@ SPECIAL = re.compile(r"=\s*delete;|^\s*(?:explicit )?(\w+)\(\1&&|^\s*(\w+)& oper
 
 
 def stem(declaration):
-    """What the names of a family have in common: lock() of try_lock_shared_for()."""
-    found = re.search(r"(?:^|[\s&*])(operator\W+|~?\w+)\(", re.sub(r"^\s*template .*", "", "\n".join(declaration), flags=re.M))
-    name = found[1] if found else ""
-    name = re.sub(r"^(try_|async_|un)+", "", name)
+    """What the names of a family of functions have in common: lock() of try_lock_shared_for(). Empty for data."""
+    text = re.sub(r"^\s*template .*", "", "\n".join(declaration), flags=re.M)
+    if "operator" in text:
+        return re.search(r"operator\W*\w*", text)[0]
+    while re.search(r"<[^<>]*>", text):
+        text = re.sub(r"<[^<>]*>", "", text)
+    found = re.search(r"(?:^|[\s&*])(~?\w+)\(", text)
+    name = re.sub(r"^(try_|async_|un)+", "", found[1] if found and not re.match(r"\s*using\b", text) else "")
     return "lock" if name.startswith("lock") else re.sub(r"(_for|_until|_async)+$", "", name)
+
+
+def page_link(match):
+    page = ROOT / match[0]
+    return f'<a href="{site_name(page)}.html">{match[0]}</a>' if page.is_file() else match[0]
 
 
 def filtered_header(header):
     comment, family, out = [], None, []  # the last comment, and whose it is
     lines = header.read_text(encoding="utf-8").splitlines()
+    lines = [re.sub(r"docs/[\w/-]+\.md", page_link, line) if "///" in line else line for line in lines]
     lines = [re.sub(r"namespace latchkey::inline v\d+", "namespace latchkey", line) for line in lines]
     i = 0
     while i < len(lines):
@@ -143,7 +153,7 @@ def filtered_header(header):
                 name = stem(declaration)
                 if fresh:
                     family = name
-                elif comment and "///<" not in "".join(declaration) and (beside or name == family):
+                elif comment and name and "///<" not in "".join(declaration) and (beside or name == family):
                     out.append("\n".join(comment))
                 out.extend(declaration)
         else:
