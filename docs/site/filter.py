@@ -70,8 +70,11 @@ def linked_line(page, line):
         address, _ = target_of(page, target)
         if picture:
             return f'<img class="picture" src="{address}" alt="{text}"/>'
+        if name == "design" and line.startswith("| [") and str(address).startswith("design-"):
+            return f'@subpage {address.partition(".")[0]} "{text}"'  # the list of pages becomes a tree
         return f'<a href="{address}">{text}</a>' if address else text
 
+    name = site_name(page)
     return LINK.sub(link, line)
 
 
@@ -94,7 +97,7 @@ def filtered_page(page):
                 first = False
             else:
                 line = linked_line(page, line)
-                line = without_code(line, lambda text: re.sub(r"(?<![\\\w])[@\\](?=\w)", r"\\\g<0>", text))
+                line = without_code(line, lambda text: re.sub(r"(?<![\\\w])[@\\](?!subpage)(?=\w)", r"\\\g<0>", text))
         out.append(line)
     return "\n".join(out) + "\n"
 
@@ -127,7 +130,9 @@ def filtered_header(header):
     comment, family, out = [], None, []  # the last comment, and whose it is
     lines = header.read_text(encoding="utf-8").splitlines()
     lines = [re.sub(r"docs/[\w/-]+\.md", page_link, line) if "///" in line else line for line in lines]
+    # Users never write the version of the interface.
     lines = [re.sub(r"namespace latchkey::inline v\d+", "namespace latchkey", line) for line in lines]
+    lines = [re.sub(r"inline namespace v\d+ *\{", 'extern "C++" {', line) for line in lines]
     i = 0
     while i < len(lines):
         line = lines[i]
