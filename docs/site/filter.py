@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""What Doxygen reads instead of a page or a header of this tree. Usage: filter.py FILE | filter.py --linked
+
+Pages: headings get the ids that GitHub gives them, links lead to the pages of the site, pictures are shown. Headers: a
+comment also belongs to the declarations that follow without an empty line, and to those of one family (lock,
+try_lock_for); copies, moves, destructors and `= delete` without a comment are left out. --linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
+
+
+def pages():
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def site_name(page):
+    """README.md -> index, docs/guarantees.md -> guarantees, docs/design/queue.md -> design-queue."""
+    relative = page.relative_to(ROOT).with_suffix("")
+    return "index" if relative.name == "README" else "-".join(part for part in relative.parts if part != "docs")
+
+
+def heading_id(text):
+    """The same as GitHub's."""
+    text = re.sub(r"\]\([^)]*\)", "", text)
+    return re.sub(r"[^\w-]", "", text.lower().replace(" ", "-"))
+
+
+def escaped_name(name):
+    """How Doxygen names the page of a header."""
+    return name.replace("_", "__").replace(".", "_8")
+
+
+def target_of(page, target):
+    """(address in the site, file to copy) of a link on a page; (None, None) if the site has nothing like it."""
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if file.suffix == ".md" and file in pages():
+        name = site_name(file)
+        return f"{name}.html" + (f"#{name}-{anchor}" if anchor else ""), None
+    if file.suffix == ".hpp" and file.parent == ROOT / "include" / "latchkey":
+        return f"{escaped_name(file.name)}.html", None
+    if file.is_file() and ROOT in file.parents:
+        relative = file.relative_to(ROOT)
+        return ("pictures/" + relative.name if file.suffix == ".svg" else f"files/{relative}.txt"), relative
+    return None, None
+
+
+def without_code(line, change):
+    """Applies `change` to what is outside of `code`. Doxygen ends a span of one backquote at an apostrophe."""
+    parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", line)
+
+    def code(part):
+        if part.endswith("operator`"):  # Doxygen would read on, for the operator's name
+            return f"<code>{part[1:-2]}&#114;</code>"
+        return f"`{part}`" if "'" in part else part
+
+    return "".join(code(part) if i % 2 else change(part) for i, part in enumerate(parts))
+
+
+def linked_line(page, line):
+    def link(match):
+        picture, text, target = match.groups()
+        if "://" in target:
+            return match[0]
+        address, _ = target_of(page, target)
+        if picture:
+            return f'<img class="picture" src="{address}" alt="{text}"/>'
+        if name == "design" and line.startswith("| [") and str(address).startswith("design-"):
+            return f'@subpage {address.partition(".")[0]} "{text}"'  # the list of pages becomes a tree
+        return f'<a href="{address}">{text}</a>' if address else text
+
+    name = site_name(page)
+    return LINK.sub(link, line)
+
+
+def filtered_page(page):
+    name, inside, first, out = site_name(page), False, True, []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if re.match(r"\s*(```|~~~)", line):
+            inside = not inside
+            # Doxygen wants to know a language, or shows plain text.
+            line = re.sub(r"```(cpp|c\+\+)\s*$", "```{.cpp}", line)
+            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java)\s*$", "```{.txt}", line)
+        elif not inside:
+            if re.match(r"\s*<!--.*-->\s*$", line):
+                line = ""
+            heading = HEADING.match(line)
+            if heading:
+                anchor = heading_id(heading[2])
+                label = name if first else f"{name}-{anchor}"
+                line = f"{heading[1]} {heading[2]} {{#{label}}}" if label != "index" else f"{heading[1]} {heading[2]}"
+                first = False
+            else:
+                line = linked_line(page, line)
+                line = without_code(line, lambda text: re.sub(r"(?<![\\\w])[@\\](?!subpage)(?=\w)", r"\\\g<0>", text))
+        out.append(line)
+    return "\n".join(out) + "\n"
+
+
+# ---- headers ----
+
+SPECIAL = re.compile(r"=\s*delete;|^\s*(?:explicit )?(\w+)\(\1&&|^\s*(\w+)& operator=\(\2&&|^\s*(\w+)\(const \3&|"
+                     r"^\s*(\w+)& operator=\(const \4&|^\s*~\w+\(\)|^\s*\w+\(\) (noexcept )?= default;|"
+                     r"operator(==|<=>)\(.*= default;|^\s*friend ")
+
+
+def stem(declaration):
+    """What the names of a family of functions have in common: lock() of try_lock_shared_for(). Empty for data."""
+    text = re.sub(r"^\s*template .*", "", "\n".join(declaration), flags=re.M)
+    if "operator" in text:
+        return re.search(r"operator\W*\w*", text)[0]
+    while re.search(r"<[^<>]*>", text):
+        text = re.sub(r"<[^<>]*>", "", text)
+    found = re.search(r"(?:^|[\s&*])(~?\w+)\(", text)
+    name = re.sub(r"^(try_|async_|un)+", "", found[1] if found and not re.match(r"\s*using\b", text) else "")
+    return "lock" if name.startswith("lock") else re.sub(r"(_for|_until|_async)+$", "", name)
+
+
+def page_link(match):
+    page = ROOT / match[0]
+    return f'<a href="{site_name(page)}.html">{match[0]}</a>' if page.is_file() else match[0]
+
+
+def filtered_header(header):
+    comment, family, out = [], None, []  # the last comment, and whose it is
+    lines = header.read_text(encoding="utf-8").splitlines()
+    lines = [re.sub(r"docs/[\w/-]+\.md", page_link, line) if "///" in line else line for line in lines]
+    # Users never write the version of the interface.
+    lines = [re.sub(r"namespace latchkey::inline v\d+", "namespace latchkey", line) for line in lines]
+    lines = [re.sub(r"inline namespace v\d+ *\{", 'extern "C++" {', line) for line in lines]
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        stripped = line.strip()
+        if re.match(r"    // \w", line) and not stripped.endswith((",", ";")):
+            line = line.replace("// ", "/// ", 1)  # a comment inside of a class is for users too
+            lines[i], stripped = line, line.strip()
+        fresh = i > 0 and lines[i - 1].strip().startswith("///") and not lines[i - 1].strip().startswith("///<")
+        beside = i > 0 and lines[i - 1].strip() and not lines[i - 1].strip().startswith(("public:", "private:", "//"))
+        if stripped.startswith("///") and not stripped.startswith("///<"):
+            if not fresh:
+                comment, family = [], None
+            comment.append(line)
+            out.append(line)
+        elif is_member(line):
+            declaration = [line]
+            while not ends(declaration) and i + 1 < len(lines):
+                i += 1
+                declaration.append(lines[i])
+            if not fresh and SPECIAL.search("\n".join(declaration)):
+                out.extend("" for _ in declaration)
+            else:
+                name = stem(declaration)
+                if fresh:
+                    family = name
+                elif comment and name and "///<" not in "".join(declaration) and (beside or name == family):
+                    out.append("\n".join(comment))
+                out.extend(declaration)
+        else:
+            if stripped.startswith(("public:", "private:", "class ", "struct ", "enum ", "};", "// ")):
+                comment, family = [], None
+            out.append(line)
+        i += 1
+    out.append("/// @file")  # gives the header a page
+    return "\n".join(out) + "\n"
+
+
+def is_member(line):
+    """The first line of a declaration in a class or a namespace: not a brace, not the inside of a function."""
+    return bool(re.match(r"^ {0,4}[A-Za-z~\[:]", line)) and not re.match(
+        r"^\s*(namespace|class|struct|enum|friend|using namespace|return|if|for|while|else|\})\b", line)
+
+
+def ends(declaration):
+    """Whether a declaration is complete: a `;` or a body outside of brackets."""
+    text = re.sub(r"//.*", "", "\n".join(declaration))
+    text = re.sub(r'"(\\.|[^"])*"', '""', text)
+    depth = sum(text.count(c) for c in "({[") - sum(text.count(c) for c in ")}]")
+    return depth <= 0 and text.rstrip().endswith((";", "}"))
+
+
+def linked_files():
+    found = set((ROOT / "docs").rglob("*.svg"))
+    for page in pages():
+        for _, _, target in LINK.findall(page.read_text(encoding="utf-8")):
+            copied = target_of(page, target)[1] if "://" not in target else None
+            if copied:
+                found.add(ROOT / copied)
+    return sorted(str(file.relative_to(ROOT)) for file in found)
+
+
+def main():
+    if sys.argv[1:] == ["--linked"]:
+        print("\n".join(linked_files()))
+        return 0
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(__doc__)
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 64
+    file = pathlib.Path(sys.argv[1]).resolve()
+    sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.write(filtered_page(file) if file.suffix == ".md" else filtered_header(file))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
