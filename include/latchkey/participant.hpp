@@ -1,6 +1,10 @@
 #pragma once
 
+#include <latchkey/fencing_token.hpp>
+#include <latchkey/lock_mode.hpp>
+
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +22,21 @@ struct identity {
     std::string mode;                               ///< what it asked for, for example "exclusive"
 };
 
-/// One participant: a znode in the queue of a recipe.
+/// The library that made a participant's znode, as far as its name and its data show it. Untrusted.
+enum class participant_library : std::uint8_t {
+    unknown,   ///< the name and the data fit several libraries, or none
+    latchkey,  ///< the data is Latchkey's record, or only Latchkey gives such names
+    curator,   ///< a name of Curator's, and data that is not Latchkey's record. A participant of
+               ///< Latchkey's with data of its own (mutex_options::data) looks the same.
+    kazoo,
+    go,  ///< go-zookeeper
+};
+
+/// "unknown", "latchkey", "curator", "kazoo", "go".
+[[nodiscard]] const char* to_string(participant_library l) noexcept;
+
+/// One participant: a znode in the queue of a recipe. Names and data are untrusted: any client may
+/// write anything there, also characters that a terminal acts on.
 struct participant {
     std::string name;             ///< the znode's name in the directory
     std::uint32_t sequence = 0;   ///< its place in the queue: the lowest comes first
@@ -27,6 +45,27 @@ struct participant {
     std::uint32_t permits = 0;    ///< the permits of a semaphore that it holds; 0 while it waits
     std::string data;             ///< the znode's data: its first 16,384 bytes
     std::optional<identity> identified;  ///< what the data says, if it is Latchkey's record
+
+    std::string path;  ///< the znode's path
+    /// Whether the servers delete the znode when its session ends. If not, it stays until a client
+    /// deletes it.
+    bool ephemeral = false;
+    /// When the znode was created, by the clock of the servers.
+    std::chrono::system_clock::time_point created{};
+
+    // inspect() alone sets what follows; see queue_view.
+
+    std::size_t position = 0;            ///< its index in queue_view::participants: 0 is the first
+    bool holding = false;                ///< whether it holds, leads, has entered or is present
+    std::optional<lock_mode> mode = {};  ///< of a mutex or shared_mutex
+    std::string id = {};                 ///< the id of a candidate, or the name of a group's member
+    std::optional<latchkey::fencing_token> token = {};  ///< of a holder, if the servers show it
+    bool session_alive = false;  ///< whether a session owns the znode that the servers have not
+                                 ///< ended
+    /// For how long the znode has existed at least, by the clock of the servers.
+    std::chrono::milliseconds existed_for{};
+    participant_library library = participant_library::unknown;
+    bool readable = true;  ///< false: the access control list hides the data
 };
 
 /// The place of a participant in its queue, when it has just joined.

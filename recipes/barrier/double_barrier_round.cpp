@@ -120,6 +120,10 @@ bool double_barrier_round::is_the_last(const std::string& data) const {
     return version ? noted && noted->version == *version : !noted;
 }
 
+bool double_barrier_round::is_note(const std::string& data) {
+    return read_note(data).has_value();
+}
+
 std::string double_barrier_round::note() const {
     return version ? nlohmann::json{{"version", *version},
                                     {"counting", counting(members)},

@@ -60,6 +60,9 @@ struct double_barrier_round {
     /// Whether no round has begun since, if the directory has this data.
     [[nodiscard]] bool is_the_last(const std::string& data) const;
 
+    /// Whether the data of a directory is that of a round, as note() writes it.
+    [[nodiscard]] static bool is_note(const std::string& data);
+
     /// The data of the directory while this round is on.
     [[nodiscard]] std::string note() const;
 

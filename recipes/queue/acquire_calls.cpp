@@ -9,9 +9,6 @@
 namespace latchkey {
 namespace {
 
-/// Any client may write a megabyte there, and there may be thousands of them.
-constexpr std::size_t longest_participant_data = 16'384;
-
 error no_participant(const participant& whom, const std::string& directory) {
     return error(
         errc::invalid_argument,
@@ -137,14 +134,7 @@ std::vector<participant> acquire_calls::examine(const queue_recipe& as,
             continue;  // it left meanwhile
         }
         failure_of(r.code, paths[i]).raise_unless(r.ok());
-        auto who = read_record(r.data);
-        std::string name(name_of(paths[i]));
-        found.push_back({.name = name,
-                         .sequence = place_of(name, as.markers).sequence,
-                         .session_id = r.stat.ephemeral_owner,
-                         .czxid = r.stat.czxid,
-                         .data = std::move(r.data),
-                         .identified = std::move(who)});
+        found.push_back(participant_from(paths[i], as.markers, std::move(r)));
     }
     return found;
 }

@@ -3,12 +3,14 @@
 #include <latchkey/duration.hpp>
 
 #include "loop/fork_guard.hpp"
+#include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include <pwd.h>
 #include <unistd.h>
@@ -49,13 +51,6 @@ std::int64_t number_of(const json& record, const char* key) {
         return 0;
     }
     return found->get<std::int64_t>();
-}
-
-/// The clock counts finer than the record does: not every number is one of its times.
-std::chrono::system_clock::time_point time_of(std::int64_t milliseconds) {
-    return std::chrono::system_clock::time_point(
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(
-            to_nanoseconds(std::chrono::milliseconds(milliseconds))));
 }
 
 }  // namespace
@@ -109,8 +104,46 @@ std::optional<identity> read_record(std::string_view data) {
                     .user = text_of(record, "user"),
                     .program = text_of(record, "program"),
                     .pid = number_of(record, "pid"),
-                    .since = time_of(number_of(record, "since")),
+                    .since = wall_time(number_of(record, "since")),
                     .mode = text_of(record, "mode")};
+}
+
+/// The clock counts finer than milliseconds: not every number is one of its times.
+decltype(identity::since) wall_time(std::int64_t milliseconds) {
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            to_nanoseconds(std::chrono::milliseconds(milliseconds))));
+}
+
+participant participant_from(const std::string& path, const queue_markers& markers, reply znode) {
+    auto who = read_record(znode.data);
+    std::string name(name_of(path));
+    const std::uint32_t sequence = place_of(name, markers).sequence;
+    return {.name = std::move(name),
+            .sequence = sequence,
+            .session_id = znode.stat.ephemeral_owner,
+            .czxid = znode.stat.czxid,
+            .data = std::move(znode.data),
+            .identified = std::move(who),
+            .path = path,
+            .ephemeral = znode.stat.ephemeral_owner != 0,
+            .created = wall_time(znode.stat.ctime)};
+}
+
+const char* to_string(participant_library l) noexcept {
+    switch (l) {
+        case participant_library::unknown:
+            return "unknown";
+        case participant_library::latchkey:
+            return "latchkey";
+        case participant_library::curator:
+            return "curator";
+        case participant_library::kazoo:
+            return "kazoo";
+        case participant_library::go:
+            return "go";
+    }
+    return "unknown";
 }
 
 }  // namespace latchkey

@@ -2,7 +2,11 @@
 
 #include <latchkey/participant.hpp>
 
+#include "queue/znode_names.hpp"
+#include "session/request.hpp"
+
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +16,10 @@ namespace latchkey {
 
 /// What a znode's data may be at most.
 inline constexpr std::size_t longest_record = 512;
+
+/// How much is kept of the data of a participant's znode. Any client may write a megabyte there,
+/// and there may be thousands of participants.
+inline constexpr std::size_t longest_participant_data = 16'384;
 
 /// The data with which another client asks a participant to give up its place, as Curator's Revoker
 /// does.
@@ -42,5 +50,14 @@ private:
 /// Reads the data of a participant's znode; nothing if it is not such a record. The data is not
 /// trusted: its size is bounded, and each field is checked.
 [[nodiscard]] std::optional<identity> read_record(std::string_view data);
+
+/// A point on the wall clock, in milliseconds since 1970, as records and the servers give it.
+[[nodiscard]] decltype(identity::since) wall_time(std::int64_t milliseconds);
+
+/// The participant whose znode, at `path`, has answered a read. Its sequence is 0 if its name has
+/// none.
+[[nodiscard]] participant participant_from(const std::string& path,
+                                           const queue_markers& markers,
+                                           reply znode);
 
 }  // namespace latchkey

@@ -1,0 +1,35 @@
+#include "inspect/hold_break.hpp"
+
+namespace latchkey {
+
+/// Never repeats a delete without another look: by then the name may be another znode's.
+task<retrying_operation::attempted> hold_break::attempt() {
+    auto asked = core()->send(request::exists(path_));
+    const reply seen = co_await asked;
+    if (outcome_unknown(seen.code)) {
+        co_return std::nullopt;
+    }
+    if (seen.code == result_code::no_node || (seen.ok() && seen.stat.czxid != czxid_)) {
+        co_return result{{}, in_doubt_};
+    }
+    if (!seen.ok()) {
+        co_return result{failure_of(seen.code, path_), false};
+    }
+    // If the connection breaks, this attempt is dropped where it waits.
+    const bool before = std::exchange(in_doubt_, true);
+    auto sent = core()->send(request::remove(path_, seen.stat.version));
+    const reply removed = co_await sent;
+    if (outcome_unknown(removed.code)) {
+        co_return std::nullopt;
+    }
+    in_doubt_ = before;
+    if (removed.code == result_code::bad_version) {
+        co_return std::nullopt;  // its data has changed meanwhile
+    }
+    if (removed.ok() || removed.code == result_code::no_node) {
+        co_return result{{}, removed.ok() || before};
+    }
+    co_return result{failure_of(removed.code, path_), false};
+}
+
+}  // namespace latchkey

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "call/retrying_operation.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace latchkey {
+
+/// Deletes the znode at a path if it is still the one with this czxid. Reached: it was deleted, or
+/// it has gone after a delete whose answer was lost.
+class hold_break final : public retrying_operation {
+public:
+    hold_break(std::shared_ptr<client_core> core, std::string path, std::int64_t czxid)
+        : retrying_operation(std::move(core)), path_(std::move(path)), czxid_(czxid) {}
+
+private:
+    task<attempted> attempt() override;
+
+    const std::string path_;
+    const std::int64_t czxid_;
+    bool in_doubt_ = false;  ///< a delete was sent, and its answer was lost
+};
+
+}  // namespace latchkey

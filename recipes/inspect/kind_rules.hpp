@@ -1,0 +1,67 @@
+#pragma once
+
+#include <latchkey/inspect.hpp>
+
+#include "queue/znode_names.hpp"
+#include "session/request.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What the znodes of a path show, as functions of values. docs/design/inspect.md has the rules as a
+// table.
+
+namespace latchkey {
+
+/// What the znodes of a path show without a look at the children themselves.
+struct path_seen {
+    std::vector<std::string> names;  ///< of the children
+    std::string data;
+    bool ephemeral = false;
+};
+
+/// What kind of lock the path is. Nothing: the children's own znodes decide, in kind_of_children().
+[[nodiscard]] std::optional<lock_kind> kind_of_path(const path_seen& p);
+
+/// What is known of one child.
+struct child_seen {
+    std::string_view name;
+    bool ephemeral = false;
+};
+
+/// The kind of a path whose names and data fit no other rule.
+[[nodiscard]] lock_kind kind_of_children(const std::vector<child_seen>& children);
+
+/// The queue of a path of this kind: the name of its directory below the path, empty for the path
+/// itself, and the markers in it. Nothing for a kind without a queue.
+struct queue_seen {
+    std::string_view directory;
+    queue_markers markers;
+};
+
+[[nodiscard]] std::optional<queue_seen> queue_of_kind(lock_kind kind,
+                                                      const std::vector<std::string>& names);
+
+/// Where the permits of a semaphore are, below its path; empty for other kinds.
+[[nodiscard]] std::string_view permits_of_kind(lock_kind kind) noexcept;
+
+/// Whether the name has a marker of some recipe, and a number that cannot be ordered.
+[[nodiscard]] bool is_malformed(std::string_view name) noexcept;
+
+/// Whether the name is that of a participant in the queue of some recipe.
+[[nodiscard]] bool is_in_a_queue(std::string_view name) noexcept;
+
+/// Which library gives such names; `has_record`: the data is Latchkey's record.
+[[nodiscard]] participant_library library_of(lock_kind kind,
+                                             std::string_view name,
+                                             bool has_record);
+
+/// How many sequential znodes the servers can still create in a directory. `highest` is the highest
+/// number in it, if there is one.
+[[nodiscard]] std::uint32_t sequence_left_in(const znode_stat& directory,
+                                             std::optional<std::uint32_t> highest) noexcept;
+
+}  // namespace latchkey

@@ -1,0 +1,193 @@
+#include <latchkey/barrier.hpp>
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/group.hpp>
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+
+#include "inspect_fixture.hpp"
+#include "queued.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+/// break_hold() and revoke() of what inspect() has found.
+class BreakHold : public InspectTest {
+protected:
+    [[nodiscard]] participant first() { return look().participants.at(0); }
+
+    [[nodiscard]] static bool is_lost(const hold& h) {
+        return eventually([&] { return h.why_lost() == loss::znode_deleted; });
+    }
+
+    [[nodiscard]] std::error_code refusal_of(const participant& p) {
+        std::error_code ec;
+        EXPECT_FALSE(break_hold(zk_, p, "test", ec));
+        std::error_code asked;
+        EXPECT_FALSE(revoke(zk_, p, asked));
+        EXPECT_EQ(ec, asked);
+        return ec;
+    }
+};
+
+TEST_P(BreakHold, HolderNoticesAndTheNextIsGranted) {
+    mutex m(others_, path_);
+    mutex other(zk_, path_);
+    const hold h = m.acquire();
+    auto next = queued(other);
+    EXPECT_TRUE(break_hold(zk_, first(), "its host is gone"));
+    EXPECT_TRUE(is_lost(h));
+    EXPECT_FALSE(h.valid());
+    EXPECT_TRUE(next.get().valid());
+}
+
+TEST_P(BreakHold, OfAWaiterTakesItsPlaceAlone) {
+    mutex m(others_, path_);
+    const hold h = m.acquire();
+    put("_c_" + some_uuid + "-lock-0000000099");
+    const queue_view seen = look();
+    EXPECT_TRUE(break_hold(zk_, seen.participants.at(1), "not wanted"));
+    EXPECT_TRUE(h.valid());
+    EXPECT_EQ(names(look()), std::vector{seen.participants[0].name});
+}
+
+TEST_P(BreakHold, RemovesAParticipantThatNoSessionOwns) {
+    make_directory();
+    put("_c_" + some_uuid + "-lock-0000000000", {}, create_mode::persistent);
+    mutex m(others_, path_);
+    EXPECT_FALSE(m.try_acquire());
+    EXPECT_TRUE(break_hold(zk_, first(), "left behind"));
+    EXPECT_TRUE(m.acquire().valid());
+}
+
+TEST_P(BreakHold, OfOneThatHasLeftIsFalse) {
+    mutex m(others_, path_);
+    hold h = m.acquire();
+    const participant gone = first();
+    ASSERT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(break_hold(zk_, gone, "too late"));
+    EXPECT_FALSE(revoke(zk_, gone));
+}
+
+TEST_P(BreakHold, LeavesAnotherZnodeOfThatNameAlone) {
+    make_directory();
+    put("_c_" + some_uuid + "-lock-0000000000");
+    const participant before = first();
+    world_->remove(before.path);
+    put("_c_" + some_uuid + "-lock-0000000000");
+    catch_up(zk_);
+    EXPECT_FALSE(break_hold(zk_, before, "it is another one"));
+    const participant now = first();
+    EXPECT_EQ(now.name, before.name);
+    EXPECT_NE(now.czxid, before.czxid);
+    EXPECT_TRUE(break_hold(zk_, now, "this one"));
+}
+
+TEST_P(BreakHold, ChangedDataIsTheSameParticipant) {
+    mutex m(others_, path_);
+    const hold h = m.acquire();
+    const participant holder = first();
+    EXPECT_TRUE(revoke(zk_, holder));
+    EXPECT_TRUE(eventually([&] { return h.revocation_requested().stop_requested(); }));
+    EXPECT_TRUE(break_hold(zk_, holder, "it did not comply"));
+    EXPECT_TRUE(is_lost(h));
+}
+
+TEST_P(BreakHold, ReachesPermitsOfBothSemaphores) {
+    {
+        semaphore s(others_, path_, 1);
+        const hold h = s.acquire();
+        EXPECT_TRUE(revoke(zk_, first()));
+        EXPECT_TRUE(eventually([&] { return h.revocation_requested().stop_requested(); }));
+        EXPECT_TRUE(break_hold(zk_, first(), "test"));
+        EXPECT_TRUE(is_lost(h));
+    }
+    path_ += "-2";
+    curator_semaphore s(others_, path_, 2);
+    const hold h = s.acquire(2);
+    EXPECT_TRUE(break_hold(zk_, first(), "test"));
+    EXPECT_TRUE(is_lost(h)) << "one of two permits is lost, so both are";
+}
+
+TEST_P(BreakHold, ReachesALeaderWhichIsNeverRevoked) {
+    leader_latch leader(others_, path_, {.id = "one"});
+    const leadership term = leader.wait();
+    catch_up(zk_);
+    std::error_code ec;
+    EXPECT_FALSE(revoke(zk_, first(), ec));
+    EXPECT_EQ(ec, errc::invalid_argument) << "its data is its id";
+    EXPECT_TRUE(break_hold(zk_, first(), "test"));
+    EXPECT_TRUE(eventually([&] { return term.why_lost() == loss::znode_deleted; }));
+}
+
+TEST_P(BreakHold, RefusesWhatIsNoParticipantOfALock) {
+    make_directory();
+    put("_c_" + some_uuid + "-lock-0000000000");
+    participant p = first();
+    const std::string name = p.name;
+    p.path = path_;
+    EXPECT_EQ(refusal_of(p), errc::invalid_argument) << "the name is another one";
+    for (const std::string wrong : {"", "x", "..", "../x-lock-0000000001", "lock-12"}) {
+        p.name = wrong;
+        p.path = path_ + '/' + wrong;
+        EXPECT_EQ(refusal_of(p), errc::invalid_argument) << wrong;
+    }
+    EXPECT_EQ(world_->children(path_), std::vector{name});
+}
+
+TEST_P(BreakHold, RefusesBarriersAndMembersOfGroups) {
+    barrier b(others_, path_);
+    b.set();
+    EXPECT_EQ(refusal_of(first()), errc::invalid_argument);
+    b.remove();
+    group g(others_, path_);
+    const membership m = g.join("member");
+    EXPECT_EQ(refusal_of(first()), errc::invalid_argument);
+    EXPECT_TRUE(m.present());
+}
+
+TEST_P(BreakHold, WithoutPermissionIsAnError) {
+    world_->create(path_.substr(0, path_.rfind('/')));
+    put_znode(others_,
+              path_,
+              {},
+              create_mode::persistent,
+              {{"world", "anyone", permission::read | permission::create}});
+    put("_c_" + some_uuid + "-lock-0000000000");
+    std::error_code ec;
+    EXPECT_FALSE(break_hold(zk_, first(), "test", ec));
+    EXPECT_EQ(ec, errc::not_authorized);
+    EXPECT_THROW(break_hold(zk_, first(), "test"), error);
+}
+
+TEST_P(BreakHold, WritesTheReasonToTheLogInOneLine) {
+    std::mutex guard;
+    std::vector<std::string> lines;
+    client logging = world_->connect({.session_timeout = 10s, .log = [&](std::string_view line) {
+                                          const std::lock_guard lock(guard);
+                                          lines.emplace_back(line);
+                                      }});
+    mutex m(others_, path_);
+    const hold h = m.acquire();
+    catch_up(logging);
+    const participant holder = inspect(logging, path_).participants.at(0);
+    EXPECT_TRUE(break_hold(logging, holder, "node-7\nis\x1b[31m gone " + std::string(600, 'x')));
+    const auto line = [&] {
+        const std::lock_guard lock(guard);
+        return lines.empty() ? std::string() : lines.back();
+    };
+    ASSERT_TRUE(eventually([&] { return line().starts_with("broke \"" + holder.path); }));
+    EXPECT_NE(line().find("node-7\\nis\\x1b[31m gone"), std::string::npos) << line();
+    EXPECT_LT(line().size(), 800U);
+    EXPECT_FALSE(break_hold(logging, holder, "again"));
+    logging.close();
+}
+
+LATCHKEY_IN_THIS_WORLD(BreakHold);
+
+}  // namespace
+}  // namespace latchkey::test

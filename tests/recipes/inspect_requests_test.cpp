@@ -1,0 +1,170 @@
+#include <latchkey/ensemble.hpp>
+#include <latchkey/inspect.hpp>
+#include <latchkey/mutex.hpp>
+#include <latchkey/semaphore.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ensemble;
+
+/// What inspect() and break_hold() send, and what becomes of lost answers. Only the in-process
+/// ensemble counts requests and loses chosen answers.
+class InspectRequests : public ::testing::Test {
+protected:
+    void SetUp() override { ASSERT_TRUE(zk_.wait_connected(30s)); }
+
+    struct costs {
+        std::uint64_t requests = 0;
+        std::uint64_t exists = 0;  ///< signs of life among them
+    };
+
+    [[nodiscard]] costs cost_of(auto call) {
+        const auto before = servers_.count(zk_.session_id());
+        call();
+        const auto after = servers_.count(zk_.session_id());
+        return {after.requests() - before.requests(), after.exists - before.exists};
+    }
+
+    [[nodiscard]] participant first() { return inspect(zk_, "/lock").participants.at(0); }
+
+    ensemble servers_{{.servers = 1}};
+    // Long, so that hardly a sign of life is counted.
+    client zk_ = servers_.connect({.session_timeout = 40s});
+    client holders_ = servers_.connect({.session_timeout = 40s});
+};
+
+TEST_F(InspectRequests, CostOneForEachParticipantAndTwoMore) {
+    mutex m(holders_, "/lock");
+    const hold h = m.acquire();
+    EXPECT_EQ(cost_of([&] { static_cast<void>(inspect(zk_, "/lock")); }).requests, 3U);
+    EXPECT_EQ(cost_of([&] { static_cast<void>(inspect(zk_, "/nothing")); }).requests, 2U);
+}
+
+TEST_F(InspectRequests, CostThreeMoreForASemaphore) {
+    semaphore s(holders_, "/lock", 2);
+    const hold h = s.acquire();
+    const costs c = cost_of([&] { static_cast<void>(inspect(zk_, "/lock")); });
+    EXPECT_EQ(c.requests, 5U) << "2, the lists of queue/ and permits/, 1 participant";
+    EXPECT_GE(c.exists, 1U);
+}
+
+TEST_F(InspectRequests, CostOneForEachChildOfAnUnknownPath) {
+    servers_.create("/dir");
+    for (const char* const name : {"a", "b", "c"}) {
+        servers_.create(std::string("/dir/") + name, std::string(1'000, 'x'));
+    }
+    queue_view seen;
+    const costs c = cost_of([&] { seen = inspect(zk_, "/dir"); });
+    EXPECT_EQ(seen.kind, lock_kind::unknown);
+    EXPECT_EQ(c.requests, 2U) << "no data of a child is read";
+    EXPECT_GE(c.exists, 3U);
+}
+
+TEST_F(InspectRequests, LeaveNoWatch) {
+    mutex m(holders_, "/lock");
+    const hold h = m.acquire();
+    const auto before = servers_.count(zk_.session_id()).watches_set;
+    static_cast<void>(inspect(zk_, "/lock"));
+    EXPECT_EQ(servers_.count(zk_.session_id()).watches_set, before);
+}
+
+TEST_F(InspectRequests, BreakIsOneLookAndOneDelete) {
+    mutex m(holders_, "/lock");
+    const hold h = m.acquire();
+    const participant holder = first();
+    const costs c = cost_of([&] { EXPECT_TRUE(break_hold(zk_, holder, "test")); });
+    EXPECT_EQ(c.requests, 1U) << "the delete";
+    EXPECT_GE(c.exists, 1U);
+}
+
+TEST_F(InspectRequests, BreakWhoseAnswerIsLostIsDoneOnce) {
+    for (const auto when : {ensemble::when::before, ensemble::when::after}) {
+        mutex m(holders_, "/lock");
+        const hold h = m.acquire();
+        const participant holder = first();
+        servers_.fail_next(ensemble::operation::remove, when, zk_.session_id());
+        EXPECT_TRUE(break_hold(zk_, holder, "test"));
+        EXPECT_FALSE(servers_.exists(holder.path));
+        EXPECT_EQ(servers_.faults_to_come(), 0U);
+    }
+}
+
+TEST_F(InspectRequests, BreakAfterALostAnswerSparesAnotherZnodeOfThatName) {
+    servers_.create("/lock");
+    servers_.create("/lock/_c_x-lock-0000000000");
+    const participant before = first();
+    servers_.fail_next(ensemble::operation::remove, ensemble::when::before, zk_.session_id());
+    servers_.remove(before.path);
+    servers_.create(before.path);
+    EXPECT_FALSE(break_hold(zk_, before, "test")) << "it sends no delete at all";
+    EXPECT_TRUE(servers_.exists(before.path));
+    EXPECT_EQ(servers_.faults_to_come(), 1U);
+}
+
+TEST_F(InspectRequests, BreakLooksAgainWhenTheDataHasChangedMeanwhile) {
+    mutex m(holders_, "/lock");
+    const hold h = m.acquire();
+    const participant holder = first();
+    constexpr int bad_version = -103;
+    servers_.refuse_next(ensemble::operation::remove, bad_version, zk_.session_id());
+    EXPECT_TRUE(break_hold(zk_, holder, "test"));
+    EXPECT_FALSE(servers_.exists(holder.path));
+}
+
+TEST_F(InspectRequests, BreakDoesNotDeleteAZnodeThatHasChildren) {
+    servers_.create("/lock");
+    servers_.create("/lock/_c_x-lock-0000000000");
+    servers_.create("/lock/_c_x-lock-0000000000/child");
+    std::error_code ec;
+    EXPECT_FALSE(break_hold(zk_, first(), "test", ec));
+    EXPECT_EQ(ec, errc::not_empty);
+}
+
+TEST_F(InspectRequests, NeverShowTwoHoldersWhileTheLockChangesHands) {
+    const std::jthread working([this](const std::stop_token& stop) {
+        mutex m(holders_, "/lock");
+        while (!stop.stop_requested()) {
+            static_cast<void>(m.acquire());
+        }
+    });
+    for (int i = 0; i < 200; ++i) {
+        const queue_view seen = inspect(zk_, "/lock");
+        const auto holders = std::count_if(seen.participants.begin(),
+                                           seen.participants.end(),
+                                           [](const participant& p) { return p.holding; });
+        EXPECT_LE(holders, 1);
+        EXPECT_TRUE(holders == 0 || seen.participants.front().holding);
+    }
+}
+
+TEST_F(InspectRequests, SequenceLeftFollowsTheServersCounter) {
+    servers_.create("/lock");
+    servers_.set_sequence("/lock", 2'000'000'000);
+    mutex m(holders_, "/lock");
+    const hold h = m.acquire();
+    const auto left = inspect(zk_, "/lock").sequence_left;
+    EXPECT_EQ(left, 0x7FFF'FFFFU - (1U << 20U) - 2'000'000'000U);
+}
+
+TEST_F(InspectRequests, ServersThatDoNotAnswerAreUnreachable) {
+    client alone = servers_.connect({.session_timeout = 4s});
+    ASSERT_TRUE(alone.wait_connected(30s));
+    servers_.stop_server(0);
+    std::error_code ec;
+    EXPECT_EQ(inspect(alone, "/lock", ec).kind, lock_kind::none);
+    EXPECT_EQ(ec, errc::unreachable);
+}
+
+}  // namespace
+}  // namespace latchkey::test
