@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What an identity may do with a znode. The values are ZooKeeper's; combine them with `|`.
 enum class permission : std::int32_t {
@@ -50,4 +50,4 @@ using acl = std::vector<acl_entry>;
     return {{"auth", "", permission::all}};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

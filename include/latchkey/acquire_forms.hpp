@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The ways to acquire a lock, which all lock recipes have. `What` is what a call names first:
 /// nothing (mutex, multi_mutex), a lock_mode (shared_mutex) or a number of permits (semaphore).
@@ -169,4 +169,4 @@ private:
     [[nodiscard]] Recipe& self() noexcept { return static_cast<Recipe&>(*this); }
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <functional>
 #include <stop_token>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Options of a single acquire.
 struct acquire_options {
@@ -17,4 +17,4 @@ struct acquire_options {
     std::function<void(const queue_position&)> reserved = {};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// An asynchronous call that has not been started, for `co_await` in a coroutine of any type:
 ///
@@ -155,4 +155,4 @@ template <class T>
     return awaitable_with_error<T>(std::move(a));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Receives the result of an awaitable call, once: `done(ec, value)`, or `done(ec)` if T is void.
 /// `done(e, value)` with a latchkey::error keeps the message of the error. Converts to a
@@ -48,4 +48,4 @@ private:
     target done_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -15,7 +15,7 @@
 
 // The inside of awaitable.hpp. Programs do not use it.
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Requested when one of two tokens is.
 struct either_stop {
@@ -112,4 +112,4 @@ private:
     std::optional<value_type> value_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

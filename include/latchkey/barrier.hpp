@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/lock_options.hpp>
 #include <latchkey/wait_forms.hpp>
 
@@ -13,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A barrier on a path: clients that wait at it continue when it is removed. Curator's
 /// DistributedBarrier.
@@ -35,7 +36,7 @@ namespace latchkey {
 /// - Cost of a wait: 2 requests in 1 round trip, one of them a write that changes nothing. Then no
 ///   requests until the barrier is removed.
 /// - Errors of a wait: errc::unreachable, not_authorized, closed, forked, would_deadlock.
-class barrier : public wait_forms<barrier, bool> {
+class LATCHKEY_EXPORT barrier : public wait_forms<barrier, bool> {
 public:
     /// Sends no request. Errors: errc::invalid_argument for the path or the data, as mutex's
     /// constructor.
@@ -61,7 +62,7 @@ public:
 
 private:
     friend wait_forms<barrier, bool>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     bool wait_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
     void start_wait(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
@@ -69,4 +70,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// CLOCK_BOOTTIME as a chrono clock: monotonic, and it also runs while the machine is suspended.
 ///
@@ -24,4 +24,4 @@ struct boottime_clock {
     }
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,6 +3,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 
 #include <chrono>
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class client_core;
 
@@ -29,7 +30,7 @@ enum class connection_state : std::uint8_t {
     closed,  ///< the client was closed; no other state follows
 };
 
-[[nodiscard]] const char* to_string(connection_state s) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(connection_state s) noexcept;
 
 /// Proves who this client is. It stays in memory as long as the client lives. Never put a secret on
 /// a command line.
@@ -142,7 +143,7 @@ private:
 ///   holds something, or is next in a queue, sends one quorum write every T/7, however many holds
 ///   it has. After the first write of an idle client, another one follows T/16 later. The two
 ///   threads sleep while there is nothing to call.
-class client {
+class LATCHKEY_EXPORT client {
 public:
     using state_listener = std::function<void(connection_state)>;
 
@@ -206,7 +207,7 @@ public:
 
 private:
     friend class client_core;
-    class owner;
+    class LATCHKEY_HIDDEN owner;
     explicit client(std::shared_ptr<client_core> core);
 
     [[nodiscard]] bool connected_within(std::chrono::nanoseconds timeout,
@@ -218,4 +219,4 @@ private:
     std::shared_ptr<owner> owner_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
@@ -17,7 +18,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A semaphore that is shared with programs that use Curator's InterProcessSemaphoreV2 (or, with
 /// one permit, its InterProcessSemaphoreMutex). Among Latchkey programs alone, `semaphore` is
@@ -42,7 +43,7 @@ namespace latchkey {
 ///   Release: 1 request that no call waits for.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
-class curator_semaphore : public acquire_forms<curator_semaphore, std::uint32_t> {
+class LATCHKEY_EXPORT curator_semaphore : public acquire_forms<curator_semaphore, std::uint32_t> {
 public:
     using acquire_forms::acquire;
     using acquire_forms::try_acquire;
@@ -79,7 +80,7 @@ public:
 
 private:
     friend acquire_forms<curator_semaphore, std::uint32_t>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     hold acquire_within(std::uint32_t permits,
                         std::chrono::nanoseconds timeout,
@@ -93,4 +94,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,6 +4,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/lock_options.hpp>
 
@@ -15,7 +16,7 @@
 #include <string>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Lets a number of participants begin together and end together, round after round. Curator's
 /// DistributedDoubleBarrier.
@@ -40,7 +41,7 @@ namespace latchkey {
 ///   in the present round and was faster than the others. At most 1,000 participants in a round.
 /// - Threads: any thread may call any member, but only one enter or leave call at a time.
 /// - Lifetime: destroying an object that is inside gives up its place; the others see a loss.
-class double_barrier {
+class LATCHKEY_EXPORT double_barrier {
 public:
     /// Receives true if the barrier was passed, false if the time was over or stop was requested.
     using wait_handler = move_only_function<void(std::error_code, bool)>;
@@ -174,7 +175,7 @@ public:
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     bool enter_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
     void start_enter(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
@@ -186,4 +187,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <ratio>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Any duration of std::chrono or boost::chrono. With it recipes are TimedLockable for the guards
 /// of both, and no Boost header is needed here.
@@ -64,4 +64,4 @@ template <time_point_like T>
     return to_nanoseconds(std::chrono::duration<long double, std::nano>(left));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

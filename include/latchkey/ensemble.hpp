@@ -2,6 +2,7 @@
 
 #include <latchkey/acl.hpp>
 #include <latchkey/client.hpp>
+#include <latchkey/export.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -12,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 
 /// Faults that happen at random: probabilities, drawn from the ensemble's seed.
 struct faults {
@@ -67,7 +68,7 @@ struct counters {
 /// nothing happens outside step(), run_for() and run_until(): on one thread, on a virtual clock.
 /// The same seed and calls give the same run, event by event. Close the clients before the ensemble
 /// is destroyed: its servers are gone then.
-class ensemble {
+class LATCHKEY_EXPORT ensemble {
 public:
     enum class mode : std::uint8_t { threaded, stepped };
     enum class when : std::uint8_t { before, after };
@@ -217,8 +218,8 @@ public:
 
 private:
     friend struct ensemble_access;
-    struct state;
+    struct LATCHKEY_HIDDEN state;
     std::unique_ptr<state> state_;
 };
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -8,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What went wrong. Contention, timeout and cancellation are results, not errors.
 enum class errc {
@@ -79,8 +81,8 @@ enum class error_kind {
     caller_bug,
 };
 
-[[nodiscard]] const std::error_category& error_category() noexcept;
-[[nodiscard]] const std::error_category& error_kind_category() noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const std::error_category& error_category() noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const std::error_category& error_kind_category() noexcept;
 
 [[nodiscard]] inline std::error_code make_error_code(errc e) noexcept {
     return {static_cast<int>(e), error_category()};
@@ -92,11 +94,11 @@ enum class error_kind {
 
 /// Stands for "no error_code": the default of each parameter `ec`. A call that gets it throws
 /// latchkey::error; a call that gets another std::error_code sets that one and does not throw.
-[[nodiscard]] std::error_code& throws() noexcept;
+[[nodiscard]] LATCHKEY_EXPORT std::error_code& throws() noexcept;
 
 /// The exception that this library throws. `what()` names the value at fault and, if there is one,
 /// the remedy.
-class error : public std::system_error {
+class LATCHKEY_EXPORT error : public std::system_error {
 public:
     /// What is known about the cause, for programs.
     struct details {
@@ -125,7 +127,7 @@ private:
     std::shared_ptr<const details> details_;  // so that a copy cannot throw
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0
 
 template <>
 struct std::is_error_code_enum<latchkey::errc> : std::true_type {};

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A number that tells a later holder from an earlier one, for any program, at any time.
 ///
@@ -72,7 +72,7 @@ struct fencing_token {
     }
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0
 
 template <>
 struct std::hash<latchkey::fencing_token> {

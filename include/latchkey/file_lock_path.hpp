@@ -1,10 +1,12 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The directory of the locks of files, unless the caller gives another one.
 inline constexpr std::string_view file_locks = "/files";
@@ -25,8 +27,8 @@ inline constexpr std::string_view file_locks = "/files";
 ///
 /// Sends no request. Errors: errc::invalid_argument names the file (it has no name, or a directory
 /// of its path cannot be read) or the `directory` at fault.
-[[nodiscard]] std::string file_lock_path(const std::filesystem::path& file,
-                                         std::string_view directory = file_locks);
+[[nodiscard]] LATCHKEY_EXPORT std::string file_lock_path(const std::filesystem::path& file,
+                                                         std::string_view directory = file_locks);
 
 /// The path of the lock for a key. A key is any sequence of bytes, the same on every host. The
 /// canonical name of a file is also its key, so a host on which the file has this name may use
@@ -35,7 +37,7 @@ inline constexpr std::string_view file_locks = "/files";
 /// The path is one level below `directory` and shows the key: letters, digits, '.', '_' and '-' as
 /// they are, '/' as ':', other bytes as %XX. A key that would take more than about 200 bytes is
 /// shown as a checksum and its end. Errors: errc::invalid_argument for an empty key.
-[[nodiscard]] std::string key_lock_path(std::string_view key,
-                                        std::string_view directory = file_locks);
+[[nodiscard]] LATCHKEY_EXPORT std::string key_lock_path(std::string_view key,
+                                                        std::string_view directory = file_locks);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 template <class Signature>
 class move_only_function;
@@ -93,4 +93,4 @@ private:
     std::unique_ptr<target> target_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// Declarations of the classes of the library, for headers that only mention them.
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class barrier;
 class client;
@@ -37,4 +37,4 @@ namespace testing {
 class ensemble;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

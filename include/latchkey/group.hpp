@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 
 #include <chrono>
@@ -17,7 +18,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One member of a group.
 struct group_member {
@@ -38,7 +39,7 @@ struct group_member {
 ///
 /// - Threads: any thread may call const members. The caller must serialize calls of the others.
 /// - Lifetime: may outlive the group object. Closing the client ends it.
-class membership {
+class LATCHKEY_EXPORT membership {
 public:
     membership() noexcept = default;
     membership(membership&& other) noexcept = default;
@@ -70,7 +71,7 @@ public:
 
 private:
     friend class group;
-    class state;
+    class LATCHKEY_HIDDEN state;
     explicit membership(std::shared_ptr<state> s) noexcept;
 
     std::shared_ptr<state> state_;
@@ -107,7 +108,7 @@ struct join_options {
 /// - Cost of a leave: each watcher receives two events and sends one list.
 /// - Threads: any thread may call any member.
 /// - Lifetime: memberships and subscriptions outlive the group object.
-class group {
+class LATCHKEY_EXPORT group {
 public:
     using members_listener = std::function<void(const std::vector<group_member>&)>;
     using join_handler = move_only_function<void(std::error_code, membership)>;
@@ -192,7 +193,7 @@ public:
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     membership join_within(std::string name,
                            std::chrono::nanoseconds timeout,
@@ -209,4 +210,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A ready reaction for guard::on_loss(): ends the process at once, as std::terminate() does, so
 /// that nothing runs without the lock. The process has until the deadline, not longer.
@@ -108,4 +108,4 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> reaction_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,6 +3,7 @@
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/lock_mode.hpp>
@@ -17,7 +18,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class hold_state;
 
@@ -35,7 +36,7 @@ enum class loss_reason : std::uint8_t {
 };
 
 /// A sentence for people, such as "the servers ended the session".
-[[nodiscard]] const char* to_string(loss_reason why) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(loss_reason why) noexcept;
 
 /// A granted lock or permit. It says until when the lock is guaranteed, and it guards the effects
 /// of the work that is done under the lock.
@@ -61,7 +62,7 @@ enum class loss_reason : std::uint8_t {
 ///   other members. A hold does not belong to a thread and may be moved to another one.
 /// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
 ///   hold (loss_reason::client_closed).
-class hold {
+class LATCHKEY_EXPORT hold {
 public:
     using transact_handler = move_only_function<void(std::error_code, std::vector<std::string>)>;
 
@@ -184,4 +185,4 @@ private:
     std::shared_ptr<hold_state> state_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

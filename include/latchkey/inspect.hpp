@@ -2,6 +2,7 @@
 
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/leader_observer.hpp>
 #include <latchkey/participant.hpp>
 
@@ -13,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a path is used for, as its znodes show it. docs/design/inspect.md has the rule for each.
 enum class lock_kind : std::uint8_t {
@@ -33,7 +34,7 @@ enum class lock_kind : std::uint8_t {
 
 /// "none", "mutex", "shared_mutex", "semaphore", "curator_semaphore", "leader_election", "barrier",
 /// "double_barrier", "group", "unknown".
-[[nodiscard]] const char* to_string(lock_kind k) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(lock_kind k) noexcept;
 
 /// Who holds a path and who waits for it, as one server saw it.
 ///
@@ -105,19 +106,20 @@ struct queue_view {
 /// - Errors: errc::invalid_argument for the path; not_authorized if the client may not read the
 ///   path or a directory below it; unreachable, closed, forked, would_deadlock.
 /// - Threads: any thread.
-[[nodiscard]] queue_view inspect(const client& c, const std::string& path);
-[[nodiscard]] queue_view inspect(const client& c, const std::string& path, std::error_code& ec);
+[[nodiscard]] LATCHKEY_EXPORT queue_view inspect(const client& c,
+                                                 const std::string& path,
+                                                 std::error_code& ec = throws());
 
 /// Takes a hold, or a place in a queue, away from its owner: deletes the znode of one participant.
 /// Returns true if this call deleted it, false if it had left.
 ///
 /// **Breaking a hold is not mutual exclusion.** This is the exception of S2 and S16 in
 /// docs/guarantees.md. The servers grant the lock to the next participant at once. The holder
-/// notices through its watch (loss::znode_deleted), and until that event arrives its valid() is
-/// true and it continues to work. A holder that is stopped or cut off notices later still. So two
-/// holders may work at the same time, unless all effects are fenced: by tokens that the resource
-/// compares, or by guarded transactions. A holder of Curator's or kazoo's may not notice at all.
-/// Prefer revoke(). Break a hold if its owner is known to be gone, and if its znode is not
+/// notices through its watch (loss_reason::znode_deleted), and until that event arrives its valid()
+/// is true and it continues to work. A holder that is stopped or cut off notices later still. So
+/// two holders may work at the same time, unless all effects are fenced: by tokens that the
+/// resource compares, or by guarded transactions. A holder of Curator's or kazoo's may not notice
+/// at all. Prefer revoke(). Break a hold if its owner is known to be gone, and if its znode is not
 /// ephemeral: no end of a session removes such a znode.
 ///
 /// - Which: `whom` is from inspect(), or from participants() of a recipe: a participant of a lock,
@@ -139,11 +141,10 @@ struct queue_view {
 ///   unreachable (no answer within the session timeout: it may have been deleted, or may still be),
 ///   closed, forked, would_deadlock.
 /// - Threads: any thread.
-bool break_hold(const client& c, const participant& whom, std::string_view reason);
-bool break_hold(const client& c,
-                const participant& whom,
-                std::string_view reason,
-                std::error_code& ec);
+LATCHKEY_EXPORT bool break_hold(const client& c,
+                                const participant& whom,
+                                std::string_view reason,
+                                std::error_code& ec = throws());
 
 /// Asks a participant to give up its place, as mutex::revoke() does. The request replaces the data
 /// of its znode; the participant decides. Returns false if it has left.
@@ -151,7 +152,8 @@ bool break_hold(const client& c,
 /// - Which: as break_hold(), but no candidate of a leader_latch, whose data must not change:
 ///   leader_latch::request_resignation() asks a leader. kazoo and go-zookeeper ignore the request.
 /// - Cost: 1 request, 1 round trip. Errors: as break_hold(); it needs WRITE on the znode.
-bool revoke(const client& c, const participant& whom);
-bool revoke(const client& c, const participant& whom, std::error_code& ec);
+LATCHKEY_EXPORT bool revoke(const client& c,
+                            const participant& whom,
+                            std::error_code& ec = throws());
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

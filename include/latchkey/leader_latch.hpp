@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/leader_options.hpp>
 #include <latchkey/leadership.hpp>
@@ -17,7 +18,7 @@
 #include <string>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class leader_candidate;
 
@@ -59,7 +60,7 @@ class leader_candidate;
 ///   which may take part in the same election. The leader's record is the data of the path itself.
 ///   If that is other data, it is left alone, and this candidate does not lead
 ///   (errc::invalid_argument).
-class leader_latch : public wait_forms<leader_latch, leadership> {
+class LATCHKEY_EXPORT leader_latch : public wait_forms<leader_latch, leadership> {
 public:
     /// The result of a transfer.
     enum class transfer : std::uint8_t {
@@ -206,4 +207,4 @@ private:
     std::shared_ptr<leader_candidate> candidacy_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

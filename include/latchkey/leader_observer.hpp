@@ -2,6 +2,7 @@
 
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/participant.hpp>
 
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class leader_watch;
 
@@ -53,7 +54,7 @@ struct leader_info {
 ///   refuse that, or a read, it tries again after pauses of up to a second.
 /// - Threads: any thread may call any member.
 /// - Lifetime: may outlive the client; closing the client ends it.
-class leader_observer {
+class LATCHKEY_EXPORT leader_observer {
 public:
     using listener = std::function<void(const std::optional<leader_info>&)>;
 
@@ -94,4 +95,4 @@ private:
     std::shared_ptr<leader_watch> watch_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

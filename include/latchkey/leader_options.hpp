@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a leader does while its connection is gone and its session may still be alive.
 enum class suspended_policy : std::uint8_t {
@@ -70,4 +70,4 @@ struct leader_options {
     std::optional<leader_preference> preference = {};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/leader_options.hpp>
 #include <latchkey/leadership.hpp>
 
@@ -14,7 +15,7 @@
 #include <stop_token>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class selector_loop;
 
@@ -43,7 +44,7 @@ enum class selector_status : std::uint8_t {
 };
 
 /// The name of the status, for example "waiting".
-[[nodiscard]] const char* to_string(selector_status s) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(selector_status s) noexcept;
 
 /// Runs a function while this process leads. Each term calls the function once, on a thread of the
 /// selector, and the leadership is given up only after the function has returned.
@@ -70,7 +71,7 @@ enum class selector_status : std::uint8_t {
 /// - Threads: any thread may call any member. Lifetime: may outlive the client; closing the client
 ///   closes the selector.
 /// - On a stepped in-process ensemble the function is an event of the ensemble and takes no time.
-class leader_selector {
+class LATCHKEY_EXPORT leader_selector {
 public:
     /// The function. Its stop token is requested when the term is lost, when another client asks
     /// for the leadership (leadership::hand_over_requested(), or Curator's Revoker), and by
@@ -129,4 +130,4 @@ private:
     std::shared_ptr<selector_loop> campaign_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,6 +4,7 @@
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
@@ -16,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class leader_term;
 
@@ -38,7 +39,7 @@ class leader_term;
 ///   Curator's leaders, which have no tokens, do not change that.
 /// - Threads: any thread may call any member at any time.
 /// - Lifetime: a handle may outlive the latch and the client; the term is over then.
-class leadership {
+class LATCHKEY_EXPORT leadership {
 public:
     using transact_handler = hold::transact_handler;
     using proclaim_handler = move_only_function<void(std::error_code)>;
@@ -144,4 +145,4 @@ private:
     std::shared_ptr<leader_term> term_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <cstdint>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a hold allows.
 enum class lock_mode : std::uint8_t {
@@ -12,6 +14,6 @@ enum class lock_mode : std::uint8_t {
 };
 
 /// "shared", "upgrade", "exclusive".
-[[nodiscard]] const char* to_string(lock_mode m) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(lock_mode m) noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The znodes of a recipe's participants: their data and their access control list.
 struct lock_options {
@@ -17,4 +17,4 @@ struct lock_options {
     std::optional<acl> access = {};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

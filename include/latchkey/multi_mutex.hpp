@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 
@@ -15,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Several mutexes as one: all of them or none, without the deadlocks of taking them one by one.
 ///
@@ -49,7 +50,8 @@ namespace latchkey {
 /// - Cost, contended: 2 round trips, then no requests until the predecessors leave. Release: 1
 ///   request that no call waits for; participants behind see its effect on all paths at once.
 /// - Threads, Lockable, lifetime: as mutex.
-class multi_mutex : public acquire_forms<multi_mutex>, public lock_forms<multi_mutex> {
+class LATCHKEY_EXPORT multi_mutex : public acquire_forms<multi_mutex>,
+                                    public lock_forms<multi_mutex> {
 public:
     /// Takes the paths in any order; a path that is given twice counts once. Sends no request.
     /// Errors: errc::invalid_argument for no path, a path that mutex refuses, a path that lies
@@ -70,7 +72,7 @@ public:
 private:
     friend acquire_forms<multi_mutex>;
     friend lock_forms<multi_mutex>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     hold acquire_within(std::chrono::nanoseconds timeout,
                         acquire_options options,
@@ -83,4 +85,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
@@ -19,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// An exclusive lock on a path: at most one holder among all processes, in the order of arrival.
 ///
@@ -54,7 +55,7 @@ namespace latchkey {
 ///   participant is an ephemeral sequential znode in it, with Curator's names. Curator's
 ///   InterProcessMutex and LeaderSelector and go-zookeeper's Lock contend for the same lock.
 ///   kazoo's Lock can be configured to do so (docs/interoperation.md).
-class mutex : public acquire_forms<mutex>, public lock_forms<mutex> {
+class LATCHKEY_EXPORT mutex : public acquire_forms<mutex>, public lock_forms<mutex> {
 public:
     /// Sends no request. Errors: errc::invalid_argument names the path or the data at fault. A path
     /// follows ZooKeeper's rules. It is UTF-8 of at most 1024 bytes without control characters, has
@@ -92,7 +93,7 @@ public:
 private:
     friend acquire_forms<mutex>;
     friend lock_forms<mutex>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     hold acquire_within(std::chrono::nanoseconds timeout,
                         acquire_options options,
@@ -105,4 +106,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/export.hpp>
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/lock_mode.hpp>
 
@@ -9,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The program that made a participant's znode, by its own account. Untrusted: any client may write
 /// anything there.
@@ -27,13 +28,13 @@ enum class participant_library : std::uint8_t {
     unknown,   ///< the name and the data fit several libraries, or none
     latchkey,  ///< the data is Latchkey's record, or only Latchkey gives such names
     curator,   ///< a name of Curator's, and data that is not Latchkey's record. A participant of
-               ///< Latchkey's with data of its own (mutex_options::data) looks the same.
+               ///< Latchkey's with data of its own (lock_options::data) looks the same.
     kazoo,
     go,  ///< go-zookeeper
 };
 
 /// "unknown", "latchkey", "curator", "kazoo", "go".
-[[nodiscard]] const char* to_string(participant_library l) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT const char* to_string(participant_library l) noexcept;
 
 /// One participant: a znode in the queue of a recipe. Names and data are untrusted: any client may
 /// write anything there, also characters that a terminal acts on.
@@ -75,4 +76,4 @@ struct queue_position {
     std::string predecessor;   ///< the name of the znode that it waits for; empty at the head
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
@@ -14,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A mutex that its owning thread may lock again. It is released when that thread has unlocked it
 /// as often as it has locked it.
@@ -31,7 +32,7 @@ namespace latchkey {
 ///   threads queue inside the process, first come, first served.
 /// - Lockable: meets TimedLockable, for the guards of std and boost.
 /// - Lifetime: destroying a recursive_mutex that is locked unlocks it.
-class recursive_mutex {
+class LATCHKEY_EXPORT recursive_mutex {
 public:
     /// As mutex's constructor.
     recursive_mutex(const client& c, std::string path, lock_options options = {});
@@ -84,11 +85,11 @@ public:
     [[nodiscard]] const std::string& path() const noexcept;
 
 private:
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     bool lock_within(std::chrono::nanoseconds timeout, std::error_code& ec);
 
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

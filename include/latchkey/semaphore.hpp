@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
@@ -18,7 +19,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A number of permits on a path, which processes take and give back, in the order of arrival.
 ///
@@ -41,7 +42,7 @@ namespace latchkey {
 ///   Release: 1 request that no call waits for.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
-class semaphore : public acquire_forms<semaphore, std::uint32_t> {
+class LATCHKEY_EXPORT semaphore : public acquire_forms<semaphore, std::uint32_t> {
 public:
     using acquire_forms::acquire;
     using acquire_forms::try_acquire;
@@ -88,7 +89,7 @@ public:
 
 private:
     friend acquire_forms<semaphore, std::uint32_t>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     hold acquire_within(std::uint32_t permits,
                         std::chrono::nanoseconds timeout,
@@ -102,4 +103,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

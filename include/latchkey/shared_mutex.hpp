@@ -5,6 +5,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
 #include <latchkey/lock_options.hpp>
@@ -18,7 +19,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A readers-writer lock on a path: many shared holds or one exclusive hold, in the order of
 /// arrival, so that neither readers nor writers starve.
@@ -47,8 +48,8 @@ namespace latchkey {
 /// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
 ///   Boost. Unlocking a lost lock has no effect.
 /// - Lifetime: as mutex.
-class shared_mutex : public acquire_forms<shared_mutex, lock_mode>,
-                     public lock_forms<shared_mutex> {
+class LATCHKEY_EXPORT shared_mutex : public acquire_forms<shared_mutex, lock_mode>,
+                                     public lock_forms<shared_mutex> {
 public:
     /// As mutex's constructor.
     shared_mutex(const client& c, std::string path, lock_options options = {});
@@ -186,7 +187,7 @@ public:
 private:
     friend acquire_forms<shared_mutex, lock_mode>;
     friend lock_forms<shared_mutex>;
-    class impl;
+    class LATCHKEY_HIDDEN impl;
 
     hold acquire_within(lock_mode m,
                         std::chrono::nanoseconds timeout,
@@ -213,4 +214,4 @@ private:
     std::shared_ptr<impl> impl_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One step of a guarded transaction: see hold::transact().
 ///
@@ -76,4 +76,4 @@ private:
     std::string data_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

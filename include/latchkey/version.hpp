@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <string_view>
 
 /// The version of these headers.
@@ -11,7 +13,7 @@
 #define LATCHKEY_VERSION \
     (LATCHKEY_VERSION_MAJOR * 10000 + LATCHKEY_VERSION_MINOR * 100 + LATCHKEY_VERSION_PATCH)
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What the library that the program runs with was built from.
 struct library_version {
@@ -23,6 +25,6 @@ struct library_version {
 
 /// The version of the library at run time. Before 1.0 it has the same minor version as the headers:
 /// rebuild programs when that changes.
-[[nodiscard]] library_version version() noexcept;
+[[nodiscard]] LATCHKEY_EXPORT library_version version() noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The ways to wait that barrier and leader_latch have. `Result` is what a wait returns.
 ///
@@ -95,4 +95,4 @@ private:
     }
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

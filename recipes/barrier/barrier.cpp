@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// Waits until the barrier's znode is deleted, or does not exist.
@@ -86,4 +86,4 @@ const std::string& barrier::path() const noexcept {
     return impl_->as.directory;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::shared_ptr<retrying_operation> barrier_change::to_stand(std::shared_ptr<client_core> core,
                                                              const queue_recipe& as) {
@@ -37,4 +37,4 @@ task<barrier_change::attempted> barrier_change::attempt() {
     co_return result{failure_of(r.code, request_.path), false};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Creates or deletes a barrier's znode. Either may be repeated.
 class barrier_change final : public retrying_operation {
@@ -25,4 +25,4 @@ private:
     const request request_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

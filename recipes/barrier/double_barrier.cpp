@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using state = double_barrier_state::state;
@@ -161,4 +161,4 @@ const std::string& double_barrier::path() const noexcept {
     return impl_->at->as.directory;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// For this long the place is given up in an orderly way, so that the others see no loss.
@@ -376,4 +376,4 @@ retrying_operation::result double_barrier_enter::ended(result r) {
     return r;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Enters a double barrier: takes a place, and waits for its round to begin.
 class double_barrier_enter final : public retrying_operation {
@@ -83,4 +83,4 @@ private:
     timer withdrawal_limit_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 task<double_barrier_leave::attempted> double_barrier_leave::attempt() {
     if (!gone_) {
@@ -161,4 +161,4 @@ retrying_operation::result double_barrier_leave::ended(result r) {
     return r;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Leaves a double barrier: gives up the own place, and waits for the other participants of the
 /// round.
@@ -39,4 +39,4 @@ private:
     bool gone_ = false;      ///< the own znode does not exist any more
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 namespace {
 
@@ -206,4 +206,4 @@ void double_barrier_state::create_directory(client_core& core) const {
     core.submit(request::create(as.directory, {}, create_mode::persistent, as.access), ignore);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

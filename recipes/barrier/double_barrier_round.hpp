@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One round of a double barrier: its participants, as the znode `ready` lists them.
 ///
@@ -111,4 +111,4 @@ struct double_barrier_state {
     void forget_own(const std::shared_ptr<client_core>& core);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

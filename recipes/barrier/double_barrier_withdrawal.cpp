@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 bool is_answer(const reply& r) {
@@ -85,4 +85,4 @@ task<withdrawn> withdraw_from_barrier(std::shared_ptr<client_core> core,
     co_return not_withdrawn(r, path);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Whether a round has counted the participant's znode.
 struct counted {
@@ -50,4 +50,4 @@ struct withdrawn {
 /// `multi[check(the directory is at this version), delete(the own znode)]`.
 [[nodiscard]] request removal_at(std::int32_t version, const double_barrier_state& at);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// Limits what the servers and this process keep in memory for one call.
@@ -77,4 +77,4 @@ reply blocking_read(client_core& core, const request& question) {
     return std::move(blocking_read(core, std::vector{question}).front());
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

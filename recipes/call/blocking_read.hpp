@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Sends a request and waits for its answer, for at most the session timeout. Sends it again if its
 /// outcome is unknown. Blocks; an interruption point of Boost.Thread. Throws errc::unreachable,
@@ -21,4 +21,4 @@ namespace latchkey {
     const std::vector<request>& questions,
     std::size_t most_data = std::numeric_limits<std::size_t>::max());
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

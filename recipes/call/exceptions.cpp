@@ -1,6 +1,6 @@
 #include "call/exceptions.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::exception_ptr exception_of(const failure& why) {
     return std::make_exception_ptr(error(why.code, why.detail));
@@ -26,4 +26,4 @@ std::string words_of(const std::exception_ptr& what) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

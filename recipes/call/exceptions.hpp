@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 [[nodiscard]] std::exception_ptr exception_of(const failure& why);
 
@@ -16,4 +16,4 @@ namespace latchkey {
 /// The what() of an exception, or a description.
 [[nodiscard]] std::string words_of(const std::exception_ptr& what);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include "call/retrying_operation.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::chrono::nanoseconds as_long_as_a_session(const client_core& core) {
@@ -118,4 +118,4 @@ void start_async(const std::shared_ptr<retrying_operation>& e,
                  const retrying_operation::result& r) { done(r.why.code, r.reached); });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

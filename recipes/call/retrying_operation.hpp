@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One call that sends requests until it has reached its aim, with a time limit and a stop token.
 /// Used on the loop only, unless noted. The core keeps it alive until it has a result.
@@ -138,4 +138,4 @@ template <class Make>
         std::move(users));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

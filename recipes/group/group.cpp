@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 constexpr auto longest_pause = std::chrono::hours(1);
@@ -229,4 +229,4 @@ const std::string& group::path() const noexcept {
     return impl_->directory;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 group_watch::group_watch(std::shared_ptr<client_core> core,
                          std::string directory,
@@ -231,4 +231,4 @@ void group_watch::call_listener(const std::vector<known_member>& now) {
     });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Follows the members of a group: the names with a watch on the directory, and each member's data
 /// with a watch on its znode. Nothing that is known is read again. Used on the loop only, unless
@@ -85,4 +85,4 @@ private:
     paced_retry again_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include "inspect/hold_break.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Never repeats a delete without another look: by then the name may be another znode's.
 task<retrying_operation::attempted> hold_break::attempt() {
@@ -32,4 +32,4 @@ task<retrying_operation::attempted> hold_break::attempt() {
     co_return result{failure_of(removed.code, path_), false};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Deletes the znode at a path if it is still the one with this czxid. Reached: it was deleted, or
 /// it has gone after a delete whose answer was lost.
@@ -24,4 +24,4 @@ private:
     bool in_doubt_ = false;  ///< a delete was sent, and its answer was lost
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

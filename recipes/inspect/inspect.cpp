@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// How often inspect() looks at a path whose holders leave while it looks.
@@ -67,57 +67,51 @@ const char* to_string(lock_kind k) noexcept {
     return "unknown";
 }
 
-queue_view inspect(const client& c, const std::string& path) {
-    const auto core = client_core::of(c);
-    check_path(path);
-    for (int looks = 1;; ++looks) {
-        inspection one(core, path);
-        queue_view seen = one.look();
-        if (!one.missed_the_holders() || looks == most_looks) {
-            return seen;
-        }
-    }
-}
-
 queue_view inspect(const client& c, const std::string& path, std::error_code& ec) {
-    return without_exception(ec, [&] { return inspect(c, path); });
-}
-
-bool break_hold(const client& c, const participant& whom, std::string_view reason) {
-    const auto core = client_core::of(c);
-    check_breakable(whom);
-    const auto call = std::make_shared<hold_break>(core, whom.path, whom.czxid);
-    if (!wait_for(call, std::chrono::nanoseconds::zero(), {})) {
-        return false;
-    }
-    core->log("broke \"" + escaped(whom.path) + "\" (session " + hexadecimal(whom.session_id) +
-              ", czxid " + hexadecimal(whom.czxid) +
-              "): " + escaped(reason.substr(0, longest_reason)));
-    return true;
+    return report(ec, [&]() -> queue_view {
+        const auto core = client_core::of(c);
+        check_path(path);
+        for (int looks = 1;; ++looks) {
+            inspection one(core, path);
+            queue_view seen = one.look();
+            if (!one.missed_the_holders() || looks == most_looks) {
+                return seen;
+            }
+        }
+    });
 }
 
 bool break_hold(const client& c,
                 const participant& whom,
                 std::string_view reason,
                 std::error_code& ec) {
-    return without_exception(ec, [&] { return break_hold(c, whom, reason); });
-}
-
-bool revoke(const client& c, const participant& whom) {
-    const auto core = client_core::of(c);
-    check_breakable(whom);
-    if (place_of(whom.name, latch_names).what != queue_place::standing::foreign) {
-        throw error(errc::invalid_argument,
-                    "\"" + escaped(whom.path) +
-                        "\" is a candidate of a leader_latch, whose data must not change: use "
-                        "leader_latch::request_resignation()");
-    }
-    const acquire_calls calls(core, local_queue::admits::one_at_a_time);
-    return calls.revoke_in(std::string(parent_of(whom.path)), whom);
+    return report(ec, [&]() -> bool {
+        const auto core = client_core::of(c);
+        check_breakable(whom);
+        const auto call = std::make_shared<hold_break>(core, whom.path, whom.czxid);
+        if (!wait_for(call, std::chrono::nanoseconds::zero(), {})) {
+            return false;
+        }
+        core->log("broke \"" + escaped(whom.path) + "\" (session " + hexadecimal(whom.session_id) +
+                  ", czxid " + hexadecimal(whom.czxid) +
+                  "): " + escaped(reason.substr(0, longest_reason)));
+        return true;
+    });
 }
 
 bool revoke(const client& c, const participant& whom, std::error_code& ec) {
-    return without_exception(ec, [&] { return revoke(c, whom); });
+    return report(ec, [&]() -> bool {
+        const auto core = client_core::of(c);
+        check_breakable(whom);
+        if (place_of(whom.name, latch_names).what != queue_place::standing::foreign) {
+            throw error(errc::invalid_argument,
+                        "\"" + escaped(whom.path) +
+                            "\" is a candidate of a leader_latch, whose data must not change: use "
+                            "leader_latch::request_resignation()");
+        }
+        const acquire_calls calls(core, local_queue::admits::one_at_a_time);
+        return calls.revoke_in(std::string(parent_of(whom.path)), whom);
+    });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

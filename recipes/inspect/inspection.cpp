@@ -16,7 +16,7 @@
 #include <iterator>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// A participant of a shared_mutex asks for it by its name; that an exclusive one is an upgrader,
@@ -345,4 +345,4 @@ void inspection::finish() {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

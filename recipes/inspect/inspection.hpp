@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One look at a path. Blocks; any thread. Throws latchkey::error.
 class inspection {
@@ -62,4 +62,4 @@ private:
     bool missed_ = false;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

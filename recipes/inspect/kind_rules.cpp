@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using standing = queue_place::standing;
@@ -206,4 +206,4 @@ std::uint32_t sequence_left_in(const znode_stat& directory,
     return next > last_sequence ? 0 : last_sequence - next + 1;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -14,7 +14,7 @@
 // What the znodes of a path show, as functions of values. docs/design/inspect.md has the rules as a
 // table.
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What the znodes of a path show without a look at the children themselves.
 struct path_seen {
@@ -64,4 +64,4 @@ struct queue_seen {
 [[nodiscard]] std::uint32_t sequence_left_in(const znode_stat& directory,
                                              std::optional<std::uint32_t> highest) noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::string checked_id(std::string id) {
@@ -79,4 +79,4 @@ candidate_config check_candidate(const client_core& core,
     return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

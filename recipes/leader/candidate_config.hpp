@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// How a candidate takes part. The data of its znode is its id, as in Curator.
 struct candidate_config {
@@ -23,4 +23,4 @@ struct candidate_config {
                                                const queue_markers& markers,
                                                leader_options options);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::shared_ptr<const queue_recipe> with_terms(queue_recipe as,
@@ -314,4 +314,4 @@ void leader_candidate::hand_over(const std::string& successor) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

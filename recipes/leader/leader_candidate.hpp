@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class wait_for_term;
 
@@ -127,4 +127,4 @@ private:
     std::shared_ptr<leader_term> term_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

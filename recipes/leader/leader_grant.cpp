@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void leader_grant::look_ahead() {
     look_.reset();
@@ -88,4 +88,4 @@ task<leader_grant::outcome> leader_grant::become_leader(place p) {
     co_return outcome{w.stat.mzxid, std::move(record), std::move(w.why)};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

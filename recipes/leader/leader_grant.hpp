@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Makes the first candidate in the queue the leader.
 ///
@@ -66,4 +66,4 @@ private:
     running_task running_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 void check_successor(const std::optional<std::string>& to) {
@@ -192,4 +192,4 @@ leader_latch::resignation leader_latch::request_resignation(const client& c,
     return report(ec, [&] { return request_to_resign(c, path, to); });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class leader_listeners::registration {
 public:
@@ -125,4 +125,4 @@ void leader_listeners::tell_chosen() {
     tell_all([](registration& r) { r.chosen(); });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

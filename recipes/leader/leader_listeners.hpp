@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The listeners of a candidate's terms. Used on the loop only, unless noted.
 class leader_listeners {
@@ -50,4 +50,4 @@ private:
     std::vector<std::weak_ptr<registration>> registered_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

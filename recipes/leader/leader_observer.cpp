@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 leader_observer::leader_observer(const client& c, std::string path) {
     const auto& core = client_core::of(c);
@@ -101,4 +101,4 @@ std::vector<participant> leader_observer::participants(const client& c,
     return report(ec, [&] { return find_participants(c, path); });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,7 +3,7 @@
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using json = nlohmann::json;
@@ -112,4 +112,4 @@ failure refuse_foreign_data(std::string_view path, std::string_view data) {
             "empty the znode's data, or use another path"};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

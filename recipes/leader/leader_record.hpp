@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The most bytes of a leader's id, and of the data that it publishes.
 inline constexpr std::size_t longest_leader_id = 512;
@@ -75,4 +75,4 @@ struct record_seen {
     std::string unclean = {};  ///< its field `unclean`
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

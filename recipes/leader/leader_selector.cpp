@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 namespace {
 
@@ -99,4 +99,4 @@ const std::string& leader_selector::id() const noexcept {
     return campaign_->id();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

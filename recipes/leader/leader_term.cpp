@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void check_leader_data(const std::string& data) {
     if (data.size() > longest_leader_data) {
@@ -199,4 +199,4 @@ void leader_term::depart() {
     held_.release();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One term of leadership: the hold, and the leader's record while it lasts. Shared by the
 /// candidate, which makes and ends it, and by the user's handles. It never ends by itself.
@@ -106,4 +106,4 @@ private:
 /// Throws errc::invalid_argument for data that a leader cannot publish.
 void check_leader_data(const std::string& data);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
@@ -14,4 +14,4 @@ std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> 
     return std::make_unique<leader_grant>(std::move(core), std::move(as), *this, o);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a candidate does when it is the first: it writes the leader's record into the data of the
 /// directory. That write is the grant, and its zxid the token.
@@ -28,4 +28,4 @@ struct leader_terms final : grant_terms {
                                                        last_step::owner& o) const override;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

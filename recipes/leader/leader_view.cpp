@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::vector<std::string> heads_of(const std::vector<std::string>& names) {
     std::vector<std::string> ordered = in_order(names, candidate_names);
@@ -36,4 +36,4 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
     return who;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

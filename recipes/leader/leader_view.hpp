@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The participants with the lowest number. Usually one. During a transfer there are two, and the
 /// older znode leads.
@@ -20,4 +20,4 @@ namespace latchkey {
                                       const reply& znode,
                                       const reply& directory);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string directory)
     : core_(std::move(core)), directory_(std::move(directory)), again_(core_->loop()) {}
@@ -269,4 +269,4 @@ std::vector<std::shared_ptr<leader_watch::registration>> leader_watch::listeners
     return all;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Follows the leader: the first in the queue, with a watch on its znode, or on the directory while
 /// there is none. Follows what it publishes, with a watch on the data of the directory. Used on the
@@ -120,4 +120,4 @@ private:
     std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(guard_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
 
@@ -114,4 +114,4 @@ awaitable<void> leadership::proclaim_async(std::string data) const {
     });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

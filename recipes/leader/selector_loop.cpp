@@ -11,7 +11,7 @@
 
 #include <boost/thread/thread_only.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// The selector whose user code runs on this thread.
@@ -271,4 +271,4 @@ void selector_loop::end() {
     closed_.notify_all();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

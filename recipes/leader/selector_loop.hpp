@@ -18,7 +18,7 @@
 #include <stop_token>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The life of a selector, from start() to the end: candidate, term, candidate, and so on. The loop
 /// decides everything. Only the user's code, the function and `failed`, runs on an executor of its
@@ -139,4 +139,4 @@ private:
     std::stop_source stop_ LATCHKEY_GUARDED_BY(guard_){std::nostopstate};  ///< of the term
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 convert_call::convert_call(std::shared_ptr<hold_state> held, handler done)
     : held_(std::move(held)), done_(std::move(done)), limit_(held_->core()->loop()) {}
@@ -59,4 +59,4 @@ void convert_call::finish(failure why, bool done) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -11,7 +11,7 @@
 #include <optional>
 #include <stop_token>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One call that changes the mode of a hold, from its start to its result.
 class convert_call : public std::enable_shared_from_this<convert_call> {
@@ -37,4 +37,4 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

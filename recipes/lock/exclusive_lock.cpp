@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
     acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
@@ -50,4 +50,4 @@ hold& exclusive_lock::held() {
     return held_;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The common part of the locks that one thread at a time holds: one participant per object, and
 /// the hold that lock() keeps. Any thread.
@@ -39,4 +39,4 @@ private:
     std::thread::id locked_by_ LATCHKEY_GUARDED_BY(guard_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

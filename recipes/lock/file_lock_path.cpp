@@ -9,7 +9,7 @@
 #include <deque>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ std::string key_lock_path(std::string_view key, std::string_view directory) {
     return path;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 
 #include <boost/thread/mutex.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The holds that lock(), lock_shared() and the like keep inside a shared_mutex: one exclusive or
 /// upgrade hold, or shared holds of several threads. Any thread.
@@ -72,4 +72,4 @@ private:
     std::multimap<std::thread::id, hold> together_ LATCHKEY_GUARDED_BY(guard_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

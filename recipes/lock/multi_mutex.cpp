@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// The most that a znode's name adds to the path of its directory: a slash, the GUID, the marker
@@ -118,4 +118,4 @@ const std::vector<std::string>& multi_mutex::paths() const noexcept {
     return impl_->paths;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

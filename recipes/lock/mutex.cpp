@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class mutex::impl : public exclusive_lock {
     using exclusive_lock::exclusive_lock;
@@ -64,4 +64,4 @@ const std::string& mutex::path() const noexcept {
     return impl_->as->directory;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class recursive_mutex::impl {
 public:
@@ -116,4 +116,4 @@ const std::string& recursive_mutex::path() const noexcept {
     return impl_->as->directory;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

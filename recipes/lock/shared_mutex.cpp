@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -392,4 +392,4 @@ hold& shared_mutex::held_shared() {
     return *shared;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

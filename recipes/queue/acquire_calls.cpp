@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 error no_participant(const participant& whom, const std::string& directory) {
@@ -171,4 +171,4 @@ bool acquire_calls::revoke_in(const std::string& directory, const participant& w
     return r.ok();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

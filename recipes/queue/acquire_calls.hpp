@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Checks what the user gave for a lock, and returns how it takes part. `what` is the mode in its
 /// znode's record (a literal; the name of its mode unless given). Throws errc::invalid_argument.
@@ -83,4 +83,4 @@ private:
     const std::shared_ptr<local_queue> queue_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 attempt::attempt(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
@@ -357,4 +357,4 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One attempt to be granted, in one session: looks first if that is asked for, joins, waits until
 /// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
@@ -148,4 +148,4 @@ private:
     running_task running_;  ///< joining, moving, or proving
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

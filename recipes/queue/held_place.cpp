@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// A hold that is over sooner does not need its own znode watched: another client cannot have
@@ -273,4 +273,4 @@ void held_place::release_if_meanwhile() {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The znodes of a participant that holds, from the grant to the release. Kept alive by the hold,
 /// and by the core while the session lives. On the loop only.
@@ -83,4 +83,4 @@ private:
     timer watch_delay_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What the first in a queue has to do on the servers before it holds: take permits, or become the
 /// leader. On the loop only, in one session; ends, without another call, when it is destroyed.
@@ -99,4 +99,4 @@ protected:
     grant_terms& operator=(grant_terms&&) = default;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

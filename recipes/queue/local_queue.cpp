@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 // ---- one call ----
 
 acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
@@ -157,4 +157,4 @@ void local_queue::client_closed(const failure& why) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class acquire_call;
 
@@ -104,4 +104,4 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 mode_change::mode_change(std::shared_ptr<client_core> core,
                          std::shared_ptr<const queue_recipe> as,
@@ -105,4 +105,4 @@ void mode_change::on_proven(result_code code) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

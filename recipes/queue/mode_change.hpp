@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One change of the mode of a participant that holds. On the loop only, in one session; ends,
 /// without another call, when it is destroyed.
@@ -76,4 +76,4 @@ private:
     running_task running_;              ///< the swap, or the proof that ends the wait
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include "queue/own_znode.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void own_znode::watch() {
     if (!watch_) {
@@ -28,4 +28,4 @@ void own_znode::on_watch_refused(result_code code) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One znode of a participant in one queue, and the watch on it. On the loop only, in one session;
 /// ends, without another call, when it is destroyed.
@@ -82,4 +82,4 @@ private:
     bool unreadable_ = false;  ///< it was there, and cannot be watched
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

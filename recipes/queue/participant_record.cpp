@@ -15,7 +15,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using json = nlohmann::json;
@@ -146,4 +146,4 @@ const char* to_string(participant_library l) noexcept {
     return "unknown";
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a znode's data may be at most.
 inline constexpr std::size_t longest_record = 512;
@@ -60,4 +60,4 @@ private:
                                            const queue_markers& markers,
                                            reply znode);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::string new_prefix(client_core& core) {
@@ -328,4 +328,4 @@ void protected_create::note_absence(bool partly_deleted) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

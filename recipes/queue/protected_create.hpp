@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Creates a participant's znode in a directory exactly once, whatever requests and answers are
 /// lost; or one znode in each of several directories, all in one transaction. On the loop only, for
@@ -111,4 +111,4 @@ private:
     paced_retry retry_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

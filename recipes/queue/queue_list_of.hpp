@@ -6,7 +6,7 @@
 #include <any>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The queue that a list shows. The first participant that asks sorts it, for all that share the
 /// list. The participants of one queue use the same markers.
@@ -20,4 +20,4 @@ namespace latchkey {
     return **known;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using lists = std::vector<directory_lists::answer>;
@@ -66,4 +66,4 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

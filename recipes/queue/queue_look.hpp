@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a participant that will not wait sees before it joins.
 struct queues_seen {
@@ -21,4 +21,4 @@ struct queues_seen {
 [[nodiscard]] task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
                                                std::shared_ptr<const queue_recipe> as);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

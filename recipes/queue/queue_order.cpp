@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 queue_list::queue_list(const std::vector<std::string>& names, const queue_markers& markers)
     : markers_(markers) {
     by_name_.reserve(names.size());
@@ -166,4 +166,4 @@ std::vector<std::string> in_order(const std::vector<std::string>& names,
     return queue_list(names, markers).with_prefix({});
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Which of the participants ahead of it a participant waits for.
 enum class queue_rule : std::uint8_t {
@@ -107,4 +107,4 @@ private:
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,
                                                 const queue_markers& markers);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

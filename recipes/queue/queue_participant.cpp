@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// How long a participant that gives up waits for the proof that its znode is gone; the deletes go
@@ -182,4 +182,4 @@ void queue_participant::move_behind(const std::string& leader,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One participant, until it is granted: joins a queue, waits for its predecessor only, or leaves;
 /// or several of them, one in each of several queues, that join together, hold together and leave
@@ -29,7 +29,7 @@ public:
     struct settings {
         std::shared_ptr<const queue_recipe> as;
         bool directory_known = false;
-        bool only_if_first = false;           ///< reads first, and gives up if others are ahead
+        bool only_if_first = false;  ///< reads first, and gives up if others are ahead
         std::function<void(queue_position)> reserved;  ///< on the loop
         std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
         std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
@@ -90,4 +90,4 @@ private:
     paced_retry retry_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

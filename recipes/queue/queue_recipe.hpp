@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
@@ -58,4 +58,4 @@ inline void grant_terms::create_directories(client_core& core,
     core.create_directories(as.directory, as.access, answered);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

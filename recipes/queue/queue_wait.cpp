@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 failure refusal_of(const queue_verdict& v, const std::string& directory) {
     const std::string blocker = "\"" + escaped(join_path(directory, v.blocker)) + "\" ";
@@ -171,4 +171,4 @@ void queue_wait::prove_ahead() {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

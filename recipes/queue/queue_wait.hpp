@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Why no participant can be granted in a queue; `v` is `exhausted` or `malformed`.
 [[nodiscard]] failure refusal_of(const queue_verdict& v, const std::string& directory);
@@ -119,4 +119,4 @@ private:
     running_task running_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 task<result_code> quorum_check(client_core& core,
                                std::vector<std::string> znodes,
@@ -40,4 +40,4 @@ task<result_code> quorum_check(client_core& core,
     co_return result_code::ok;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

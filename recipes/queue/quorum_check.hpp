@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Waits until the session may be believed. A watch event that was buffered while this process was
 /// stopped proves nothing, and neither does a list from a follower that was left behind: only a
@@ -20,4 +20,4 @@ namespace latchkey {
                                              std::vector<std::string> znodes,
                                              bool look_for_them = false);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 template <class Keeps>
@@ -85,4 +85,4 @@ bool stray_creates::is_kept(const std::string& path) const {
     });
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

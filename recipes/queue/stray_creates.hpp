@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A create, or several in one transaction, that was resolved as not there, and may come yet.
 ///
@@ -60,4 +60,4 @@ void delete_strays(client_core& core,
                    const std::string& own,
                    const listing& l);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

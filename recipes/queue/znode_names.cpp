@@ -4,7 +4,7 @@
 #include <charconv>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 bool all_digits(std::string_view text) {
@@ -48,4 +48,4 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
     return {participant, static_cast<std::uint32_t>(sequence), is_shared};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 // What all znodes are called. A participant of a queue: the prefix of its create, what its recipe
 // puts there, and the ten digits that the servers add: "_c_<guid>-lock-0000000007".
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Sequences are 32-bit and end; what the servers do there depends on the version (ZOOKEEPER-2944,
 /// ZOOKEEPER-3249). From here on nothing is granted any more: a million joins before the end.
@@ -87,4 +87,4 @@ inline constexpr queue_markers latch_names{
 inline constexpr queue_markers candidate_names{
     .exclusive = "latch-", .shared = {}, .others = "lock-"};
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

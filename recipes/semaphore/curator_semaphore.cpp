@@ -11,7 +11,7 @@
 #include <iterator>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// As many znodes, with their data, as one transaction has room for.
@@ -155,4 +155,4 @@ const std::string& curator_semaphore::path() const noexcept {
     return impl_->terms.semaphore;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

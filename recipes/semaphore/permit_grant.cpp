@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::vector<std::string> paths_of(const permit_terms& terms, const std::string& prefix) {
@@ -238,4 +238,4 @@ task<std::optional<permit_grant::end>> permit_grant::take(seen s) {
     co_return std::nullopt;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

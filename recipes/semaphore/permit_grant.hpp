@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Waits, at the head of a semaphore's queue, until enough permits are free, and takes them.
 ///
@@ -81,4 +81,4 @@ private:
     running_task running_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

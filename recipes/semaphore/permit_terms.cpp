@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
@@ -39,4 +39,4 @@ std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
     return with;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a participant of a semaphore asks for when it is the first.
 struct permit_terms final : grant_terms {
@@ -38,4 +38,4 @@ struct permit_terms final : grant_terms {
                                                                const permit_terms& terms,
                                                                std::uint32_t count);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 std::optional<std::uint32_t> read_limit(std::string_view data) noexcept {
     std::uint32_t limit = 0;
@@ -33,4 +33,4 @@ std::string lease_ending(std::uint32_t number) {
     return "lease-" + std::string(10 - digits.size(), '0') + digits;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

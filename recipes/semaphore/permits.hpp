@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The most permits that a semaphore can have.
 inline constexpr std::uint32_t most_permits = 1'000'000'000;
@@ -27,4 +27,4 @@ inline constexpr std::uint32_t most_permits = 1'000'000'000;
 /// Reads a stored limit: decimal digits, 1 to `most_permits`.
 [[nodiscard]] std::optional<std::uint32_t> read_limit(std::string_view data) noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

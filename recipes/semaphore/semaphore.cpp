@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 void check_count(std::uint32_t permits, const char* what) {
@@ -187,4 +187,4 @@ const std::string& semaphore::path() const noexcept {
     return impl_->terms.semaphore;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

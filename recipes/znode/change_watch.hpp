@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// For a task: watches what its reads see, until the first change of any of it. Ends with the
 /// connection, without an event, and when it is destroyed. On the loop only.
@@ -31,4 +31,4 @@ private:
         std::make_shared<session::watcher>(fired_.setter());
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

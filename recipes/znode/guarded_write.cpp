@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
     using enum guarded_written::kind;
@@ -76,4 +76,4 @@ task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A write of a znode's data, guarded by the writer's own ephemeral znode: `multi[check(own),
 /// set(path, text, version)]`.
@@ -53,4 +53,4 @@ struct guarded_written {
 /// next connection. `core` and `w` outlive the task.
 [[nodiscard]] task<guarded_written> write_guarded(client_core& core, guarded_write& w);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 persistent_node::persistent_node(std::shared_ptr<client_core> core, settings s)
     : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
@@ -267,4 +267,4 @@ void persistent_node::end(bool there) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Keeps one ephemeral znode of a given name, session after session, until it leaves. Used on the
 /// loop only, unless noted. The core keeps it alive until then.
@@ -92,4 +92,4 @@ private:
     std::atomic<std::int64_t> session_{0};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

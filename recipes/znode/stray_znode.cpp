@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// In session timeouts. A server that holds a request for longer than a few of its own limits is no
@@ -92,4 +92,4 @@ void stray_znode::end() {
     core_->detach(this);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Whether a create sent at `sent` can be ruled out by now: no server would still apply it.
 [[nodiscard]] bool too_old_to_come(client_core& core, loop::clock::time_point sent);
@@ -54,4 +54,4 @@ private:
     paced_retry retry_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

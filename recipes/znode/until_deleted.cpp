@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 task<deletion> until_deleted(std::shared_ptr<client_core> core, std::string path, bool wait) {
     while (true) {
@@ -22,4 +22,4 @@ task<deletion> until_deleted(std::shared_ptr<client_core> core, std::string path
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// How waiting for a deletion ended.
 struct deletion {
@@ -22,4 +22,4 @@ struct deletion {
                                            std::string path,
                                            bool wait = true);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// What the answer to such a transaction says. The creations come first: whatever else has changed
@@ -112,4 +112,4 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 struct swapped {
     enum class kind : std::uint8_t {
@@ -36,4 +36,4 @@ struct swapped {
                                         std::vector<request> guards,
                                         std::string from);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include "znode/znode_watch.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void znode_watch::arm() {
     armed_on_ = 0;
@@ -38,4 +38,4 @@ void znode_watch::on_event(watch_event e) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

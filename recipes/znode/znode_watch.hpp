@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Watches one znode for its deletion: a `get` with a data watch, which is set again whenever the
 /// data changes. Never `exists`: its watch on a znode that has gone would stay forever. Ends,
@@ -56,4 +56,4 @@ private:
     bool saw_deletion_ = false;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 const char* to_string(connection_state s) noexcept {
     switch (s) {
         case connection_state::connecting:
@@ -104,4 +104,4 @@ bool client::usable() const noexcept {
     return owner_ && !owner_->core->forked();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

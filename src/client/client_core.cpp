@@ -7,7 +7,7 @@
 
 #include <boost/thread/thread_only.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
@@ -272,4 +272,4 @@ void client_core::check_may_block() const {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/client.hpp>
+#include <latchkey/export.hpp>
 
 #include "client/client_status.hpp"
 #include "client/directory_lists.hpp"
@@ -25,7 +26,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The inside of a client, as its recipes see it: requests, posts, listeners, deletes and lists. A
 /// session_keeper keeps the session. Shared by the client, its recipes and its holds. Inert once it
@@ -33,9 +34,8 @@ namespace latchkey {
 class client_core : public std::enable_shared_from_this<client_core>, private session_owner {
 public:
     /// Throws errc::invalid_argument for options that cannot work.
-    [[nodiscard]] static std::shared_ptr<client_core> start(runtime env,
-                                                            connect_target target,
-                                                            client_options options);
+    [[nodiscard]] LATCHKEY_EXPORT_FOR_TESTING static std::shared_ptr<client_core> start(
+        runtime env, connect_target target, client_options options);
 
     /// Throws errc::closed for a client that was moved from.
     [[nodiscard]] static const std::shared_ptr<client_core>& of(const client& c);
@@ -212,4 +212,4 @@ private:
     failure closed_why_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

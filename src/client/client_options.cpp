@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 void refuse(const std::string& what) {
@@ -61,4 +61,4 @@ failure granted_too_little(const client_options& o, std::chrono::milliseconds gr
                 ": no hold could ever be valid; raise the servers' maxSessionTimeout"};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What the options say about the servers.
 [[nodiscard]] inline validity_assumptions assumptions_of(const client_options& o) noexcept {
@@ -22,4 +22,4 @@ void check_options(const client_options& o);
 [[nodiscard]] failure granted_too_little(const client_options& o,
                                          std::chrono::milliseconds granted);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 bool client_status::set_state(connection_state s) {
     if (state_.exchange(s, std::memory_order_acq_rel) == s) {
@@ -54,4 +54,4 @@ bool client_status::wait_connected(std::chrono::nanoseconds limit, const std::st
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

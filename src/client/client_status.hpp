@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What is known about a client's session, for threads other than the loop. The loop writes it; any
 /// thread may read it and wait for it.
@@ -48,4 +48,4 @@ private:
     failure closed_why_ LATCHKEY_GUARDED_BY(mutex_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void directory_lists::ask(question q) {
     const auto found = directories_.try_emplace(q.directory).first;
@@ -114,4 +114,4 @@ void directory_lists::answered(const std::string& path,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A list of a directory, shared by all participants that asked for it.
 struct listing {
@@ -80,4 +80,4 @@ private:
     std::size_t in_flight_ = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include "text/path.hpp"
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 errc word_for(result_code code) noexcept {
@@ -66,4 +66,4 @@ failure failure_of(result_code code, std::string_view path) {
             {.path = std::string(path), .server_code = static_cast<int>(code)}};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

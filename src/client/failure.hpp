@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// How an operation of this library ends when it does not succeed: the code, and words that name
 /// the value at fault.
@@ -53,4 +53,4 @@ auto report(std::error_code& ec, Call call) -> decltype(call()) {
 /// must not use this.
 [[nodiscard]] failure failure_of(result_code code, std::string_view path);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

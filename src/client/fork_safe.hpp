@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The inside of a handle. In a forked child, the end of the handle does not destroy it: the loop
 /// that it needs has no thread there. `inside` keeps the core.
@@ -25,4 +25,4 @@ template <class T, class... Args>
     return fork_safe(*core, std::make_unique<T>(core, std::forward<Args>(args)...));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

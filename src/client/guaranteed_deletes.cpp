@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 guaranteed_deletes::pending& guaranteed_deletes::find_or_add(const std::string& path) {
     return pending_.try_emplace(path, loop_).first->second;
@@ -128,4 +128,4 @@ void guaranteed_deletes::answered_together(const std::vector<std::string>& paths
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Deletes of znodes of the present session that must happen. Each delete is repeated until the
 /// znode is proven gone, or until the session is over, which removed it. On the loop only.
@@ -66,4 +66,4 @@ private:
     std::map<std::string, pending> pending_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 constexpr auto never = loop::clock::time_point::max();
@@ -167,4 +167,4 @@ void heartbeat::check_lapse() {
     effects_.deadline_passed();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

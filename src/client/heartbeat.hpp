@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Keeps a session alive, renews its validity while that is needed, and gives up a connection that
 /// does not answer.
@@ -92,4 +92,4 @@ private:
     time_point outstanding_since_ = time_point::max();
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -9,7 +9,7 @@
 
 #include <boost/thread/thread_only.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 const char* to_string(lock_mode m) noexcept {
     switch (m) {
@@ -374,4 +374,4 @@ bool hold::release_and_wait() noexcept {
     return core->may_block() && gone->get_for(core->options().close_timeout).has_value();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

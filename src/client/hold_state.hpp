@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The owner of the znodes of a hold. Called on the loop.
 class hold_owner {
@@ -151,4 +151,4 @@ private:
     return hold_state::of(h) == nullptr;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

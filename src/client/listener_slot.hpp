@@ -3,7 +3,7 @@
 #include <boost/thread/lock_guard.hpp>
 #include <boost/thread/recursive_mutex.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Guards the calls of a user's listener, which one thread makes and any thread may end. The
 /// listener may end them itself.
@@ -30,4 +30,4 @@ private:
     bool over_ = false;  // guarded by calling_
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stop_token>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Requests a stop when less than a margin is left of a hold's validity. Each proof moves the
 /// deadline, so it looks again then. It ends when it has requested the stop, and when the hold is
@@ -48,4 +48,4 @@ private:
     const std::stop_callback<std::function<void()>> on_loss_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

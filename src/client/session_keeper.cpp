@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 session_keeper::session_keeper(const runtime& env,
                                connect_target target,
@@ -297,4 +297,4 @@ void session_keeper::set_state(connection_state s) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

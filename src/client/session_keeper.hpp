@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Keeps a client's session: opens it, and another one after its end; sends on it; and derives from
 /// every answer how long it is valid. Part of its owner, which it notifies. On the loop only,
@@ -136,4 +136,4 @@ private:
     std::uint64_t connection_ = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Notified of what happens to a client's session: attempts, holds, watches and candidates are
 /// listeners. Called on the loop. Each overrides what concerns it.
@@ -47,4 +47,4 @@ private:
     std::size_t place_ = detached;  ///< its place among the client's listeners
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

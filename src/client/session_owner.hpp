@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a session_keeper notifies: a listener that passes everything on to the others. A call to
 /// client_closed() means that no session can be opened any more. Called on the loop.
@@ -25,4 +25,4 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const void> keep_alive() = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void coalesce(std::vector<connection_state>& untold, connection_state next) {
     using enum connection_state;
@@ -107,4 +107,4 @@ void state_listeners::tell(connection_state s) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Adds `next` to the states that a listener has not received yet. A suspension that is over before
 /// it was delivered is left out, and so is a connection that was lost again. `lost` and `closed`
@@ -33,4 +33,4 @@ private:
     std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(mutex_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

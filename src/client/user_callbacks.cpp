@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 runtime::executor through_strand(strand::executor users) {
@@ -105,4 +105,4 @@ std::chrono::nanoseconds user_callbacks::running_for(const thread& t) const noex
                       : loop_->now() - clock::time_point(clock::duration(since));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Runs the code of one client's user on two threads, never on the loop. The stop thread requests
 /// stops and runs only stop callbacks, so that no other callback delays the news of a loss. The
@@ -155,4 +155,4 @@ private:
     thread stops_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What is assumed about the servers. docs/design/validity.md derives the rules.
 struct validity_assumptions {
@@ -199,4 +199,4 @@ private:
     std::atomic<duration::rep> deadline_{time_point::min().time_since_epoch().count()};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 namespace {
 
 using model::cluster;
@@ -370,4 +370,4 @@ std::size_t ensemble::open_watches() const {
     return state_->on_loop([](cluster& all) { return all.open_watches(); });
 }
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

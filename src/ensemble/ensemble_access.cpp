@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 namespace {
 
 class ensemble_sessions final : public session_factory {
@@ -80,4 +80,4 @@ virtual_loop& ensemble_access::loop_of(ensemble& e) {
     return *e.state_->loop;
 }
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

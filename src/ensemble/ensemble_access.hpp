@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 class virtual_loop;
 }
 
@@ -15,7 +15,7 @@ namespace latchkey::model {
 class cluster;
 }
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 
 /// What the library itself needs of an ensemble, and users do not.
 struct ensemble_access {
@@ -39,4 +39,4 @@ struct ensemble_access {
     return ensemble_access::runtime_of(e);
 }
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

@@ -8,11 +8,11 @@
 
 // The function of `ensemble` that needs the client: the one place that joins the two.
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 
 client ensemble::connect(client_options how, const std::string& chroot) {
     return client_core::handle(client_core::start(
         runtime_of(*this), parse_connect_string(servers() + chroot), std::move(how)));
 }
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

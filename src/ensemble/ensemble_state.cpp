@@ -6,7 +6,7 @@
 #include <chrono>
 #include <exception>
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 namespace {
 
 /// A zxid that increases by a million a second, with small epochs as a real ensemble has.
@@ -105,4 +105,4 @@ void ensemble::state::operate(const std::function<void(model::leader&)>& f) {
     }
 }
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey::testing {
+namespace latchkey::inline v0::testing {
 
 /// The clients of a stepped ensemble. Shared with them, because they may outlive it.
 struct stepped_clients {
@@ -55,4 +55,4 @@ struct ensemble::state {
     std::shared_ptr<stepped_clients> clients = std::make_shared<stepped_clients>();
 };
 
-}  // namespace latchkey::testing
+}  // namespace latchkey::inline v0::testing

@@ -10,7 +10,7 @@
 #include <boost/thread/lock_guard.hpp>
 #include <boost/thread/lock_types.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 // Far from zero, so that "a long time before now" is a valid time in a stepped run, too.
@@ -386,4 +386,4 @@ void virtual_loop::stop() noexcept {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

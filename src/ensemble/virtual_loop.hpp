@@ -15,7 +15,7 @@
 #include <boost/thread/mutex.hpp>
 #include <boost/thread/thread.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class virtual_process;
 
@@ -149,4 +149,4 @@ private:
     boost::thread thread_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

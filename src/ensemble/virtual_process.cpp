@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 constexpr std::int64_t million = 1'000'000;
@@ -61,4 +61,4 @@ void virtual_process::set_clock_rate(double rate) {
     owner_->set_timers_again(*this);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The loop of one simulated process. It can be stopped, as by SIGSTOP, while the others run. What
 /// falls due meanwhile runs late, in the order in which it fell due. It keeps the virtual loop
@@ -69,4 +69,4 @@ private:
     std::atomic<const clock_rate*> rate_{nullptr};  ///< null: the owner's clock
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using boost::asio::posix::stream_descriptor;
@@ -73,4 +73,4 @@ std::unique_ptr<descriptor_watch> asio_descriptor(boost::asio::io_context& io, i
     return std::make_unique<watch>(io, descriptor);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

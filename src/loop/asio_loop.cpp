@@ -26,7 +26,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 thread_local const void* running_engine = nullptr;
@@ -295,4 +295,4 @@ std::unique_ptr<descriptor_watch> asio_loop::watch(int descriptor) {
     return asio_descriptor(engine_->io(), descriptor);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The process's event thread: tasks, timers and sockets on one Boost.Asio io_context and one
 /// thread, which blocks all signals.
@@ -37,4 +37,4 @@ private:
     std::uint64_t born_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

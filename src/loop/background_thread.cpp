@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// A new thread inherits the mask. Blocking the signals inside the thread would leave a gap at its
@@ -48,4 +48,4 @@ boost::thread start_background_thread(const char* name, std::function<void()> bo
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

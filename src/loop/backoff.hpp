@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Pauses that double up to a maximum, each drawn from the upper half of its range, so that clients
 /// that failed together do not return together.
@@ -32,4 +32,4 @@ private:
     duration next_ = first_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 
 #include <boost/thread/thread_only.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A result that one thread waits for and that the loop or a callback delivers.
 template <class Result>
@@ -64,4 +64,4 @@ private:
     std::optional<Result> result_ LATCHKEY_GUARDED_BY(mutex_);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

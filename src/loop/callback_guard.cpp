@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 thread_local bool inside = false;
@@ -52,4 +52,4 @@ bool in_callback() noexcept {
     return inside;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

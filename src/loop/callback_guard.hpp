@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Runs code of the user on a callback executor. Blocking calls of any client are refused there,
 /// because they could wait for themselves. An exception ends here, as a line to `log` if there is
@@ -16,4 +16,4 @@ void run_callback(move_only_function<void()> code,
 /// Whether the calling thread is in run_callback().
 [[nodiscard]] bool in_callback() noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -11,7 +11,7 @@
 #include <boost/thread/lock_types.hpp>
 #include <boost/thread/mutex.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The part that outlives the callback_thread if one of its own tasks destroys it.
 class callback_thread::worker {
@@ -85,4 +85,4 @@ void callback_thread::run(task t) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

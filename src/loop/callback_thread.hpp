@@ -1,11 +1,12 @@
 #pragma once
 
+#include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 
 #include <cstdint>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Runs the callbacks of one client's user on a thread of its own, one at a time and in order.
 ///
@@ -13,7 +14,7 @@ namespace latchkey {
 /// returns when all of it has run. Destruction by a callback returns at once, and the rest runs
 /// after that callback. In a forked child the thread does not exist, and run() and destruction do
 /// nothing.
-class callback_thread {
+class LATCHKEY_EXPORT_FOR_TESTING callback_thread {
 public:
     using task = move_only_function<void()>;
 
@@ -34,4 +35,4 @@ private:
     std::uint64_t born_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::atomic<std::uint64_t> generation{0};
@@ -22,4 +22,4 @@ std::uint64_t fork_generation() noexcept {
     return generation.load(std::memory_order_relaxed);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

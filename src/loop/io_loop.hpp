@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Waits until a descriptor, which it owns, is ready. On the loop only.
 class descriptor_watch {
@@ -33,4 +33,4 @@ public:
     [[nodiscard]] virtual std::unique_ptr<descriptor_watch> watch(int descriptor) = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Where sessions, clients and recipes run: one task at a time, in the order posted, with timers
 /// and random numbers.
@@ -96,4 +96,4 @@ private:
     loop::timer_id id_ = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -20,7 +20,7 @@
 #define LATCHKEY_SCOPED
 #endif
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The time at which `limit` is over: at once if it is negative, never if it is beyond the range of
 /// the clock.
@@ -60,4 +60,4 @@ private:
     boost::unique_lock<boost::mutex> lock_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

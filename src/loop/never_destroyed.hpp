@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Takes a value and never destroys it: for what belongs to the parent, in a forked child.
 template <class T>
@@ -13,4 +13,4 @@ void leave_undestroyed(T value) noexcept {
     ::new (static_cast<void*>(place)) T(std::move(value));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

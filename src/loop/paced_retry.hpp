@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Decides when to repeat a step that servers refused or that had no effect: never as fast as they
 /// answer. On the loop only.
@@ -76,4 +76,4 @@ private:
     loop::clock::time_point last_{};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Restores a value at the end of a scope.
 template <class T>
@@ -22,4 +22,4 @@ private:
     T before_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

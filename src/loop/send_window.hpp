@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Limits how many requests are in flight of those that thousands of recipes send together: when
 /// they join, and on a new connection. The others wait here, first come, first served. Heartbeats,
@@ -54,4 +54,4 @@ private:
     bool entered_ = false;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <deque>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The part that functions in the executor refer to.
 class strand::queue : public std::enable_shared_from_this<queue> {
@@ -114,4 +114,4 @@ void strand::run(task t) {
     queue_->run(std::move(t));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

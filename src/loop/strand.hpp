@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Runs tasks through an executor of the user's, one at a time and in order, whatever its threads.
 ///
@@ -29,4 +29,4 @@ private:
     const std::shared_ptr<queue> queue_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A protocol written from top to bottom: a coroutine that runs on the loop, and that may be
 /// dropped wherever it waits. Its locals are destroyed then, and nothing that it waited for reaches
@@ -272,4 +272,4 @@ private:
 /// Never: whoever started the task drops it, or starts another one.
 inline constexpr std::suspend_always until_dropped{};
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The value of `t`; nothing, and `t` is dropped, if that takes longer than `limit`. `l` outlives
 /// the task.
@@ -21,4 +21,4 @@ task<std::optional<T>> within(loop& l, loop::clock::duration limit, task<T> t) {
     co_return value;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Translates paths: "/a" becomes "<chroot>/a" on the way out, also in every operation of a multi,
 /// and back again in answers. The C client's own chroot is not used: it frees memory twice, and
@@ -31,4 +31,4 @@ inline void strip_chroot(const std::string& chroot, reply& r) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using std::chrono::milliseconds;
@@ -48,4 +48,4 @@ milliseconds reconnect_pause(milliseconds session_timeout,
     return jittered(doubled(std::min(first_pause, most), doublings(failed_rounds), most), random);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// How long one attempt to connect may take, in the given round (from 0) through a list of
 /// `servers`. At first 400 ms, so that a few servers that swallow packets cost little. The limit
@@ -19,8 +21,9 @@ namespace latchkey {
 /// once. With a session that may still live, the pause stays below T/20.
 [[nodiscard]] std::chrono::milliseconds connect_pause(unsigned failed_rounds,
                                                       std::uint64_t random) noexcept;
-[[nodiscard]] std::chrono::milliseconds reconnect_pause(std::chrono::milliseconds session_timeout,
-                                                        unsigned failed_rounds,
-                                                        std::uint64_t random) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT_FOR_TESTING std::chrono::milliseconds reconnect_pause(
+    std::chrono::milliseconds session_timeout,
+    unsigned failed_rounds,
+    std::uint64_t random) noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

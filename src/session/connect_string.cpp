@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 constexpr std::size_t longest_host = 253;
@@ -128,4 +128,4 @@ connect_target parse_connect_string(std::string_view text) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include "session/session.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The servers to connect to, and the path below which everything of the client is.
 struct connect_target {
@@ -18,6 +20,7 @@ struct connect_target {
 
 /// Reads "host:port,[v6]:port,...[/chroot]". The default port is 2181. Throws
 /// errc::invalid_argument; the message names the part at fault and the remedy.
-[[nodiscard]] connect_target parse_connect_string(std::string_view text);
+[[nodiscard]] LATCHKEY_EXPORT_FOR_TESTING connect_target
+parse_connect_string(std::string_view text);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

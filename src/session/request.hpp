@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// ZooKeeper's result codes, with its numbers. A server may answer with codes that are not listed
 /// here.
@@ -221,4 +221,4 @@ struct reply {
     [[nodiscard]] bool ok() const noexcept { return code == result_code::ok; }
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

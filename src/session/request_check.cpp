@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 bool sequential(create_mode mode) noexcept {
@@ -85,4 +85,4 @@ bool acceptable(const request& r) noexcept {
     return acceptable_kind(r) && weight(r) <= largest_request;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include "session/request.hpp"
 
 #include <cstddef>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The largest request, in bytes. A server drops the connection when a request exceeds
 /// jute.maxbuffer (1 MiB unless configured), and again for each repetition: an endless loop, not an
@@ -15,9 +17,9 @@ constexpr std::size_t largest_request = 1'000'000;
 /// sequential create may end in '/'); not too large; a multi contains at least one create, remove,
 /// set or check, and no container; check only inside a multi. A request that breaks these rules can
 /// abort the C client or make it reconnect endlessly.
-[[nodiscard]] bool acceptable(const request& r) noexcept;
+[[nodiscard]] LATCHKEY_EXPORT_FOR_TESTING bool acceptable(const request& r) noexcept;
 
 /// The size of a request in bytes, at most, without the framing of its connection.
 [[nodiscard]] std::size_t weight(const request& r) noexcept;
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a client runs on: the loop, the ensemble's sessions, and threads for the user's callbacks.
 ///
@@ -29,4 +29,4 @@ struct runtime {
 /// and ends with the last one.
 [[nodiscard]] runtime process_runtime();
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a one-shot watch saw. `created` is for watches that `exists` sets; this library sets none.
 enum class watch_event : std::uint8_t { deleted, changed, children_changed, created };
@@ -114,4 +114,4 @@ public:
                                                         session::event_handler events) = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 void forget_expired(std::vector<std::weak_ptr<session::watcher>>& list) {
@@ -59,4 +59,4 @@ void watch_registry::prune() {
     prune_at_ = std::max<std::size_t>(64, 2 * paths_.size());
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

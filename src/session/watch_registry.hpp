@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include "session/session.hpp"
 
 #include <functional>
@@ -9,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The watchers of a session's one-shot watches. The servers keep one watch for each path and kind,
 /// whatever the number of watchers here.
-class watch_registry {
+class LATCHKEY_EXPORT_FOR_TESTING watch_registry {
 public:
     enum class kind : std::uint8_t { data, children };
 
@@ -41,4 +43,4 @@ private:
     std::size_t prune_at_ = 64;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include <latchkey/error.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 class library_category final : public std::error_category {
@@ -146,4 +146,4 @@ const std::error_category& error_kind_category() noexcept {
     return instance;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

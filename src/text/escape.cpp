@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 bool is_control(char32_t c) noexcept {
     return c < 0x20 || (c >= 0x7F && c < 0xA0);
@@ -69,4 +69,4 @@ std::string escaped_message(std::string_view text) {
     return escape(text, "\\");
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

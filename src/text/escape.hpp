@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// C0, DEL and C1.
 [[nodiscard]] bool is_control(char32_t c) noexcept;
@@ -23,4 +23,4 @@ namespace latchkey {
 /// The same for a message that quotes escaped values: a backslash stays as it is.
 [[nodiscard]] std::string escaped_message(std::string_view text);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// A random (version 4) UUID in Java's form, by which Curator recognizes its own names.
 /// `source.random()` gives 64 random bits.
@@ -25,4 +25,4 @@ template <class Source>
     return text.data();
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdio>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 constexpr std::size_t longest_path = 1024;
@@ -117,4 +117,4 @@ std::vector<std::string> prefixes_of(std::string_view path) {
     return prefixes;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

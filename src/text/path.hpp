@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Throws errc::invalid_argument unless `path` is an absolute znode path that every ZooKeeper
 /// client and this library can use: ZooKeeper's own rules, UTF-8, no "." or ".." component, no
@@ -29,4 +29,4 @@ void check_path(std::string_view path);
 /// "/a/b/c" gives "/a", "/a/b", "/a/b/c".
 [[nodiscard]] std::vector<std::string> prefixes_of(std::string_view path);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Parses the data of a znode, which any client may have written, on the loop. Returns a discarded
 /// value if the data is longer than `longest` bytes or is not JSON. What is nested deeper than
@@ -25,4 +25,4 @@ namespace latchkey {
         false);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One decoded character. `length` is 0 at the end of the text. `valid` is false for a byte that is
 /// not UTF-8.
@@ -56,4 +56,4 @@ struct code_point {
     return true;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 
 #include <sys/socket.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 int broken_socket() {
     static const int fd = [] {
@@ -18,4 +18,4 @@ int broken_socket() {
     return fd;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

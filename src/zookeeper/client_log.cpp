@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 bool client_log_wanted() noexcept {
     static const bool wanted = [] {
@@ -13,4 +13,4 @@ bool client_log_wanted() noexcept {
     return wanted;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -15,7 +15,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 std::optional<std::string> numeric_address(const std::string& host) {
@@ -92,4 +92,4 @@ void resolve_names(std::vector<session_options::endpoint> endpoints,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

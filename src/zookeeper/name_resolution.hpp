@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The result of resolving a session's endpoints.
 struct name_resolution {
@@ -30,4 +30,4 @@ using name_resolver = std::function<void(std::vector<session_options::endpoint> 
 void resolve_names(std::vector<session_options::endpoint> endpoints,
                    const std::function<void(name_resolution)>& done);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

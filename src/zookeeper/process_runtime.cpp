@@ -11,7 +11,7 @@
 #include <boost/thread/mutex.hpp>
 #include <pthread.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// Never destroyed: clients may be created and destroyed while statics are destroyed.
@@ -66,4 +66,4 @@ runtime process_runtime() {
             .callbacks = &new_executor};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

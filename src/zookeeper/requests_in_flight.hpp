@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The requests that a session has given to the C client, by the number that the C client hands
 /// back.
@@ -63,4 +63,4 @@ private:
     std::deque<std::optional<entry>> entries_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 server_addresses::server_addresses(const std::shared_ptr<io_loop>& l,
                                    name_resolver resolver,
@@ -44,4 +44,4 @@ void server_addresses::use(std::vector<server_address> addresses) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

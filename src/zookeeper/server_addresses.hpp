@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The addresses behind a session's endpoints, which are tried in turn. Names are resolved on a
 /// thread that the loop does not wait for, and again when look_up() is called, because servers may
@@ -50,4 +50,4 @@ private:
     const std::shared_ptr<server_addresses*> self_ = std::make_shared<server_addresses*>(this);
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 bool same_endpoint(const server_address& a, const server_address& b) {
@@ -51,4 +51,4 @@ bool server_list::same_servers(const server_list& other) const {
         order_.begin(), order_.end(), other.order_.begin(), other.order_.end(), &same_endpoint);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

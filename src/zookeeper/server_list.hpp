@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One address of one server.
 struct server_address {
@@ -50,4 +50,4 @@ private:
     std::size_t next_ = 0;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

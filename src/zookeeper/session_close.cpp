@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// A frame of ZooKeeper's protocol, big endian: length 8, a request number that is never looked up,
@@ -79,4 +79,4 @@ void close_session(loop& l,
     std::make_shared<farewell>(l, std::move(connection), std::move(done))->begin(limit);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

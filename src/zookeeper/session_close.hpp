@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Ends the session of an established connection on the servers. Nothing else may use the
 /// connection any more. Sends the request, waits until the server hangs up or `limit` has passed,
@@ -17,4 +17,4 @@ void close_session(loop& l,
                    std::chrono::milliseconds limit,
                    std::function<void()> done);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

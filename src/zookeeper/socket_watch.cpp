@@ -9,7 +9,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::unique_ptr<descriptor_watch> socket_watch::take() {
     return std::move(watched_);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

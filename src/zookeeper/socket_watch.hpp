@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Waits for the socket that the C client has at present.
 ///
@@ -63,4 +63,4 @@ private:
     std::unique_ptr<descriptor_watch> watched_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 #define LATCHKEY_TEXT_OF(x) #x
 #define LATCHKEY_TEXT(x) LATCHKEY_TEXT_OF(x)
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 library_version version() noexcept {
     return {.library = LATCHKEY_TEXT(LATCHKEY_VERSION_MAJOR) "." LATCHKEY_TEXT(
@@ -15,4 +15,4 @@ library_version version() noexcept {
             .tls = false};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

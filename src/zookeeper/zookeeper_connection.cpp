@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using std::chrono::milliseconds;
@@ -138,4 +138,4 @@ void zookeeper_connection::on_reply(std::uint64_t id, reply answer) noexcept {
     e->done(std::move(answer));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -11,7 +11,7 @@
 #include <functional>
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// One TCP connection to one server, from the attempt to its end: a handle of the C client, its
 /// socket, and the requests and watches that live and end with it.
@@ -114,4 +114,4 @@ private:
     std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes requests
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

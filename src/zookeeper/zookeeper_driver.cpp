@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using std::chrono::milliseconds;
@@ -392,4 +392,4 @@ void zookeeper_driver::tell_trouble(std::string detail) {
     tell(e);
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

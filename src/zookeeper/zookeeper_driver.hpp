@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The implementation of zookeeper_session: one session, which goes from connection to connection.
 /// It chooses the servers, paces the attempts, keeps what cannot be sent yet, and ends the session.
@@ -102,4 +102,4 @@ private:
     loop::clock::time_point closing_ends_{};
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

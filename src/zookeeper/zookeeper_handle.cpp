@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using std::chrono::milliseconds;
@@ -386,4 +386,4 @@ int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
     return rc;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -14,7 +14,7 @@
 // The C client's own name, so that its header stays in one file.
 struct _zhandle;  // NOLINT(bugprone-reserved-identifier): not ours to choose
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// What a client presents to continue a session: its id and its password.
 struct session_key {
@@ -111,4 +111,4 @@ private:
     int socket_ = -1;  ///< the C client's socket, as next() saw it
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

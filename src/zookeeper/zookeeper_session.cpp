@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 class zookeeper_session final : public session {
@@ -45,4 +45,4 @@ std::unique_ptr<session> zookeeper_sessions::open(const session_options& options
     return std::make_unique<zookeeper_session>(std::move(driver));
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 class io_loop;
 
@@ -25,4 +25,4 @@ private:
     name_resolver resolver_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

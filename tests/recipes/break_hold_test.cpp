@@ -21,7 +21,7 @@ protected:
     [[nodiscard]] participant first() { return look().participants.at(0); }
 
     [[nodiscard]] static bool is_lost(const hold& h) {
-        return eventually([&] { return h.why_lost() == loss::znode_deleted; });
+        return eventually([&] { return h.why_lost() == loss_reason::znode_deleted; });
     }
 
     [[nodiscard]] std::error_code refusal_of(const participant& p) {
@@ -121,7 +121,7 @@ TEST_P(BreakHold, ReachesALeaderWhichIsNeverRevoked) {
     EXPECT_FALSE(revoke(zk_, first(), ec));
     EXPECT_EQ(ec, errc::invalid_argument) << "its data is its id";
     EXPECT_TRUE(break_hold(zk_, first(), "test"));
-    EXPECT_TRUE(eventually([&] { return term.why_lost() == loss::znode_deleted; }));
+    EXPECT_TRUE(eventually([&] { return term.why_lost() == loss_reason::znode_deleted; }));
 }
 
 TEST_P(BreakHold, RefusesWhatIsNoParticipantOfALock) {

@@ -42,7 +42,7 @@ TEST_P(InspectRecipes, MutexShowsItsHolderAndItsQueue) {
     EXPECT_TRUE(holder.holding);
     EXPECT_EQ(holder.position, 0U);
     EXPECT_EQ(holder.mode, lock_mode::exclusive);
-    EXPECT_EQ(holder.token, h.fencing_token());
+    EXPECT_EQ(holder.token, h.token());
     EXPECT_EQ(holder.session_id, zk_.session_id());
     EXPECT_TRUE(holder.ephemeral && holder.session_alive && holder.readable);
     EXPECT_EQ(holder.library, participant_library::latchkey);
@@ -86,7 +86,7 @@ TEST_P(InspectRecipes, SharedMutexShowsAnUpgraderThatHoldsBesideReaders) {
     EXPECT_THAT(holders(seen), ElementsAre(0, 1));
     ASSERT_EQ(seen.participants.size(), 3U);
     EXPECT_EQ(seen.participants[1].mode, lock_mode::upgrade);
-    EXPECT_EQ(seen.participants[1].token, upgrader.fencing_token());
+    EXPECT_EQ(seen.participants[1].token, upgrader.token());
 }
 
 TEST_P(InspectRecipes, SemaphoreShowsHoldersFirstWithTheirPermits) {
@@ -152,8 +152,8 @@ TEST_P(InspectRecipes, LeaderElectionShowsTheLeaderAndWhatItPublished) {
     ASSERT_TRUE(seen.leader);
     EXPECT_EQ(seen.leader->id, "one");
     EXPECT_EQ(seen.leader->path, term.path());
-    EXPECT_EQ(seen.leader->token, term.fencing_token());
-    EXPECT_EQ(seen.participants[0].token, term.fencing_token());
+    EXPECT_EQ(seen.leader->token, term.token());
+    EXPECT_EQ(seen.participants[0].token, term.token());
     EXPECT_EQ(seen.participants[0].id, "one");
     EXPECT_EQ(seen.participants[0].library, participant_library::latchkey);
     EXPECT_EQ(seen.participants[1].id, "two");

@@ -93,7 +93,7 @@ TEST_F(InspectRequests, BreakWhoseAnswerIsLostIsDoneOnce) {
         mutex m(holders_, "/lock");
         const hold h = m.acquire();
         const participant holder = first();
-        servers_.fail_next(ensemble::operation::remove, when, zk_.session_id());
+        servers_.fail_next(ensemble::request_kind::remove, when, zk_.session_id());
         EXPECT_TRUE(break_hold(zk_, holder, "test"));
         EXPECT_FALSE(servers_.exists(holder.path));
         EXPECT_EQ(servers_.faults_to_come(), 0U);
@@ -104,7 +104,7 @@ TEST_F(InspectRequests, BreakAfterALostAnswerSparesAnotherZnodeOfThatName) {
     servers_.create("/lock");
     servers_.create("/lock/_c_x-lock-0000000000");
     const participant before = first();
-    servers_.fail_next(ensemble::operation::remove, ensemble::when::before, zk_.session_id());
+    servers_.fail_next(ensemble::request_kind::remove, ensemble::when::before, zk_.session_id());
     servers_.remove(before.path);
     servers_.create(before.path);
     EXPECT_FALSE(break_hold(zk_, before, "test")) << "it sends no delete at all";
@@ -117,7 +117,7 @@ TEST_F(InspectRequests, BreakLooksAgainWhenTheDataHasChangedMeanwhile) {
     const hold h = m.acquire();
     const participant holder = first();
     constexpr int bad_version = -103;
-    servers_.refuse_next(ensemble::operation::remove, bad_version, zk_.session_id());
+    servers_.refuse_next(ensemble::request_kind::remove, bad_version, zk_.session_id());
     EXPECT_TRUE(break_hold(zk_, holder, "test"));
     EXPECT_FALSE(servers_.exists(holder.path));
 }

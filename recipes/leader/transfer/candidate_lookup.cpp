@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 /// A znode that does not exist has no children and no id.
@@ -63,4 +63,4 @@ task<candidate_lookup> look_up_candidate(client_core& core,
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

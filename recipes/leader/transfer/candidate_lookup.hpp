@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 struct wanted_candidate {
     std::optional<mailbox_name> mailbox = {};  ///< nothing: any
@@ -27,4 +27,4 @@ struct candidate_lookup {
                                                        std::string but,
                                                        wanted_candidate wanted);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
                                          std::shared_ptr<const queue_recipe> as,
@@ -346,4 +346,4 @@ void leadership_transfer::on_offered(const offered& o, bool ordered) {
     }
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// The part of one candidate in transfers and priorities: its mailbox while it is in the queue, and
 /// the other mailboxes while it leads. On the loop only.
@@ -142,4 +142,4 @@ private:
     running_task offering_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 namespace {
 
 using json = nlohmann::json;
@@ -103,4 +103,4 @@ mailbox_message read_mailbox_message(std::string_view data) {
     return {};
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 // How candidates communicate, beside the queue. Never in the queue itself: a change of a znode
 // there would use up the watch of a Curator candidate that waits for it. Each candidate that takes
@@ -70,4 +70,4 @@ struct mailbox_message {
 /// Untrusted: bounded and checked. Data that is not a message is read as no message.
 [[nodiscard]] mailbox_message read_mailbox_message(std::string_view data);
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

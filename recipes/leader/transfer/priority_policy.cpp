@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 void priority_policy::note(const std::vector<std::string>& names, time_point now) {
     std::map<std::string, seen> present;
@@ -54,4 +54,4 @@ priority_policy::choice priority_policy::choose(int own, time_point now) const {
     return c;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Which candidates are better, as one candidate sees it by its own clock. A decision without
 /// effects.
@@ -68,4 +68,4 @@ private:
     std::map<std::string, seen> peers_;  ///< by the name of the mailbox
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 task<transfer_offer::outcome> transfer_offer::run(std::chrono::nanoseconds limit) {
     using enum guarded_written::kind;
@@ -88,4 +88,4 @@ std::string transfer_offer::successor_in(const std::vector<std::string>& queue) 
     return accepted == queue.end() ? std::string() : *accepted;
 }
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0

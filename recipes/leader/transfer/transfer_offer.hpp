@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 
 /// Offers the leadership to one candidate, and finds out whether it has accepted. On the loop only,
 /// for one session.
@@ -74,4 +74,4 @@ private:
     std::function<void(result_code)> watch_ended_;
 };
 
-}  // namespace latchkey
+}  // namespace latchkey::inline v0
