@@ -170,7 +170,8 @@ std::vector<participant> inspection::read(const std::vector<std::string>& paths,
         questions.push_back(request::get(path));
     }
     auto answers = ask(questions, longest_participant_data);
-    // Everyone may ask whether a znode exists, and sees the same of it but the data.
+    // A client that may list a directory may ask whether a child exists. That shows all but the
+    // data.
     std::vector<request> hidden;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i].code == result_code::no_auth) {
