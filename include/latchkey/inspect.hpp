@@ -97,11 +97,12 @@ struct queue_view {
 ///     }
 ///
 /// - A participant that leaves between the list and the read of its znode is left out. If all
-///   holders left in that moment, inspect() looks again, up to twice.
-/// - Cost: 2 requests, then one for each participant, 64 at a time: 2 round trips, and one more for
-///   each further 64. One more round trip for a semaphore (4 requests), for a round of a
-///   double_barrier (1), for the children of a path that is a group or unknown (1 for each), and
-///   for participants whose data the client may not read (1 for each).
+///   holders left in that moment, or a waiter of a semaphore, which may hold now, inspect() looks
+///   again, up to twice.
+/// - Cost: 2 requests, then one for each participant: 2 round trips. At most 64 requests are in
+///   flight, so each further 64 participants take one more. Where it applies, one more round trip
+///   each: 3 requests for a semaphore; 1 for a round of a double_barrier; 1 for each child of a
+///   path that is a group or unknown; 1 for each participant whose data the client may not read.
 /// - Blocks: until the servers have answered. Each round trip may take up to the session timeout.
 /// - Errors: errc::invalid_argument for the path; not_authorized if the client may not read the
 ///   path or a directory below it; unreachable, closed, forked, would_deadlock.
@@ -124,9 +125,9 @@ struct queue_view {
 ///
 /// - Which: `whom` is from inspect(), or from participants() of a recipe: a participant of a lock,
 ///   a semaphore or an election. A hold of several permits of a curator_semaphore has several
-///   znodes, and losing one loses all of them for its owner; the others stay until it releases. An
-///   element of a multi_mutex, likewise. For members of groups and double barriers, barriers, and
-///   malformed children it fails with errc::invalid_argument.
+///   znodes, and so has one of a multi_mutex. Losing one of them, the owner has lost the hold; the
+///   others stay until it releases them or its session ends. For members of groups and double
+///   barriers, barriers, and malformed children it fails with errc::invalid_argument.
 /// - Only that znode: it is deleted only if it still has the czxid of `whom`. The servers compare
 ///   data versions, not czxids, so the client reads the czxid and then deletes with the version it
 ///   has read. Remaining race: within that round trip, another client deletes the znode and creates
@@ -137,9 +138,9 @@ struct queue_view {
 /// - `reason`: for people. It is written to client_options::log of this client, with the path, its
 ///   session and its czxid. The first 512 bytes are used. The holder does not receive it.
 /// - Cost: 2 requests, 2 round trips.
-/// - Errors: errc::invalid_argument; not_authorized (needs DELETE on the directory), not_empty,
-///   unreachable (no answer within the session timeout: it may have been deleted, or may still be),
-///   closed, forked, would_deadlock.
+/// - Errors: errc::invalid_argument; not_authorized (needs READ and DELETE on the directory),
+///   not_empty, unreachable (no answer within the session timeout: it may have been deleted, or may
+///   still be), closed, forked, would_deadlock.
 /// - Threads: any thread.
 LATCHKEY_EXPORT bool break_hold(const client& c,
                                 const participant& whom,

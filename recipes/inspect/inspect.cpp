@@ -15,7 +15,7 @@
 namespace latchkey::inline v0 {
 namespace {
 
-/// How often inspect() looks at a path whose holders leave while it looks.
+/// How often inspect() looks at a path whose holders change while it looks.
 constexpr int most_looks = 3;
 
 constexpr std::size_t longest_reason = 512;

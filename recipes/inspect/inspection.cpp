@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -31,15 +30,22 @@ lock_mode mode_of(const participant& p, const queue_markers& markers) {
                : lock_mode::exclusive;
 }
 
+std::vector<std::string> paths_in(const std::string& directory,
+                                  const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) {
+        paths.push_back(join_path(directory, name));
+    }
+    return paths;
+}
+
 std::vector<std::string> sorted(std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     return names;
 }
 
-void by_creation(std::vector<participant>& all) {
-    std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
-        return one.czxid < other.czxid;
-    });
+bool was_created_before(const participant& one, const participant& other) noexcept {
+    return one.czxid < other.czxid;
 }
 
 }  // namespace
@@ -114,7 +120,7 @@ lock_kind inspection::kind_by_children(const std::vector<std::string>& names) {
 void inspection::look_at_queue(const queue_seen& queue, const std::vector<std::string>& names) {
     const auto ordered = sort_out(names, queue);
     count_sequence(names, ordered, queue.markers, znode_.stat);
-    view_.participants = read(path_, ordered, queue.markers);
+    view_.participants = read(paths_in(path_, ordered), queue.markers);
     if (view_.kind == lock_kind::leader_election) {
         decide_leader(ordered, queue.markers);
     } else {
@@ -157,15 +163,15 @@ void inspection::count_sequence(const std::vector<std::string>& names,
     view_.sequence_left = ended ? 0 : sequence_left_in(directory, highest);
 }
 
-std::vector<participant> inspection::read(const std::string& directory,
-                                          const std::vector<std::string>& names,
+std::vector<participant> inspection::read(const std::vector<std::string>& paths,
                                           const queue_markers& markers) {
     std::vector<request> questions;
-    for (const std::string& name : names) {
-        questions.push_back(request::get(join_path(directory, name)));
+    for (const std::string& path : paths) {
+        questions.push_back(request::get(path));
     }
     auto answers = ask(questions, longest_participant_data);
-    // Everyone may ask whether a znode exists, and sees the same of it but the data.
+    // A client that may list a directory may ask whether a child exists. That shows all but the
+    // data.
     std::vector<request> hidden;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i].code == result_code::no_auth) {
@@ -247,8 +253,7 @@ void inspection::look_at_semaphore(const std::vector<std::string>& names) {
     view_.capacity = view_.kind == lock_kind::semaphore ? read_limit(znode_.data).value_or(0) : 0;
     const std::string directory = join_path(path_, queue.directory);
     const std::string taken = join_path(path_, permits);
-    // The permits come last: a participant that takes some meanwhile is then in both lists, and is
-    // not missed.
+    // The permits come last: a participant that takes some between the lists is then in both.
     const std::vector<request> questions{
         request::exists(directory), request::children(directory), request::children(taken)};
     const auto answers = ask(questions, 0);
@@ -256,33 +261,42 @@ void inspection::look_at_semaphore(const std::vector<std::string>& names) {
         failure_of(answers[i].code, questions[i].path)
             .raise_unless(answers[i].ok() || answers[i].code == result_code::no_node);
     }
-    read_permits(answers[2].names);
     const auto ordered = sort_out(answers[1].names, queue);
     count_sequence(answers[1].names, ordered, queue.markers, answers[0].stat);
-    auto waiting = read(directory, ordered, queue.markers);
-    std::move(waiting.begin(), waiting.end(), std::back_inserter(view_.participants));
+    auto paths = paths_in(taken, permits_in(answers[2].names));
+    for (std::string& path : paths_in(directory, ordered)) {
+        paths.push_back(std::move(path));
+    }
+    auto& all = view_.participants;
+    all = read(paths, queue.markers);
+    const auto holds = [&taken](const participant& p) { return parent_of(p.path) == taken; };
+    const auto waiting = std::stable_partition(all.begin(), all.end(), holds);
+    std::stable_sort(all.begin(), waiting, was_created_before);
+    for (auto p = all.begin(); p != waiting; ++p) {
+        p->sequence = 0;
+        p->permits = view_.kind == lock_kind::semaphore ? permits_of(p->name).value_or(0) : 1;
+        p->holding = true;
+    }
+    // Its znode in the queue has gone when it takes permits, too.
+    missed_ = static_cast<std::size_t>(all.end() - waiting) < ordered.size();
 }
 
-/// Of a curator_semaphore every child counts, whatever its name is.
-void inspection::read_permits(const std::vector<std::string>& names) {
-    const bool leases = view_.kind == lock_kind::curator_semaphore;
-    const std::string directory(permits_of_kind(view_.kind));
+/// Those that count. Of a curator_semaphore every child does, whatever its name is.
+std::vector<std::string> inspection::permits_in(const std::vector<std::string>& names) {
+    if (view_.kind == lock_kind::curator_semaphore) {
+        view_.taken = names.size();
+        return sorted(names);
+    }
+    view_.taken = permits_taken(names);
     std::vector<std::string> counting;
     for (const std::string& name : sorted(names)) {
-        if (leases || permits_of(name)) {
+        if (permits_of(name)) {
             counting.push_back(name);
         } else {
-            view_.foreign.push_back(join_path(directory, name));
+            view_.foreign.push_back(join_path(permits_of_kind(view_.kind), name));
         }
     }
-    view_.taken = leases ? names.size() : permits_taken(names);
-    view_.participants = read(join_path(path_, directory), counting, {});
-    by_creation(view_.participants);
-    for (participant& p : view_.participants) {
-        p.sequence = 0;
-        p.permits = leases ? 1 : permits_of(p.name).value_or(0);
-        p.holding = true;
-    }
+    return counting;
 }
 
 // ---- barriers and groups ----
@@ -301,8 +315,8 @@ void inspection::look_at_double_barrier(const std::vector<std::string>& names) {
         ready = std::move(ask({request::get(path)}, double_barrier_round::longest).front());
         failure_of(ready.code, path).raise_unless(ready.ok() || ready.code == result_code::no_node);
     }
-    view_.participants = read(path_, members_in(names), {});
-    by_creation(view_.participants);
+    view_.participants = read(paths_in(path_, members_in(names)), {});
+    std::stable_sort(view_.participants.begin(), view_.participants.end(), was_created_before);
     if (!has_round || !ready.ok()) {
         return;
     }
@@ -314,7 +328,7 @@ void inspection::look_at_double_barrier(const std::vector<std::string>& names) {
 }
 
 void inspection::look_at_group(const std::vector<std::string>& names) {
-    view_.participants = read(path_, sorted(names), {});
+    view_.participants = read(paths_in(path_, sorted(names)), {});
     for (participant& p : view_.participants) {
         p.id = p.name;
         p.holding = true;

@@ -22,7 +22,7 @@ public:
 
     [[nodiscard]] queue_view look();
 
-    /// Whether all holders left while this looked.
+    /// Whether all holders left while this looked, or a waiter of a semaphore, which may hold now.
     [[nodiscard]] bool missed_the_holders() const noexcept { return missed_; }
 
 private:
@@ -44,10 +44,9 @@ private:
                         const std::vector<std::string>& ordered,
                         const queue_markers& markers,
                         const znode_stat& directory);
-    [[nodiscard]] std::vector<participant> read(const std::string& directory,
-                                                const std::vector<std::string>& names,
+    [[nodiscard]] std::vector<participant> read(const std::vector<std::string>& paths,
                                                 const queue_markers& markers);
-    void read_permits(const std::vector<std::string>& names);
+    [[nodiscard]] std::vector<std::string> permits_in(const std::vector<std::string>& names);
 
     void decide_holders(const std::vector<std::string>& ordered, const queue_markers& markers);
     void decide_leader(const std::vector<std::string>& ordered, const queue_markers& markers);

@@ -31,8 +31,9 @@ inline void put_znode(const client& c,
 class waiter {
 public:
     template <class Lock, class... Wanted>
-    explicit waiter(Lock& lock, Wanted... wanted)
-        : granted_(queued_until(stop_.get_token(), lock, wanted...)) {}
+    explicit waiter(Lock& lock, Wanted... wanted) {
+        granted_ = queued_until(stop_.get_token(), lock, wanted...);
+    }
 
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;

@@ -93,7 +93,7 @@ TEST_P(InspectRecipes, SemaphoreShowsHoldersFirstWithTheirPermits) {
     semaphore s(zk_, path_, 3);
     const hold two = s.acquire(2);
     const hold one = s.acquire();
-    const waiter waiting(s, 2);
+    const waiter waiting(s, 2U);
     const queue_view seen = look();
     EXPECT_EQ(seen.kind, lock_kind::semaphore);
     EXPECT_EQ(seen.capacity, 3U);
@@ -125,7 +125,7 @@ TEST_P(InspectRecipes, SemaphoreThatIsNotInUseIsStillOne) {
 TEST_P(InspectRecipes, CuratorSemaphoreShowsOneHolderForEachLease) {
     curator_semaphore s(zk_, path_, 2);
     const hold two = s.acquire(2);
-    const waiter waiting(s, 1);
+    const waiter waiting(s, 1U);
     const queue_view seen = look();
     EXPECT_EQ(seen.kind, lock_kind::curator_semaphore);
     EXPECT_EQ(seen.capacity, 0U) << "it is not stored";

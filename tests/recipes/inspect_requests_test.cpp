@@ -148,6 +148,30 @@ TEST_F(InspectRequests, NeverShowTwoHoldersWhileTheLockChangesHands) {
     }
 }
 
+TEST_F(InspectRequests, NeverShowMorePermitsThanThereAreWhileTheyChangeHands) {
+    semaphore s(holders_, "/lock", 3);
+    static_cast<void>(s.acquire());
+    const auto work = [&s](const std::stop_token& stop, std::uint32_t permits) {
+        while (!stop.stop_requested()) {
+            static_cast<void>(s.acquire(permits));
+        }
+    };
+    const std::jthread one(work, 1U);
+    const std::jthread two(work, 2U);
+    const std::jthread three(work, 3U);
+    for (int i = 0; i < 100; ++i) {
+        const queue_view seen = inspect(zk_, "/lock");
+        EXPECT_EQ(seen.kind, lock_kind::semaphore);
+        EXPECT_LE(seen.taken, 3U);
+        std::uint64_t held = 0;
+        for (const participant& p : seen.participants) {
+            held += p.permits;
+            EXPECT_EQ(p.holding, p.permits > 0);
+        }
+        EXPECT_LE(held, seen.taken);
+    }
+}
+
 TEST_F(InspectRequests, SequenceLeftFollowsTheServersCounter) {
     servers_.create("/lock");
     servers_.set_sequence("/lock", 2'000'000'000);

@@ -192,7 +192,7 @@ TEST_P(Inspect, ParticipantThatIsNotEphemeralIsReportedAsSuch) {
 TEST_P(Inspect, DirectoriesOfASemaphoreAreNoGroups) {
     semaphore s(zk_, path_, 1);
     const hold h = s.acquire();
-    const waiter waiting(s, 1);
+    const waiter waiting(s, 1U);
     catch_up(zk_);
     for (const std::string directory : {"/queue", "/permits"}) {
         EXPECT_EQ(inspect(zk_, path_ + directory).kind, lock_kind::unknown) << directory;
