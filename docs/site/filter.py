@@ -3,7 +3,9 @@
 
 Pages: headings get the ids that GitHub gives them, links lead to the pages of the site, pictures are shown. Headers: a
 comment also belongs to the declarations that follow without an empty line, and to those of one family (lock,
-try_lock_for) or named in its first line; copies, moves, destructors and `= delete` without a comment are left out. --linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
+try_lock_for) or named in its first line. Copies, moves, destructors and `= delete` without a comment are left out.
+
+--linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
 """
 import pathlib
 import re
