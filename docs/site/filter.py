@@ -3,7 +3,9 @@
 
 Pages: headings get the ids that GitHub gives them, links lead to the pages of the site, pictures are shown. Headers: a
 comment also belongs to the declarations that follow without an empty line, and to those of one family (lock,
-try_lock_for); copies, moves, destructors and `= delete` without a comment are left out. --linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
+try_lock_for) or named in its first line. Copies, moves, destructors and `= delete` without a comment are left out.
+
+--linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
 """
 import pathlib
 import re
@@ -62,43 +64,46 @@ def without_code(line, change):
     return "".join(code(part) if i % 2 else change(part) for i, part in enumerate(parts))
 
 
-def linked_line(page, line):
+def linked(page, text):
+    """Links and pictures of a text without code blocks. A link may begin on one line and end on the next."""
     def link(match):
-        picture, text, target = match.groups()
+        picture, shown, target = match.groups()
         if "://" in target:
             return match[0]
         address, _ = target_of(page, target)
         if picture:
-            return f'<img class="picture" src="{address}" alt="{text}"/>'
-        if name == "design" and line.startswith("| [") and str(address).startswith("design-"):
-            return f'@subpage {address.partition(".")[0]} "{text}"'  # the list of pages becomes a tree
-        return f'<a href="{address}">{text}</a>' if address else text
+            return f'<img class="picture" src="{address}" alt="{shown}"/>'
+        if name == "design" and text[: match.start()].endswith("\n| ") and str(address).startswith("design-"):
+            return f'@subpage {address.partition(".")[0]} "{shown}"'  # the list of pages becomes a tree
+        return f'<a href="{address}">{shown}</a>' if address else shown
 
     name = site_name(page)
-    return LINK.sub(link, line)
+    text = without_code(text, lambda part: re.sub(r"(?<![\\\w])[@\\](?=\w)", r"\\\g<0>", part))
+    return LINK.sub(link, text)
 
 
 def filtered_page(page):
-    name, inside, first, out = site_name(page), False, True, []
-    for line in page.read_text(encoding="utf-8").splitlines():
-        if re.match(r"\s*(```|~~~)", line):
+    name, inside, first, out, text = site_name(page), False, True, [], []
+    for line in [*page.read_text(encoding="utf-8").splitlines(), None]:
+        code = line is not None and re.match(r"\s*(```|~~~)", line)
+        if line is not None and not code and not inside:
+            heading = HEADING.match(line)
+            if heading:
+                label = name if first else f"{name}-{heading_id(heading[2])}"
+                line = f"{heading[1]} {heading[2]}" + (f" {{#{label}}}" if label != "index" else "")
+                first = False
+            text.append("" if re.match(r"\s*<!--.*-->\s*$", line) else line)
+            continue
+        if text:
+            out.append(linked(page, "\n".join(text)))
+            text = []
+        if code:
             inside = not inside
             # Doxygen wants to know a language, or shows plain text.
             line = re.sub(r"```(cpp|c\+\+)\s*$", "```{.cpp}", line)
-            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java)\s*$", "```{.txt}", line)
-        elif not inside:
-            if re.match(r"\s*<!--.*-->\s*$", line):
-                line = ""
-            heading = HEADING.match(line)
-            if heading:
-                anchor = heading_id(heading[2])
-                label = name if first else f"{name}-{anchor}"
-                line = f"{heading[1]} {heading[2]} {{#{label}}}" if label != "index" else f"{heading[1]} {heading[2]}"
-                first = False
-            else:
-                line = linked_line(page, line)
-                line = without_code(line, lambda text: re.sub(r"(?<![\\\w])[@\\](?!subpage)(?=\w)", r"\\\g<0>", text))
-        out.append(line)
+            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java|go)\s*$", "```{.txt}", line)
+        if line is not None:
+            out.append(line)
     return "\n".join(out) + "\n"
 
 
@@ -127,8 +132,11 @@ def page_link(match):
 
 
 def filtered_header(header):
-    comment, family, out = [], None, []  # the last comment, and whose it is
-    lines = header.read_text(encoding="utf-8").splitlines()
+    comment, family, mixin, out = [], None, None, []  # the last comment, and whose it is
+    text = header.read_text(encoding="utf-8")
+    if "Programs do not use it." in text:
+        return "\n"
+    lines = text.splitlines()
     lines = [re.sub(r"docs/[\w/-]+\.md", page_link, line) if "///" in line else line for line in lines]
     # Users never write the version of the interface.
     lines = [re.sub(r"namespace latchkey::inline v\d+", "namespace latchkey", line) for line in lines]
@@ -147,7 +155,7 @@ def filtered_header(header):
                 comment, family = [], None
             comment.append(line)
             out.append(line)
-        elif is_member(line):
+        elif is_member(line) and not begins_class_template(lines, i):
             declaration = [line]
             while not ends(declaration) and i + 1 < len(lines):
                 i += 1
@@ -158,13 +166,24 @@ def filtered_header(header):
                 name = stem(declaration)
                 if fresh:
                     family = name
-                elif comment and name and "///<" not in "".join(declaration) and (beside or name == family):
+                elif comment and name and "///<" not in "".join(declaration) and (
+                        beside or name == family or f"{name}()" in comment[0]):
                     out.append("\n".join(comment))
+                elif mixin and name and family is None:
+                    family = name
+                    comment = [f"/// See {mixin}."]
+                    out.append(comment[0])
                 out.extend(declaration)
         else:
-            if stripped.startswith(("public:", "private:", "class ", "struct ", "enum ", "};", "// ")):
+            if stripped.startswith(("public:", "private:", "protected:", "class ", "struct ", "enum ", "};", "// ")):
                 comment, family = [], None
-            out.append(line)
+            if opened := re.match(r"class (\w+_forms)\b", line):
+                mixin = opened[1]  # its comment is about all of its members
+            elif stripped.startswith(("private:", "};")):
+                mixin = None
+            if stripped.startswith("#define ") and comment and beside and not fresh:
+                out.append("\n".join(comment))
+            out.append("" if stripped.startswith("friend ") else line)
         i += 1
     out.append("/// @file")  # gives the header a page
     return "\n".join(out) + "\n"
@@ -173,7 +192,13 @@ def filtered_header(header):
 def is_member(line):
     """The first line of a declaration in a class or a namespace: not a brace, not the inside of a function."""
     return bool(re.match(r"^ {0,4}[A-Za-z~\[:]", line)) and not re.match(
-        r"^\s*(namespace|class|struct|enum|friend|using namespace|return|if|for|while|else|\})\b", line)
+        r"^\s*(namespace|class|struct|enum|friend|using namespace|public|private|protected)\b", line)
+
+
+def begins_class_template(lines, i):
+    while i + 1 < len(lines) and re.match(r"\s*(template|requires)\b", lines[i]):
+        i += 1
+    return bool(re.match(r"\s*(class|struct)\b", lines[i]))
 
 
 def ends(declaration):
