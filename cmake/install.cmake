@@ -36,6 +36,19 @@ set_target_properties(latchkey_library PROPERTIES OUTPUT_NAME latchkey)
 latchkey_installed_library(latchkey_testing testing OBJECTS latchkey_testing_objects LIBRARIES latchkey_library)
 set_target_properties(latchkey_testing PROPERTIES INSTALL_RPATH "\$ORIGIN")
 
+# The same as a static library: latchkey::latchkey_static, a component of its own, because programs that link it link what
+# it needs too: Boost.Thread, and the C client, whose symbols are the program's then.
+add_library(latchkey_archive STATIC)
+add_library(latchkey::latchkey_static ALIAS latchkey_archive)
+target_link_libraries(latchkey_archive
+    PRIVATE $<BUILD_INTERFACE:latchkey_objects> Boost::thread Boost::chrono ZooKeeper::zookeeper_st Threads::Threads)
+target_include_directories(latchkey_archive INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(latchkey_archive INTERFACE cxx_std_20)
+set_target_properties(latchkey_archive PROPERTIES
+    OUTPUT_NAME latchkey EXPORT_NAME latchkey_static LINKER_LANGUAGE CXX)
+install(TARGETS latchkey_archive EXPORT latchkey-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/latchkey" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.hpp")
 if(LATCHKEY_BUILD_CLI)
@@ -50,3 +63,8 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/latchkey-config-ve
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/latchkey-config.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/latchkey-config-version.cmake" DESTINATION ${_package})
 install(EXPORT latchkey-targets NAMESPACE latchkey:: DESTINATION ${_package})
+install(EXPORT latchkey-static-targets NAMESPACE latchkey:: DESTINATION ${_package})
+install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindZooKeeper.cmake" DESTINATION ${_package})
+
+configure_file("${PROJECT_SOURCE_DIR}/cmake/latchkey.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/latchkey.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/latchkey.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -5,6 +5,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
+#include <latchkey/log_record.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -74,10 +75,13 @@ struct client_options {
     enum class transport_kind : std::uint8_t { clear_text, tls };
     transport_kind transport = transport_kind::clear_text;
 
-    /// Receives diagnostics for people, one line each: failed connects, deletes that the servers
-    /// refuse, exceptions that leave callbacks, slow callbacks. Runs on the callback thread until
-    /// the client is closed.
-    std::function<void(std::string_view)> log = {};
+    /// Receives diagnostics, one line each: failed connects, deletes that the servers refuse,
+    /// exceptions that leave callbacks, slow callbacks. Runs on the callback thread until the
+    /// client is closed.
+    std::function<void(const log_record&)> log = {};
+
+    /// The name of this client in its log.
+    std::string name = {};
 
     /// Where listeners, handlers, `reserved`, `log` and coroutines run, instead of on the callback
     /// thread, which is not started then. Stop callbacks stay on the stop thread.

@@ -47,7 +47,7 @@ struct participant {
     std::string data;             ///< the znode's data: its first 16,384 bytes
     std::optional<identity> identified;  ///< what the data says, if it is Latchkey's record
 
-    std::string path;  ///< the znode's path
+    std::string path = {};  ///< the znode's path
     /// Whether the servers delete the znode when its session ends. If not, it stays until a client
     /// deletes it.
     bool ephemeral = false;

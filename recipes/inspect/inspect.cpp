@@ -92,9 +92,12 @@ bool break_hold(const client& c,
         if (!wait_for(call, std::chrono::nanoseconds::zero(), {})) {
             return false;
         }
-        core->log("broke \"" + escaped(whom.path) + "\" (session " + hexadecimal(whom.session_id) +
-                  ", czxid " + hexadecimal(whom.czxid) +
-                  "): " + escaped(reason.substr(0, longest_reason)));
+        core->log({log_level::warning,
+                   "hold-broken",
+                   "broke \"" + escaped(whom.path) + "\" (session " + hexadecimal(whom.session_id) +
+                       ", czxid " + hexadecimal(whom.czxid) +
+                       "): " + escaped(reason.substr(0, longest_reason)),
+                   whom.path});
         return true;
     });
 }

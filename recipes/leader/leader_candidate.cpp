@@ -187,8 +187,11 @@ void leader_candidate::refuse(const failure& why) {
     if (core_->closed_why() || closed_why()) {
         return;
     }
-    core_->log("cannot be a candidate: " + why.detail + ": " + why.code.message() +
-               "; trying again");
+    core_->log(
+        {log_level::error,
+         "candidate-refused",
+         "cannot be a candidate: " + why.detail + ": " + why.code.message() + "; trying again",
+         directory()});
     listeners_.tell_refused(why);
     pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidate::enter));
 }

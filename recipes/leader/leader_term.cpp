@@ -68,7 +68,9 @@ void leader_term::publish() {
     proclamations_.push_front({data_, [self = shared_from_this()](const failure& why) {
                                    if (why && !self->closed_) {
                                        self->state_->core()->log(
-                                           "cannot write the leader record: " + why.detail);
+                                           {log_level::error,
+                                            "leader-data",
+                                            "cannot write the leader record: " + why.detail});
                                    }
                                }});
     write_next();

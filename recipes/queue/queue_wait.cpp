@@ -150,8 +150,13 @@ void queue_wait::demand_validity_if_next() {
 
 void queue_wait::on_watch_set(const znode_stat& stat, const std::string&) {
     if (stat.ephemeral_owner == 0) {
-        core_->log("waiting behind \"" + escaped(join_path(directory(), verdict_.blocker)) +
-                   "\", which is not ephemeral: it blocks the queue until an operator deletes it");
+        const std::string blocker = join_path(directory(), verdict_.blocker);
+        core_->log(
+            {log_level::error,
+             "not-ephemeral",
+             "waiting behind \"" + escaped(blocker) +
+                 "\", which is not ephemeral: it blocks the queue until an operator deletes it",
+             blocker});
     }
 }
 

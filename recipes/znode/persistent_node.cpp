@@ -114,8 +114,11 @@ void persistent_node::on_created(result_code code, bool before) {
 void persistent_node::report(const char* what, result_code code) {
     if (!std::exchange(reported_, true)) {
         const failure why = failure_of(code, settings_.path);
-        core_->log(std::string("cannot ") + what + ": " + why.detail + ": " + why.code.message() +
-                   "; trying again");
+        core_->log({log_level::error,
+                    "cannot-write",
+                    std::string("cannot ") + what + ": " + why.detail + ": " + why.code.message() +
+                        "; trying again",
+                    settings_.path});
     }
 }
 

@@ -11,8 +11,10 @@ namespace latchkey::inline v0 {
 
 client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
-      callbacks_(std::make_shared<user_callbacks>(
-          env_, std::exchange(options.log, nullptr), std::exchange(options.executor, nullptr))),
+      callbacks_(std::make_shared<user_callbacks>(env_,
+                                                  std::exchange(options.log, nullptr),
+                                                  std::exchange(options.executor, nullptr),
+                                                  options.name)),
       options_(std::move(options)),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),
@@ -25,8 +27,11 @@ client_core::client_core(runtime env, connect_target target, client_options opti
           },
           [this](const std::string& path, result_code code) {
               const failure f = failure_of(code, path);
-              log("cannot delete " + f.detail + ": " + f.code.message() +
-                  "; trying again until the session ends");
+              log({log_level::error,
+                   "cannot-delete",
+                   "cannot delete " + f.detail + ": " + f.code.message() +
+                       "; trying again until the session ends",
+                   path});
           },
           [this] { drained_if_closing(); }),
       lists_([this](request r, session::completion done) {
@@ -113,6 +118,14 @@ void client_core::detach(session_listener* user) {
 void client_core::state_changed(connection_state s) {
     if (s == connection_state::connected) {
         look_for_slow_callbacks();
+        if (session_timeout() != options_.session_timeout) {
+            log({log_level::warning,
+                 "session-timeout",
+                 "the servers granted a session timeout of " +
+                     std::to_string(session_timeout().count()) + " ms instead of " +
+                     std::to_string(options_.session_timeout.count()) +
+                     " ms: ask for 2 to 20 of their ticks, or change their limits"});
+        }
     }
     if (status_->set_state(s)) {
         listeners_.tell(s);
@@ -121,7 +134,7 @@ void client_core::state_changed(connection_state s) {
 
 void client_core::trouble_changed(std::string why) {
     if (!why.empty()) {
-        log(why);
+        log({log_level::warning, "unreachable", why});
     }
     status_->set_trouble(std::move(why));
 }

@@ -97,7 +97,7 @@ public:
 
     void call(move_only_function<void()> user_code) { callbacks_->call(std::move(user_code)); }
 
-    void log(std::string line) { callbacks_->log(std::move(line)); }
+    void log(log_line line) { callbacks_->log(std::move(line), session_id()); }
 
     /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.

@@ -15,10 +15,28 @@ runtime::executor through_strand(strand::executor users) {
 
 }  // namespace
 
-user_callbacks::user_callbacks(const runtime& env, log_function log, strand::executor executor)
+const char* to_string(log_level l) noexcept {
+    switch (l) {
+        case log_level::debug:
+            return "debug";
+        case log_level::info:
+            return "info";
+        case log_level::warning:
+            return "warning";
+        case log_level::error:
+            return "error";
+    }
+    return "unknown";
+}
+
+user_callbacks::user_callbacks(const runtime& env,
+                               log_function log,
+                               strand::executor executor,
+                               std::string client)
     : loop_(env.loop),
       logs_(static_cast<bool>(log)),
       executed_(static_cast<bool>(executor)),
+      client_(std::move(client)),
       log_(std::move(log)),
       callbacks_{
           .runs = "a listener, a handler or `log`",
@@ -38,13 +56,20 @@ void user_callbacks::request_stop(std::stop_source stop, move_only_function<void
     });
 }
 
-void user_callbacks::log(std::string line) {
+void user_callbacks::log(log_line line, std::int64_t session) {
     if (logs_) {
-        call([this, line = std::move(line)] {
-            if (log_) {
-                log_(line);
-            }
-        });
+        call([this, line = std::move(line), session] { deliver(line, session); });
+    }
+}
+
+void user_callbacks::deliver(const log_line& line, std::int64_t session) const {
+    if (log_) {
+        log_({.level = line.level,
+              .id = line.id,
+              .text = line.text,
+              .client = client_,
+              .session = session,
+              .path = line.path});
     }
 }
 
@@ -68,8 +93,11 @@ void user_callbacks::hand_over(thread& to, move_only_function<void()> code) {
 
 void user_callbacks::run(thread& here, move_only_function<void()> code) noexcept {
     here.since = loop_->now().time_since_epoch().count();
-    static const log_function none;
-    run_callback(std::move(code), &here == &callbacks_ ? log_ : none);
+    run_callback(std::move(code), [this, &here](std::string_view what) {
+        if (&here == &callbacks_) {
+            deliver({log_level::error, "callback-threw", std::string(what)}, 0);
+        }
+    });
     report_if_slow(here);
     here.since = 0;
 }
@@ -91,8 +119,11 @@ void user_callbacks::report_if_slow(thread& t) {
     const auto ms = [](std::chrono::nanoseconds d) {
         return std::to_string(std::chrono::ceil<milliseconds>(d).count()) + " ms";
     };
-    log(std::string("slow callback: ") + t.runs + " has run for " + ms(running) + ", longer than " +
-        ms(limit) + "; the next callbacks wait until it returns: move long work to another thread");
+    log({log_level::warning,
+         "slow-callback",
+         std::string("slow callback: ") + t.runs + " has run for " + ms(running) +
+             ", longer than " + ms(limit) +
+             "; the next callbacks wait until it returns: move long work to another thread"});
 }
 
 std::chrono::nanoseconds user_callbacks::running_for() const noexcept {

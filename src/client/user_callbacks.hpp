@@ -4,6 +4,7 @@
 #include <latchkey/function.hpp>
 
 #include "client/failure.hpp"
+#include "client/log_line.hpp"
 #include "loop/strand.hpp"
 #include "session/runtime.hpp"
 
@@ -27,10 +28,13 @@ namespace latchkey::inline v0 {
 /// executor, that takes the place of the callback thread, which is not started then. Any thread.
 class user_callbacks : public std::enable_shared_from_this<user_callbacks> {
 public:
-    using log_function = std::function<void(std::string_view)>;
+    using log_function = std::function<void(const log_record&)>;
 
     /// Throws what `env.callbacks` throws if a thread cannot be started.
-    user_callbacks(const runtime& env, log_function log, strand::executor executor = nullptr);
+    user_callbacks(const runtime& env,
+                   log_function log,
+                   strand::executor executor = nullptr,
+                   std::string client = {});
 
     /// Runs `code` on the callback thread, after everything that was handed over before.
     void call(move_only_function<void()> code);
@@ -39,7 +43,7 @@ public:
     /// set, runs on the callback thread.
     void request_stop(std::stop_source stop, move_only_function<void()> then = nullptr);
 
-    void log(std::string line);
+    void log(log_line line, std::int64_t session = 0);
 
     /// Ends logging. `done` runs when everything that was handed over to either thread has run.
     /// It does not wait for the user's executor, which may never run again.
@@ -105,6 +109,7 @@ private:
         std::atomic<bool> reported{false};
     };
 
+    void deliver(const log_line& line, std::int64_t session) const;
     void hand_over(thread& to, move_only_function<void()> code);
     void run(thread& here, move_only_function<void()> code) noexcept;
     void report_if_slow(thread& t);
@@ -148,8 +153,9 @@ private:
 
     const std::shared_ptr<latchkey::loop> loop_;
     const bool logs_;
-    const bool executed_;  ///< by the user's executor
-    log_function log_;     // on the callback thread only
+    const bool executed_;       ///< by the user's executor
+    const std::string client_;  ///< its name, for the log
+    log_function log_;          // on the callback thread only
     std::atomic<std::chrono::nanoseconds::rep> limit_{0};
     thread callbacks_;
     thread stops_;

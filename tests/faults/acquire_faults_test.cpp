@@ -244,8 +244,8 @@ TEST_F(AcquireFaults, NoneOfTwoObjectsOfOneSession) {
 
 TEST_F(AcquireFaults, OfAPredecessorThatNoSessionWillRemoveAreToldToTheLog) {
     std::vector<std::string> lines;
-    client c = connected(
-        {.session_timeout = 12s, .log = [&](std::string_view line) { lines.emplace_back(line); }});
+    client c = connected({.session_timeout = 12s,
+                          .log = [&](const log_record& line) { lines.emplace_back(line.text); }});
     mutex m(c, "/lock");
     const std::string persistent = "/lock/_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000000";
     ensemble_.create("/lock");

@@ -81,7 +81,7 @@ protected:
     void connect_and_block() {
         client_options o{.session_timeout = 10s};
         if (GetParam() == blocked::log) {
-            o.log = [this](std::string_view) { block(); };
+            o.log = [this](const log_record&) { block(); };
         }
         connect(std::move(o));
         switch (GetParam()) {
@@ -97,8 +97,9 @@ protected:
                 break;
             case blocked::reserved:
                 others_.emplace(*c_, "/other");
-                others_->async_acquire({.stop = {}, .reserved = [this](const queue_position&) { block(); }},
-                                       [](std::error_code, const hold&) {});
+                others_->async_acquire(
+                    {.stop = {}, .reserved = [this](const queue_position&) { block(); }},
+                    [](std::error_code, const hold&) {});
                 break;
             case blocked::log:
                 mutex(*c_, "/other").async_acquire({}, [](std::error_code, const hold&) {
@@ -268,8 +269,8 @@ protected:
     static constexpr auto limit = 400ms;  // a tenth of the session timeout
 
     SlowCallbacks() {
-        connect({.session_timeout = 4s, .log = [this](std::string_view line) {
-                     if (line.starts_with("slow callback: ")) {
+        connect({.session_timeout = 4s, .log = [this](const log_record& line) {
+                     if (line.text.starts_with("slow callback: ")) {
                          lines_.fetch_add(1);
                          line_.set(std::string(line));
                      }

@@ -18,7 +18,10 @@ using op = ensemble::request_kind;
 class Member : public SteppedTest {
 protected:
     Member() {
-        mine_.async_join("name", std::chrono::nanoseconds::max(), {.data = "x", .stop = {}}, [this](std::error_code ec, membership joined) {
+        mine_.async_join("name",
+                         std::chrono::nanoseconds::max(),
+                         {.data = "x", .stop = {}},
+                         [this](std::error_code ec, membership joined) {
                              EXPECT_FALSE(ec) << ec.message();
                              m_ = std::move(joined);
                          });
@@ -42,8 +45,9 @@ protected:
     }
 
     std::vector<std::string> told_;
-    client a_ = connected({.session_timeout = 12s,
-                           .log = [this](std::string_view line) { told_.emplace_back(line); }});
+    client a_ = connected({.session_timeout = 12s, .log = [this](const log_record& line) {
+                               told_.emplace_back(line.text);
+                           }});
     group mine_{a_, "/g"};
     membership m_;
 };

@@ -17,8 +17,9 @@ protected:
     static constexpr auto tick = 2s;
 
     std::vector<std::string> lines_;
-    client a_ = connected({.session_timeout = timeout,
-                           .log = [this](std::string_view line) { lines_.emplace_back(line); }});
+    client a_ = connected({.session_timeout = timeout, .log = [this](const log_record& line) {
+                               lines_.emplace_back(line.text);
+                           }});
     client b_ = connected({.session_timeout = timeout});
     mutex mine_{a_, "/lock"};
     mutex theirs_{b_, "/lock"};

@@ -167,9 +167,9 @@ TEST_P(BreakHold, WithoutPermissionIsAnError) {
 TEST_P(BreakHold, WritesTheReasonToTheLogInOneLine) {
     std::mutex guard;
     std::vector<std::string> lines;
-    client logging = world_->connect({.session_timeout = 10s, .log = [&](std::string_view line) {
+    client logging = world_->connect({.session_timeout = 10s, .log = [&](const log_record& line) {
                                           const std::lock_guard lock(guard);
-                                          lines.emplace_back(line);
+                                          lines.emplace_back(line.text);
                                       }});
     mutex m(others_, path_);
     const hold h = m.acquire();

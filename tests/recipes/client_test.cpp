@@ -74,7 +74,8 @@ TEST_P(Client, WaiterJoinsAnewAtTheTailAfterALoss) {
     std::atomic<int> reserved{0};
     std::atomic<bool> granted{false};
     std::thread waiter([&] {
-        const hold g = second.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
+        const hold g =
+            second.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
         granted = g.valid();
     });
     ASSERT_TRUE(eventually([&] { return reserved == 1; }));
@@ -171,8 +172,8 @@ TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
 TEST_P(Client, ThrowingCallbacksHarmNobody) {
     blocking_result<std::string> told;
     client_options o = patient();
-    o.log = [&](std::string_view line) {
-        told.set(std::string(line));
+    o.log = [&](const log_record& line) {
+        told.set(std::string(line.text));
         throw 7;
     };
     client c = world_->connect(o);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace latchkey {
+namespace latchkey::inline v0 {
 class virtual_loop;
 }
 

@@ -121,8 +121,10 @@ void leadership_transfer::open_mailbox() {
                                   }});
     mailbox_->start([core = core_](const failure& why, bool) {
         if (why && !core->closed_why()) {
-            core->log("this candidate cannot receive transfers of the leadership: " + why.detail +
-                      ": " + why.code.message());
+            core->log({log_level::error,
+                       "transfer",
+                       "this candidate cannot receive transfers of the leadership: " + why.detail +
+                           ": " + why.code.message()});
         }
     });
 }
@@ -334,7 +336,9 @@ void leadership_transfer::on_offered(const offered& o, bool ordered) {
     handing_over_ = handing_over_ || accepted;  // other clients may ask for it
     offer_stands_ = offer_stands_ || (!accepted && o.how.stands);
     if (!accepted && o.how.why) {
-        core_->log("cannot offer the leadership to another candidate: " + o.how.why.detail);
+        core_->log({log_level::error,
+                    "transfer",
+                    "cannot offer the leadership to another candidate: " + o.how.why.detail});
     }
     if (ordered) {
         end_order(o.what);
