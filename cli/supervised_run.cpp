@@ -143,6 +143,7 @@ void supervised_run::begin_attempt() {
 }
 
 void supervised_run::on_place(const place& p) {
+    static_cast<void>(grace_within(options_, client_.session_timeout()));
     if (p.position == 0) {
         return;  // "acquired" says it
     }
