@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
 
     latchkey::hold h = nightly.try_acquire_for(30s);
     if (!h) {
-        return 1;  // not acquired in 30 s: another client has it, or no server was reached
+        return 1;  // not acquired in 30 s: another client has it
     }
     make_report(h.lost(), h.fencing_token());
     // Commits only while the lock is held, else throws.

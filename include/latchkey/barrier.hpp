@@ -64,8 +64,9 @@ public:
     /// - Errors: errc::not_authorized, closed, forked, would_deadlock.
     bool wait(std::stop_token stop = {});
 
-    /// wait() with one time limit; returns false when the time is over. Zero or less: looks once,
-    /// and fails with errc::unreachable if no server answers within the session timeout.
+    /// wait() with one time limit; returns false when the time is over. If no server has answered
+    /// in this time: errc::unreachable. Zero or less: looks once, and waits for the answer for at
+    /// most the session timeout.
     template <duration_like Duration>
     bool wait_for(const Duration& limit, std::stop_token stop = {}) {
         return wait_within(to_nanoseconds(limit), std::move(stop));

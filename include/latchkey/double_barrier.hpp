@@ -79,7 +79,8 @@ public:
     ///   then 3 or 4 again. That happens about ln(n) times.
     bool leave(std::stop_token stop = {});
 
-    /// enter() and leave() with one time limit.
+    /// enter() and leave() with one time limit. If no server has answered in this time:
+    /// errc::unreachable. The place is given up then, as after false.
     template <duration_like Duration>
     bool enter_for(const Duration& limit, std::stop_token stop = {}) {
         return enter_within(to_nanoseconds(limit), std::move(stop));

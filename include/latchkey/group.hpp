@@ -127,8 +127,9 @@ public:
                                   std::string data = {},
                                   std::stop_token stop = {});
 
-    /// join() with one time limit; returns an empty membership when the time is over. Zero or less:
-    /// joins only if the name is free.
+    /// join() with one time limit. Returns an empty membership when the time is over and another
+    /// session was seen to have the name; otherwise fails with errc::unreachable. Zero or less:
+    /// joins only if the name is free, and waits for the answer for at most the session timeout.
     template <duration_like Duration>
     [[nodiscard]] membership join_for(const Duration& limit,
                                       std::string name,

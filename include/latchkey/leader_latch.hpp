@@ -115,7 +115,10 @@ public:
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop = {});
     [[nodiscard]] latchkey::leadership wait(std::stop_token stop, std::error_code& ec);
 
-    /// wait() with one time limit for connecting, retrying and waiting.
+    /// wait() with one time limit for connecting, retrying and waiting. If the servers have not
+    /// confirmed that this candidate is in the queue, neither before the call nor in this time:
+    /// errc::unreachable. Zero or less: waits for that confirmation only, for at most the session
+    /// timeout.
     template <duration_like Duration>
     [[nodiscard]] latchkey::leadership wait_for(const Duration& limit, std::stop_token stop = {}) {
         return wait_within(to_nanoseconds(limit), std::move(stop));

@@ -47,7 +47,7 @@ namespace latchkey {
 ///   kazoo's Lock can be configured to do so (docs/interoperation.md).
 class mutex {
 public:
-    /// Receives an error, or a hold. No error and an empty hold: canceled, or the time was over.
+    /// Receives an error, or a hold. No error and an empty hold: canceled, or not acquired in time.
     using acquire_handler = std::function<void(std::error_code, hold)>;
 
     /// Sends no request. Errors: errc::invalid_argument names the path or the data at fault. A path
@@ -84,15 +84,17 @@ public:
     /// hold or wait; otherwise returns an empty hold. Cost: it lists first, so on a held lock it
     /// sends 1 request and writes nothing; on a free one, 2 round trips. The server that answers
     /// may be a moment behind and still show a holder that has left. Errors: as acquire(), and
-    /// errc::unreachable if no server answers within the session timeout.
+    /// errc::unreachable if no server answers within the session timeout. If another call of this
+    /// object waits for its first answer, this call waits for the same answer.
     [[nodiscard]] hold try_acquire();
     [[nodiscard]] hold try_acquire(std::error_code& ec);
 
     /// acquire() with one time limit for connecting, retrying and waiting. Returns an empty hold
-    /// when the time is over, also if no server was reached in that time: an empty hold does not
-    /// show that another participant holds the lock. The call may take up to a second more, to
-    /// prove that its znode is gone. A limit of zero or less means try_acquire(). A limit beyond
-    /// the clock's range means forever.
+    /// when the time is over and the servers have confirmed that this participant is in the queue.
+    /// If no server was reached, or none has confirmed that, in this time: errc::unreachable. For a
+    /// call that waits for another call of this object, the confirmation of the other one counts.
+    /// The call may take up to a second more, to prove that its znode is gone. A limit of zero or
+    /// less means try_acquire(). A limit beyond the clock's range means forever.
     template <duration_like Duration>
     [[nodiscard]] hold try_acquire_for(const Duration& limit, acquire_options options = {}) {
         return acquire_within(to_nanoseconds(limit), std::move(options));

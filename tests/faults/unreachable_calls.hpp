@@ -14,6 +14,18 @@
 
 namespace latchkey::test {
 
+inline void stop_all(testing::ensemble& in) {
+    for (int i = 0; i < 3; ++i) {
+        in.stop_server(i);
+    }
+}
+
+inline void start_all(testing::ensemble& in) {
+    for (int i = 0; i < 3; ++i) {
+        in.start_server(i);
+    }
+}
+
 /// One timed call of one recipe, on a stepped ensemble, and another client that makes it wait.
 class timed_call {
 public:

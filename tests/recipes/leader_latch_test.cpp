@@ -3,6 +3,7 @@
 #include "blocking_thread.hpp"
 #include "election_test.hpp"
 #include "forked_child.hpp"
+#include "in_time.hpp"
 #include "leader_story.hpp"
 
 #include <atomic>
@@ -117,9 +118,10 @@ TEST_P(LeaderLatch, WaitingEndsWithItsTimeOrItsStopTokenAndTheCandidacyDoesNot) 
     leader_latch first(a, path_);
     leader_latch second(b, path_);
     start_in_order(first, second);
-    EXPECT_FALSE(second.wait_for(10ms));
+    EXPECT_FALSE(in_time([&] { return second.wait_for(10ms); }));
     EXPECT_FALSE(second.wait_for(0ms));
-    EXPECT_FALSE(second.wait_until(std::chrono::steady_clock::now() + 10ms));
+    EXPECT_FALSE(
+        in_time([&] { return second.wait_until(std::chrono::steady_clock::now() + 10ms); }));
     std::stop_source stop;
     std::thread stopper([&] { stop.request_stop(); });
     EXPECT_FALSE(second.wait(stop.get_token()));
@@ -316,7 +318,7 @@ TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
     static_cast<void>(leader.wait());
     {
         leader_latch follower(b, path_);
-        EXPECT_FALSE(follower.wait_for(10ms));
+        EXPECT_FALSE(in_time([&] { return follower.wait_for(10ms); }));
     }
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
     leadership outlives;
