@@ -28,11 +28,6 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-nanoseconds connect_limit(const lock_options& options) {
-    const auto limit = options.wait.value_or(nanoseconds::max());
-    return options.try_only ? std::min<nanoseconds>(limit, options.session_timeout) : limit;
-}
-
 /// Zero is a try. nanoseconds::max() is no limit.
 nanoseconds acquire_limit(const lock_options& options, steady_clock::time_point begin) {
     if (options.try_only) {
@@ -41,7 +36,8 @@ nanoseconds acquire_limit(const lock_options& options, steady_clock::time_point 
     if (!options.wait || *options.wait == nanoseconds::max()) {
         return nanoseconds::max();
     }
-    return *options.wait - (steady_clock::now() - begin);
+    constexpr nanoseconds no_try{1};
+    return std::max<nanoseconds>(*options.wait - (steady_clock::now() - begin), no_try);
 }
 
 /// A lock of one of the kinds.
@@ -120,13 +116,25 @@ lock lock_of(client& c, const lock_options& options) {
     }
 }
 
-[[noreturn]] void refuse_unreachable(const client& c, nanoseconds limit) {
-    const auto trouble = c.last_error();
-    throw command_failure(exit_status::unreachable,
-                          fmt::format("no server reached within {}{}{}",
-                                      in_seconds(limit),
-                                      trouble.empty() ? "" : ": ",
-                                      escaped_message(trouble)));
+/// A try waits for an answer for as long as the session timeout. With -n, -w can only make that
+/// shorter, for connecting. Returns false if it is canceled.
+bool connect_to_try(client& c, const lock_options& options, const std::stop_token& stop) {
+    const bool is_shorter =
+        options.try_only && options.wait && *options.wait < options.session_timeout;
+    if (!is_shorter || c.wait_connected(*options.wait, stop)) {
+        return true;
+    }
+    if (!stop.stop_requested()) {
+        const auto trouble = c.last_error();
+        throw command_failure(
+            exit_status::unreachable,
+            fmt::format("cannot try {} within {}: {}; check the servers and the network, or give a "
+                        "longer -w",
+                        escaped(options.path),
+                        in_seconds(*options.wait),
+                        trouble.empty() ? "no server has answered" : escaped_message(trouble)));
+    }
+    return false;
 }
 
 std::optional<held_resource> acquire(client& c,
@@ -135,17 +143,14 @@ std::optional<held_resource> acquire(client& c,
                                      place_listener on_place) {
     const auto begin = steady_clock::now();
     const lock wanted = lock_of(c, options);
-    if (!c.wait_connected(connect_limit(options), stop)) {
-        if (!stop.stop_requested()) {
-            refuse_unreachable(c, connect_limit(options));
-        }
+    if (!connect_to_try(c, options, stop)) {
         return std::nullopt;
     }
-    static_cast<void>(grace_within(options, c.session_timeout()));
     auto granted = wanted.acquire(acquire_limit(options, begin), {stop, std::move(on_place)});
     if (granted.path().empty()) {  // not granted; a hold that was lost at once is a loss
         return std::nullopt;
     }
+    static_cast<void>(grace_within(options, c.session_timeout()));
     wanted.check_alone();
     const auto held = std::make_shared<hold>(std::move(granted));
     return held_by(held, held->paths());

@@ -126,7 +126,9 @@ void supervised_run::begin_attempt() {
     phase_ = phase::acquiring;
     cancel_ = std::stop_source();
     attempt_.emplace([this, stop = cancel_.get_token()] {
-        const auto listener = [this](const queue_position& p) { queue_.post([this, p] { on_place(p); }); };
+        const auto listener = [this](const queue_position& p) {
+            queue_.post([this, p] { on_place(p); });
+        };
         try {
             const auto acquired = std::make_shared<std::optional<held_resource>>(
                 kind_.acquire(client_, stop, listener));
@@ -143,6 +145,7 @@ void supervised_run::begin_attempt() {
 }
 
 void supervised_run::on_place(const queue_position& p) {
+    static_cast<void>(grace_within(options_, client_.session_timeout()));
     if (p.position == 0) {
         return;  // "acquired" says it
     }

@@ -23,8 +23,9 @@ namespace latchkey::inline v0 {
 ///     hold d = co_await m.acquire_async(30s);
 ///
 /// - An empty hold without an error means: not acquired in time, or canceled by the caller's own
-///   stop token. If no server was reached in the time, or the participant was never confirmed in
-///   the queue, the call fails with errc::unreachable.
+///   stop token. If no server was reached in the time, or the servers never confirmed that the
+///   participant is in the queue, the call fails with errc::unreachable. For a call that waits for
+///   another call of the same object, the confirmation of the other one counts.
 /// - Blocks: until the lock is acquired, the timeout is over, the call is canceled, or it fails.
 ///   Continues to wait while the client is `suspended`. After `lost` it joins again at the tail.
 /// - Timeout: one for connecting, retrying and waiting. Any duration; zero or less means

@@ -9,7 +9,8 @@ namespace latchkey::inline v0 {
 
 /// Options of a single acquire.
 struct acquire_options {
-    /// A stop request cancels the acquire: it leaves the queue and returns an empty hold.
+    /// A stop request cancels the acquire: it leaves the queue and returns an empty hold, also
+    /// if no server was reached.
     std::stop_token stop = {};
 
     /// Called on the client's callback thread when the participant has its place in the queue, and

@@ -90,7 +90,8 @@ public:
 
     [[nodiscard]] bool leave(std::error_code& ec) { return leave_within(no_timeout, {}, ec); }
 
-    /// enter() and leave() with one timeout.
+    /// enter() and leave() with a timeout. If no server has answered in this time:
+    /// errc::unreachable. The place is given up then, as after false.
     template <duration_like Duration>
     [[nodiscard]] bool enter_for(const Duration& timeout,
                                  std::stop_token stop = {},

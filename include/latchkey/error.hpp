@@ -12,12 +12,13 @@
 
 namespace latchkey::inline v0 {
 
-/// What went wrong. Contention, timeout and cancellation are results, not errors.
+/// What went wrong. Contention until the end of the time and cancellation are results, not errors.
 enum class errc {
     /// A connect string, path, duration, data or option cannot be used; the message names it and
     /// the remedy.
     invalid_argument = 1,
-    /// No server answered in time; the message says why the last attempt failed.
+    /// No server answered in time, so it is not known whether there is contention. The message says
+    /// why the last attempt to connect failed.
     unreachable,
     /// The session ended (expired, or replaced by the server) before the request was answered.
     session_lost,

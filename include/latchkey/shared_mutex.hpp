@@ -72,8 +72,8 @@ public:
     /// - shared to exclusive: shared to upgrade, then upgrade to exclusive.
     ///
     /// Also returns false when `options.stop` is requested or the time is over. After false, `h` is
-    /// still held, in the mode that it reached: see hold::mode(). Errors: errc::hold_lost and those
-    /// of acquire(); `h` does not change then.
+    /// still held, in the mode that it reached: see hold::mode(). Errors: those of acquire(),
+    /// errc::hold_lost, unreachable if no server answered in time; `h` does not change then.
     [[nodiscard]] bool convert(hold& h,
                                lock_mode to,
                                acquire_options options = {},

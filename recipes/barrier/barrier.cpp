@@ -19,11 +19,15 @@ public:
         : retrying_operation(std::move(core)), path_(std::move(path)) {}
 
 private:
+    [[nodiscard]] std::string aim() const override {
+        return "pass the barrier \"" + escaped(path_) + '"';
+    }
+
     task<attempted> attempt() override {
         // A write that changes nothing: what is read behind it is at least as new as this call. A
         // sync would not do, because a leader that the other servers no longer follow answers it
         // too.
-        auto sent = core()->send(request::multi({request::check(path_)}));
+        auto sent = ask(request::multi({request::check(path_)}));
         auto waiting = until_deleted(core(), path_, !only_looks());
         const deletion end = co_await waiting;
         const reply written = co_await sent;

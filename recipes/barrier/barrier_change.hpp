@@ -4,6 +4,7 @@
 #include "queue/queue_recipe.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -20,6 +21,7 @@ public:
         : retrying_operation(std::move(core)), request_(std::move(r)) {}
 
 private:
+    [[nodiscard]] std::string aim() const override;
     task<attempted> attempt() override;
 
     const request request_;

@@ -16,6 +16,10 @@ constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
+std::string double_barrier_enter::aim() const {
+    return "enter the double barrier \"" + escaped(at_->as.directory) + '"';
+}
+
 void double_barrier_enter::session_ended(loss_reason) {
     drop_attempt();
     lose_place();
@@ -42,7 +46,7 @@ task<double_barrier_enter::attempted> double_barrier_enter::enter() {
         }
         const change_watch changes;
         auto directory_asked = changes.send(*core(), request::get(directory));
-        auto ready_asked = core()->send(request::get(path_of(double_barrier_round::ready)));
+        auto ready_asked = ask(request::get(path_of(double_barrier_round::ready)));
         auto list_asked = keeps_ ? changes.send(*core(), request::children(directory))
                                  : core()->send(request::children(directory));
         if (creation) {

@@ -8,6 +8,10 @@
 
 namespace latchkey::inline v0 {
 
+std::string double_barrier_leave::aim() const {
+    return "leave the double barrier \"" + escaped(at_->as.directory) + '"';
+}
+
 task<double_barrier_leave::attempted> double_barrier_leave::attempt() {
     if (!gone_) {
         auto removal = remove_own();
@@ -57,7 +61,7 @@ task<double_barrier_leave::attempted> double_barrier_leave::remove_own() {
         co_return session_over();
     }
     const std::string own = join_path(at_->as.directory, at_->own);
-    auto sent = core()->send(
+    auto sent = ask(
         request::multi({request::remove(own), request::set(at_->as.directory, at_->round.note())}));
     const reply r = co_await sent;
     const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
@@ -84,7 +88,7 @@ task<double_barrier_leave::attempted> double_barrier_leave::remove_own() {
 task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
     const std::string& directory = at_->as.directory;
     while (true) {
-        auto before_asked = core()->send(request::get(directory));
+        auto before_asked = ask(request::get(directory));
         auto list_asked = core()->send(request::children(directory));
         auto after_asked = core()->send(request::get(directory));
         const reply before = co_await before_asked;

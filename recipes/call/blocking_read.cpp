@@ -25,6 +25,15 @@ public:
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
 private:
+    [[nodiscard]] std::string aim() const override {
+        const request& first = questions_.front();
+        return (first.what == request::kind::set ? "write \"" : "read \"") + escaped(first.path) +
+               '"';
+    }
+
+    /// Part of the answers is of no use.
+    [[nodiscard]] bool is_answered() const override { return false; }
+
     task<attempted> attempt() override {
         replies_.clear();
         std::deque<oneshot<reply>> asked;
@@ -63,14 +72,8 @@ std::vector<reply> blocking_read(client_core& core,
     const auto limit = core.session_timeout().count() > 0 ? core.session_timeout()
                                                           : core.options().session_timeout;
     const auto call = std::make_shared<asking>(core.shared_from_this(), questions, most_data);
-    if (wait_for(call, limit, {})) {
-        return call->take_replies();
-    }
-    const std::string trouble = core.trouble();
-    throw error(errc::unreachable,
-                '"' + escaped(questions.front().path) + "\": no answer within " +
-                    std::to_string(limit.count()) + " ms" +
-                    (trouble.empty() ? "" : " (" + trouble + ")"));
+    wait_for(call, limit, {});
+    return call->take_replies();
 }
 
 reply blocking_read(client_core& core, const request& question) {

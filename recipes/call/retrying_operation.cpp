@@ -1,5 +1,7 @@
 #include "call/retrying_operation.hpp"
 
+#include "call/unreachable.hpp"
+
 namespace latchkey::inline v0 {
 namespace {
 
@@ -17,6 +19,7 @@ void retrying_operation::start(std::chrono::nanoseconds limit,
     const auto patience = only_looks_ ? as_long_as_a_session(*core_) : limit;
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
         self->done_ = std::move(done);
+        self->stop_ = stop;
         if (self->core_->closed_why()) {
             self->client_closed(self->core_->closed_why());
             return;
@@ -47,9 +50,9 @@ void retrying_operation::cancel() {
 }
 
 void retrying_operation::out_of_time() {
-    unreachable_ = only_looks_;
     if (!std::exchange(giving_up_, true)) {
         const auto self = shared_from_this();
+        unreachable_ = only_looks_ || !is_answered();
         give_up();
     }
 }
@@ -60,14 +63,23 @@ void retrying_operation::finish(result r) {
     limit_.cancel();
     on_stop_.reset();
     core_->detach(this);
-    if (unreachable_ && !r.why && !r.reached) {
-        const std::string trouble = core_->trouble();
-        r.why = {errc::unreachable,
-                 trouble.empty() ? "no server answered within the session timeout" : trouble};
+    if (unreachable_ && !r.why && !r.reached && !stop_.stop_requested()) {
+        r.why = unreachable_failure(*core_, aim());
     }
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(r));
     }
+}
+
+oneshot<reply> retrying_operation::ask(request r) {
+    oneshot<reply> answer;
+    core_->submit(std::move(r), [weak = weak_from_this(), set = answer.setter()](reply got) {
+        if (const auto self = weak.lock()) {
+            self->answered_ = self->answered_ || !outcome_unknown(got.code);
+        }
+        set(std::move(got));
+    });
+    return answer;
 }
 
 task<retrying_operation::attempted> retrying_operation::attempt() {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +25,10 @@ namespace latchkey::inline v0 {
 /// Its work is attempt(): begun at the start if there is a connection, and begun again with each
 /// later connection. An attempt is dropped where it waits when another one begins, and with the
 /// result.
+///
+/// Not reached in time is a result only if the servers have answered the call, or if the caller has
+/// canceled it. Otherwise the call fails with errc::unreachable. A call that only looks fails so
+/// whenever its time is over, because an answer would have ended it.
 class retrying_operation : public session_listener,
                            public std::enable_shared_from_this<retrying_operation> {
 public:
@@ -69,6 +74,17 @@ protected:
     /// The time is over, or stop was requested. Called once, before the result.
     virtual void give_up() { finish({}); }
 
+    /// What the call is for, as it follows "cannot".
+    [[nodiscard]] virtual std::string aim() const = 0;
+
+    /// Whether the servers have answered this call since it began, so that it is known why it has
+    /// to wait.
+    [[nodiscard]] virtual bool is_answered() const { return answered_; }
+
+    /// Sends a request of this call. Its answer counts for is_answered(), even after the attempt
+    /// that has sent it.
+    [[nodiscard]] oneshot<reply> ask(request r);
+
     /// Whether the limit was zero: the call only wants to know what is so now.
     [[nodiscard]] bool only_looks() const noexcept { return only_looks_; }
 
@@ -96,11 +112,13 @@ private:
     handler done_;
     bool started_ = false;
     bool only_looks_ = false;
-    bool unreachable_ = false;
+    bool answered_ = false;
+    bool unreachable_ = false;  ///< the time was over before an answer came
     bool giving_up_ = false;
     timer limit_;
     paced_retry retry_;
     running_task running_;
+    std::stop_token stop_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -22,6 +22,13 @@ public:
         : retrying_operation(core), presence_(std::move(p)) {}
 
 private:
+    [[nodiscard]] std::string aim() const override {
+        return "join \"" + escaped(presence_->path()) + '"';
+    }
+
+    /// There is nothing to wait for but another session that has the name.
+    [[nodiscard]] bool is_answered() const override { return presence_->was_taken(); }
+
     void begin() override {
         presence_->start([weak = weak_from_this()](failure why, bool entered) {
             const auto self = std::static_pointer_cast<joining>(weak.lock());

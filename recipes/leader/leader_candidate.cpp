@@ -111,7 +111,8 @@ void leader_candidate::enter() {
                                         },
                                     .released = while_here(&leader_candidate::on_released),
                                     .lost = while_here(&leader_candidate::on_lost),
-                                    .begins = while_here(&leader_candidate::on_no_place)},
+                                    .begins = while_here(&leader_candidate::on_no_place),
+                                    .confirmed = while_here(&leader_candidate::on_confirmed)},
         [self = shared_from_this()](queue_participant::outcome o) {
             self->on_contended(std::move(o));
         });
@@ -260,11 +261,35 @@ void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     } else {
         std::erase_if(waiting_, [](const auto& weak) { return weak.expired(); });
         waiting_.push_back(w);
+        if (is_confirmed()) {
+            w->note_confirmed();
+        }
     }
+}
+
+void leader_candidate::on_confirmed() {
+    for (const auto& weak : std::vector(waiting_)) {
+        if (const auto w = weak.lock()) {
+            w->note_confirmed();
+        }
+    }
+}
+
+/// After a loss, its listeners may be waited for. That is no reason to doubt the servers.
+bool leader_candidate::is_confirmed() const {
+    return contender_ ? contender_->is_confirmed() : term() && core_->connected();
+}
+
+std::string wait_for_term::aim() const {
+    return "become the leader of \"" + escaped(candidacy_->directory()) + '"';
 }
 
 void wait_for_term::begin() {
     candidacy_->await(std::static_pointer_cast<wait_for_term>(shared_from_this()));
+}
+
+void wait_for_term::note_confirmed() {
+    confirmed_ = true;
     if (only_looks() && !finished()) {
         finish({});
     }

@@ -75,6 +75,8 @@ private:
     void enter();
     [[nodiscard]] std::function<void()> while_here(void (leader_candidate::*f)());
     void on_no_place();
+    void on_confirmed();
+    [[nodiscard]] bool is_confirmed() const;
     void on_contended(queue_participant::outcome o);
     void lead(hold granted);
     void begin_term(const std::shared_ptr<leader_term>& present);
@@ -117,14 +119,22 @@ public:
     /// On the loop.
     void settle(failure why, std::shared_ptr<leader_term> term);
 
+    /// On the loop: the candidate is in the queue, or leads.
+    void note_confirmed();
+
     /// After the call has finished.
     [[nodiscard]] leadership granted() const { return leader_term::handle(term_); }
 
 private:
+    [[nodiscard]] std::string aim() const override;
+
+    [[nodiscard]] bool is_answered() const override { return confirmed_; }
+
     void begin() override;
 
     const std::shared_ptr<leader_candidate> candidacy_;
     std::shared_ptr<leader_term> term_;
+    bool confirmed_ = false;
 };
 
 }  // namespace latchkey::inline v0

@@ -1,11 +1,17 @@
 #include "lock/convert_call.hpp"
 
+#include "call/unreachable.hpp"
+#include "text/path.hpp"
+
 #include <utility>
 
 namespace latchkey::inline v0 {
 
-convert_call::convert_call(std::shared_ptr<hold_state> held, handler done)
-    : held_(std::move(held)), done_(std::move(done)), limit_(held_->core()->loop()) {}
+convert_call::convert_call(std::shared_ptr<hold_state> held, bool answered, handler done)
+    : held_(std::move(held)),
+      answered_(answered),
+      done_(std::move(done)),
+      limit_(held_->core()->loop()) {}
 
 void convert_call::start(lock_mode to,
                          std::chrono::nanoseconds limit,
@@ -22,6 +28,12 @@ void convert_call::cancel() {
     });
 }
 
+void convert_call::out_of_time() {
+    const auto& owner = held_->owner();
+    unreachable_ = !answered_ && owner && !owner->is_conversion_answered();
+    cancel();
+}
+
 void convert_call::begin(lock_mode to,
                          std::chrono::nanoseconds limit,
                          const std::stop_token& stop) {
@@ -30,11 +42,6 @@ void convert_call::begin(lock_mode to,
         finish({errc::hold_lost, "the hold was released"}, false);
         return;
     }
-    const auto give_up = [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) {
-            self->cancel();
-        }
-    };
     const bool wait = limit > std::chrono::nanoseconds::zero();
     owner->convert(to, wait, [self = shared_from_this()](failure why, bool done) {
         self->finish(std::move(why), done);
@@ -44,16 +51,28 @@ void convert_call::begin(lock_mode to,
     }
     if (const auto end = time_after(held_->core()->loop(), limit);
         end != loop::clock::time_point::max()) {
-        limit_.start(end, give_up);
+        limit_.start(end, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->out_of_time();
+            }
+        });
     }
     if (stop.stop_possible()) {
-        on_stop_.emplace(stop, give_up);
+        stop_ = stop;
+        on_stop_.emplace(stop, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->cancel();
+            }
+        });
     }
 }
 
 void convert_call::finish(failure why, bool done) {
     limit_.cancel();
     on_stop_.reset();
+    if (unreachable_ && !why && !done && !stop_.stop_requested()) {
+        why = unreachable_failure(*held_->core(), "convert \"" + escaped(held_->path()) + '"');
+    }
     if (const auto tell = std::exchange(done_, nullptr)) {
         tell(std::move(why), done);
     }

@@ -18,8 +18,9 @@ class convert_call : public std::enable_shared_from_this<convert_call> {
 public:
     using handler = hold_owner::converted;
 
-    /// `done` is called once, on the loop.
-    convert_call(std::shared_ptr<hold_state> held, handler done);
+    /// `done` is called once, on the loop. `answered`: the servers have answered an earlier part of
+    /// the same call. If they have not when the time is over, it fails with errc::unreachable.
+    convert_call(std::shared_ptr<hold_state> held, bool answered, handler done);
 
     /// Any thread. A limit of zero means not to wait for other participants.
     void start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
@@ -28,12 +29,16 @@ public:
     void cancel();
 
 private:
+    void out_of_time();
     void begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
     void finish(failure why, bool done);
 
     const std::shared_ptr<hold_state> held_;
+    const bool answered_;
     handler done_;
     timer limit_;
+    bool unreachable_ = false;
+    std::stop_token stop_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -73,7 +73,8 @@ public:
                  lock_mode to,
                  nanoseconds limit,
                  const acquire_options& options,
-                 convert_call::handler done) const;
+                 convert_call::handler done,
+                 bool answered = false) const;
     bool convert_and_wait(hold& h,
                           lock_mode to,
                           nanoseconds timeout,
@@ -125,7 +126,8 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                                  lock_mode to,
                                  nanoseconds limit,
                                  const acquire_options& options,
-                                 convert_call::handler done) const {
+                                 convert_call::handler done,
+                                 bool answered) const {
     const auto state = hold_state::of(*h);
     if (!state) {
         done({errc::hold_lost, "this hold is empty"}, false);
@@ -139,7 +141,8 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (state->mode() != lock_mode::shared || to == lock_mode::shared) {
-        std::make_shared<convert_call>(state, std::move(done))->start(to, limit, options.stop);
+        std::make_shared<convert_call>(state, answered, std::move(done))
+            ->start(to, limit, options.stop);
         return;
     }
     if (!state->valid()) {
@@ -154,30 +157,31 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
-    acquire.enter(as(lock_mode::upgrade),
-                  at_once,
-                  {.stop = options.stop, .reserved = nullptr},
-                  [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
-                      local_queue::acquired a) {
-                      const auto other = std::make_shared<hold>(std::move(a.granted));
-                      const auto changed = [self, h, other, to, end, options, done](failure why) {
-                          const bool granted = !why && !is_empty(*other);
-                          if (granted) {
-                              *h = std::move(*other);
-                          }
-                          if (!granted || to == lock_mode::upgrade) {
-                              done(std::move(why), granted);
-                              return;
-                          }
-                          const auto left = end - self->acquire.core()->loop().now();
-                          self->convert(h, to, left, options, done);
-                      };
-                      if (!is_empty(*other)) {
-                          make_sure(state, changed);
-                      } else {
-                          changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
-                      }
-                  });
+    acquire.enter_at_once(
+        as(lock_mode::upgrade),
+        limit,
+        {.stop = options.stop, .reserved = nullptr},
+        [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
+            local_queue::acquired a) {
+            const auto other = std::make_shared<hold>(std::move(a.granted));
+            const auto changed = [self, h, other, to, end, options, done](failure why) {
+                const bool granted = !why && !is_empty(*other);
+                if (granted) {
+                    *h = std::move(*other);
+                }
+                if (!granted || to == lock_mode::upgrade) {
+                    done(std::move(why), granted);
+                    return;
+                }
+                const auto left = end - self->acquire.core()->loop().now();
+                self->convert(h, to, left, options, done, true);
+            };
+            if (*other) {
+                make_sure(state, changed);
+            } else {
+                changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
+            }
+        });
 }
 
 bool shared_mutex::convert_within(

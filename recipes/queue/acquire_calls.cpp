@@ -49,14 +49,25 @@ std::shared_ptr<acquire_call> acquire_calls::enter(
     std::chrono::nanoseconds limit,
     acquire_options options,
     std::function<void(local_queue::acquired)> done) const {
-    using enum local_queue::wish;
     if (limit > std::chrono::nanoseconds::zero()) {
-        return queue_->enter(as, wait, limit, std::move(options), std::move(done));
+        return queue_->enter(
+            as, local_queue::wish::wait, limit, std::move(options), std::move(done));
     }
+    return enter_at_once(as, limit, std::move(options), std::move(done));
+}
+
+std::shared_ptr<acquire_call> acquire_calls::enter_at_once(
+    const std::shared_ptr<const queue_recipe>& as,
+    std::chrono::nanoseconds patience,
+    acquire_options options,
+    std::function<void(local_queue::acquired)> done) const {
     const auto known = core()->session_timeout();
+    const std::chrono::nanoseconds longest =
+        known.count() > 0 ? known : core()->options().session_timeout;
+    const bool is_bounded = patience > std::chrono::nanoseconds::zero() && patience < longest;
     return queue_->enter(as,
-                         only_if_first,
-                         known.count() > 0 ? known : core()->options().session_timeout,
+                         local_queue::wish::only_if_first,
+                         is_bounded ? patience : longest,
                          std::move(options),
                          std::move(done));
 }

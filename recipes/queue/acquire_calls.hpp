@@ -59,6 +59,14 @@ public:
                                         acquire_options options,
                                         std::function<void(local_queue::acquired)> done) const;
 
+    /// The same with a limit of zero, except that it waits for that answer for at most `patience`,
+    /// if that is not zero and less than the session timeout.
+    std::shared_ptr<acquire_call> enter_at_once(
+        const std::shared_ptr<const queue_recipe>& as,
+        std::chrono::nanoseconds patience,
+        acquire_options options,
+        std::function<void(local_queue::acquired)> done) const;
+
     [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
     [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;
 

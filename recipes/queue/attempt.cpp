@@ -74,6 +74,7 @@ void attempt::on_joined(protected_create::joined j) {
     } else if (j.why) {
         owner_.on_refused(std::move(j.why));
     } else {
+        owner_.on_confirmed();
         wait_in_all(j.listed ? std::move(j.lists) : std::vector<directory_lists::answer>());
     }
 }

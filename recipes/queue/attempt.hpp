@@ -33,13 +33,15 @@ public:
         bool revocation_requested = false;
     };
 
-    /// The participant; may destroy the attempt in the first three, which end it.
+    /// The participant; may destroy the attempt in the three that end it.
     class owner {
     public:
         owner() = default;
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
 
+        /// Its znodes are there. Must not destroy the attempt.
+        virtual void on_confirmed() = 0;
         virtual void on_granted(grant g) = 0;
         /// The own znode was deleted: what is left of the attempt is to be deleted, too.
         virtual void on_place_lost() = 0;
@@ -74,6 +76,9 @@ public:
                      std::function<void(const std::string&)> done);
 
     [[nodiscard]] std::vector<std::string> paths() const;
+
+    /// The servers have answered that its znodes exist.
+    [[nodiscard]] bool is_confirmed() const noexcept { return !entries_.empty(); }
 
     /// Znodes that may be its own besides, or instead.
     [[nodiscard]] std::vector<std::string> in_doubt() const;

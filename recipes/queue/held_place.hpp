@@ -46,6 +46,10 @@ public:
     void convert(lock_mode to, bool wait, converted done) override;
     void cancel_conversion() override;
 
+    [[nodiscard]] bool is_conversion_answered() const noexcept override {
+        return !change_ || change_->is_answered();
+    }
+
 private:
     void session_connected() override;
     void session_suspended() override;

@@ -1,7 +1,11 @@
 #include "queue/local_queue.hpp"
 
+#include "call/unreachable.hpp"
+#include "text/path.hpp"
+
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 // ---- one call ----
@@ -42,18 +46,18 @@ void acquire_call::start(std::chrono::nanoseconds limit) {
 }
 
 void acquire_call::out_of_time() {
-    // The caller only asked whether a participant is ahead, and no server has answered.
-    unreachable_ = wish_ == local_queue::wish::only_if_first;
+    unreachable_ = wish_ == local_queue::wish::only_if_first || !confirmed_;
     queue_->withdraw(shared_from_this());
 }
 
 void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
-    if (unreachable_ && !result.why && !result.granted) {
-        const std::string trouble = queue_->core()->trouble();
-        result.why = {errc::unreachable,
-                      trouble.empty() ? "no server answered within the session timeout" : trouble};
+    if (unreachable_ && !result.why && !result.granted && !stop_.stop_requested()) {
+        const bool several = !as_->more_directories.empty();
+        result.why = unreachable_failure(
+            *queue_->core(),
+            "acquire \"" + escaped(as_->directory) + (several ? "\" and the other paths" : "\""));
     }
     if (const auto done = std::exchange(done_, nullptr)) {
         done(std::move(result));
@@ -81,15 +85,55 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
         a->complete({core_->closed_why(), {}});
     } else if (!busy_) {
         contend(a);
-    } else if (a->wish_ == wish::only_if_first) {
-        a->complete({});
     } else {
         if (waiting_.empty()) {
             core_->attach(shared_from_this());
         }
         waiting_.push_back(a);
+        if (is_ahead_confirmed()) {
+            confirm_waiting();
+        }
     }
 }
+
+// ---- whether a server was reached ----
+
+void local_queue::on_confirmed(const std::shared_ptr<acquire_call>& a) {
+    a->confirmed_ = true;
+    if (busy_) {
+        confirm_waiting();
+    }
+}
+
+bool local_queue::is_ahead_confirmed() const {
+    if (const auto held = held_.lock()) {
+        return held->valid() || core_->connected();
+    }
+    const auto ahead = contender_.lock();
+    return ahead && ahead->is_confirmed();
+}
+
+/// Those that want the lock at once cannot have it.
+void local_queue::confirm_waiting() {
+    std::vector<std::shared_ptr<acquire_call>> refused;
+    for (const auto& a : waiting_) {
+        a->confirmed_ = true;
+        if (a->wish_ == wish::only_if_first) {
+            refused.push_back(a);
+        }
+    }
+    for (const auto& a : refused) {
+        withdraw(a);
+    }
+}
+
+void local_queue::session_connected() {
+    if (is_ahead_confirmed()) {
+        confirm_waiting();
+    }
+}
+
+// ---- contending ----
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     busy_ = admits_ == admits::one_at_a_time;
@@ -97,7 +141,13 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
                                   .directory_known = directory_known_,
                                   .only_if_first = a->wish_ == wish::only_if_first,
                                   .reserved = nullptr,
-                                  .released = [self = shared_from_this()] { self->advance(); }};
+                                  .released = [self = shared_from_this()] { self->advance(); },
+                                  .confirmed =
+                                      [self = shared_from_this(), weak = std::weak_ptr(a)] {
+                                          if (const auto confirmed = weak.lock()) {
+                                              self->on_confirmed(confirmed);
+                                          }
+                                      }};
     if (a->reserved_ && a->wish_ == wish::wait) {
         s.reserved = [core = core_, tell = a->reserved_](queue_position p) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });
@@ -108,11 +158,17 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
             self->on_contended(*a, std::move(o));
         });
     const auto keep = a->contender_;
+    if (busy_) {
+        contender_ = keep;
+    }
     keep->start();
 }
 
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = static_cast<bool>(o.granted);
+    if (granted && busy_) {
+        held_ = hold_state::of(o.granted);
+    }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
     a.complete({std::move(o.why), std::move(o.granted)});
@@ -124,6 +180,8 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
 /// Lets the next caller contend: none of this object does now.
 void local_queue::advance() {
     busy_ = false;
+    contender_.reset();
+    held_.reset();
     if (waiting_.empty()) {
         return;
     }

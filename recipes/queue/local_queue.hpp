@@ -2,6 +2,7 @@
 
 #include <latchkey/acquire_options.hpp>
 
+#include "client/hold_state.hpp"
 #include "queue/queue_participant.hpp"
 
 #include <chrono>
@@ -19,6 +20,12 @@ class acquire_call;
 /// The callers that share one recipe object. Where only one can hold, they queue here, first come
 /// first served, and one at a time contends in the ensemble, so that an object is one participant.
 /// What is handed from caller to caller without the ensemble belongs here too.
+///
+/// An empty hold means contention, or that the caller has canceled. So a call is confirmed once the
+/// servers have answered that its participant is in the queue, or once it waits here behind a
+/// caller that is confirmed, or that holds: the hold is valid, or a server can be reached. A call
+/// whose time is over before that fails with errc::unreachable, as does one that wants the lock at
+/// once and has no answer in time. What is confirmed once stays so.
 class local_queue final : public session_listener,
                           public std::enable_shared_from_this<local_queue> {
 public:
@@ -53,12 +60,16 @@ public:
 private:
     friend class acquire_call;
 
-    // The queue_participant is notified of its session itself; only the end of the client concerns
-    // the callers that wait here.
+    // The queue_participant is notified of its session itself. These concern the callers that wait
+    // here.
+    void session_connected() override;
     void client_closed(const failure& why) override;
 
     void arrive(const std::shared_ptr<acquire_call>& a);
     void contend(const std::shared_ptr<acquire_call>& a);
+    void on_confirmed(const std::shared_ptr<acquire_call>& a);
+    [[nodiscard]] bool is_ahead_confirmed() const;
+    void confirm_waiting();
     void on_contended(acquire_call& a, queue_participant::outcome o);
     void advance();
     void on_released();
@@ -70,6 +81,8 @@ private:
     // On the loop only.
     bool directory_known_ = false;
     bool busy_ = false;  ///< one at a time: from joining until the hold is released
+    std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
+    std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
 };
 
@@ -100,7 +113,8 @@ private:
     std::function<void(local_queue::acquired)> done_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
     timer limit_;
-    bool unreachable_ = false;
+    bool confirmed_ = false;
+    bool unreachable_ = false;  ///< the time was over before it was confirmed
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

@@ -73,6 +73,7 @@ void mode_change::session_connected() {
 }
 
 void mode_change::on_listed(const own_znode& z, const listing& l) {
+    answered_ = true;
     delete_strays(*core_, *as_, prefix_, z.path(), l);
 }
 

@@ -51,6 +51,9 @@ public:
 
     void session_connected();
 
+    /// A list has shown who is ahead, since the change began.
+    [[nodiscard]] bool is_answered() const noexcept { return answered_; }
+
     /// The transaction is under way: it is not known which of two znodes is held.
     [[nodiscard]] bool is_swapping() const noexcept { return !wait_; }
 
@@ -72,6 +75,7 @@ private:
     const std::string prefix_;
     const std::function<void(end)> done_;
     bool may_wait_ = false;
+    bool answered_ = false;
     std::unique_ptr<queue_wait> wait_;  ///< to exclusive
     running_task running_;              ///< the swap, or the proof that ends the wait
 };

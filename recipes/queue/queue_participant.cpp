@@ -54,6 +54,12 @@ void queue_participant::on_reserved(queue_position p) {
     }
 }
 
+void queue_participant::on_confirmed() {
+    if (settings_.confirmed) {
+        settings_.confirmed();
+    }
+}
+
 void queue_participant::on_granted(attempt::grant g) {
     const auto keep = shared_from_this();
     hold granted = held_place::publish(

@@ -35,6 +35,8 @@ public:
         std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
         /// The place that was reserved, if any was, is lost, and another one is looked for.
         std::function<void()> begins = nullptr;
+        /// The servers have answered that it is in the queue: of each attempt, once.
+        std::function<void()> confirmed = nullptr;
     };
 
     /// A hold, or nothing (cancelled, or others are ahead), or a failure.
@@ -48,6 +50,11 @@ public:
                       std::function<void(outcome)> done);
 
     void start();
+
+    /// Whether it has a place in the queue, as far as is known.
+    [[nodiscard]] bool is_confirmed() const noexcept {
+        return attempt_ && attempt_->is_confirmed();
+    }
 
     /// Gives up, unless granted already. `done` is called when the znodes are gone, or after a
     /// second at most.
@@ -68,6 +75,7 @@ private:
     void client_closed(const failure& why) override;
 
     // attempt::owner
+    void on_confirmed() override;
     void on_granted(attempt::grant g) override;
     void on_place_lost() override;
     void on_refused(failure why) override;

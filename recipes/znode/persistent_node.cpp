@@ -147,6 +147,7 @@ void persistent_node::on_watch_set(const znode_stat& stat, const std::string& da
     } else {
         // The own znode, if it existed, was not seen.
         here_ = false;
+        taken_ = true;
         if (settings_.only_if_free && first_) {
             tell({}, false);
             end();

@@ -48,6 +48,9 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return settings_.path; }
 
+    /// Whether another session was seen to have the znode.
+    [[nodiscard]] bool was_taken() const noexcept { return taken_; }
+
     /// Throws errc::invalid_argument for more data than a create can have. Any thread.
     void check_data(const std::string& data) const;
 
@@ -86,6 +89,7 @@ private:
     bool sent_ = false;      ///< in this session the znode was created, or may have been
     bool in_doubt_ = false;  ///< the answer to a create of this session was lost
     bool leaving_ = false;   ///< it must find out first whether the znode is its own
+    bool taken_ = false;
     bool reported_ = false;  ///< the present refusal was reported
     bool ended_ = false;
     std::atomic<bool> here_ = false;

@@ -41,6 +41,9 @@ public:
 
     /// Ends a change of mode that waits. The mode stays the same.
     virtual void cancel_conversion() = 0;
+
+    /// Whether the servers have answered the change of mode that is under way.
+    [[nodiscard]] virtual bool is_conversion_answered() const noexcept = 0;
 };
 
 /// One grant of a znode, or of several together, from its publication to its release. The user's

@@ -3,6 +3,7 @@
 
 #include "chaos_turns.hpp"
 #include "eventually.hpp"
+#include "in_time.hpp"
 
 #include <thread>
 
@@ -34,8 +35,10 @@ private:
             show(order().beside(barrier.path()));
             work_for(std::chrono::microseconds(below(8000)));
             log().leaving(number, boottime_now());
-            const bool all =
-                below(4) == 0 ? barrier.leave_for(some_time() / 2, stop) : barrier.leave(stop);
+            const bool all = in_time([&] {
+                return below(4) == 0 ? barrier.leave_for(some_time() / 2, stop)
+                                     : barrier.leave(stop);
+            });
             log().left(number, boottime_now(), all);
         } catch (const error& e) {
             if (e.code() == errc::participant_lost || e.code() == errc::session_lost) {

@@ -7,6 +7,7 @@
 #include "chaos_turns.hpp"
 #include "eventually.hpp"
 #include "guarded_effect.hpp"
+#include "in_time.hpp"
 
 #include <mutex>
 #include <optional>
@@ -159,8 +160,9 @@ private:
             case 2:
                 return ask_to_resign();
             default:
-                static_cast<void>(
-                    candidate_->latch().wait_for(std::chrono::milliseconds(50), stop));
+                static_cast<void>(in_time([&] {
+                    return candidate_->latch().wait_for(std::chrono::milliseconds(50), stop);
+                }));
         }
     }
 
@@ -247,8 +249,7 @@ private:
             .elected =
                 [this](std::int64_t turn, const leadership& term) {
                     const auto session = zk().session_id();
-                    log().granted(
-                        turn, term.token().zxid, {term.path()}, session, look(term));
+                    log().granted(turn, term.token().zxid, {term.path()}, session, look(term));
                 },
             .over =
                 [this](std::int64_t turn, const leadership& term) {

@@ -38,6 +38,18 @@ hold ask_for(mutex& lock, std::mt19937& random, clock::time_point end) {
     }
 }
 
+/// Empty if it did not get the lock in time, whether a server has answered or not.
+hold ask_briefly(mutex& lock, std::mt19937& random, clock::time_point end) {
+    try {
+        return ask_for(lock, random, end);
+    } catch (const error& e) {
+        if (e.code() != errc::unreachable) {
+            throw;
+        }
+        return {};
+    }
+}
+
 /// The interval in which the hold can be sworn to: it was valid after its begin, and after its end.
 std::optional<held_interval> keep(const hold& h, int lock, std::mt19937& random) {
     held_interval i{.begin = now(), .end = 0, .token = h.token(), .lock = lock};
@@ -72,7 +84,7 @@ void work(client& zk, locks* shared, const storm_order& o, unsigned seed, interv
     const auto end = clock::now() + o.duration;
     while (clock::now() < end) {
         const auto which = static_cast<int>(random() % static_cast<unsigned>(o.locks));
-        if (hold h = ask_for(*mine[static_cast<std::size_t>(which)], random, end)) {
+        if (hold h = ask_briefly(*mine[static_cast<std::size_t>(which)], random, end)) {
             if (const auto interval = keep(h, which, random)) {
                 history.push_back(*interval);
             }

@@ -67,7 +67,7 @@ public:
 
     answer write(hold& h, std::int64_t value) override {
         return register_.write(lock_, h.token().zxid, value) ? answer::acknowledged
-                                                                     : answer::refused;
+                                                             : answer::refused;
     }
 
 private:
@@ -141,7 +141,11 @@ void run(const updater_order& o) {
     std::ofstream log(o.log);
     std::mt19937_64 random(o.common.seed);
     for (std::size_t stops = 0; !told_to_end(parent);) {
-        hold h = lock.try_acquire_for(1s);
+        std::error_code ec;
+        hold h = lock.try_acquire_for(1s, {}, ec);
+        if (ec && ec != errc::unreachable) {
+            throw error(ec, o.common.path);
+        }
         const auto value = h ? shared->read(h) : std::nullopt;
         if (!value || !h.valid()) {
             continue;

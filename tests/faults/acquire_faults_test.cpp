@@ -38,11 +38,11 @@ protected:
     mutex m_{c_, "/lock"};
 };
 
-TEST_F(NoServer, TimedAcquireEndsEmptyAtItsDeadline) {
+TEST_F(NoServer, TimedAcquireIsUnreachableAtItsDeadline) {
     const auto begun = ensemble_.now();
     const auto w = acquire(m_, 5s);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-    EXPECT_FALSE(w->ec);
+    EXPECT_EQ(w->ec, errc::unreachable);
     EXPECT_FALSE(w->granted);
     EXPECT_LE(w->at - begun, 5s + 10ms);
 }
@@ -88,6 +88,7 @@ TEST_F(AcquireFaults, OfASilentNetworkEndAtTheDeadlineAllTheSame) {
     const auto w = acquire(m_, 2s);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
     EXPECT_FALSE(w->granted);
+    EXPECT_EQ(w->ec, errc::unreachable);
     EXPECT_LE(w->at - begun, 3s + 10ms) << "the limit, and a second for the proof";
     ensemble_.resume(c_.session_id());
     ensemble_.run_for(20s);
@@ -109,6 +110,7 @@ TEST_F(AcquireFaults, OfADirectoryThatIsAlwaysRemovedEndAtTheDeadline) {
     const auto w = acquire(m_, 5s);
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
     EXPECT_FALSE(w->granted);
+    EXPECT_EQ(w->ec, errc::unreachable) << "it was never in the queue";
     EXPECT_LE(w->at - begun, 6s + 10ms);
     EXPECT_LE(ensemble_.count(c_.session_id()).creates, 100U) << "paced";
 }

@@ -4,6 +4,7 @@
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 
+#include "in_time.hpp"
 #include "interop_test.hpp"
 
 #include <memory>
@@ -41,7 +42,7 @@ protected:
 
 TEST_F(BarrierInterop, WeWaitForCurators) {
     java().set("b");
-    EXPECT_FALSE(ours_.wait_for(100ms));
+    EXPECT_FALSE(in_time([&] { return ours_.wait_for(100ms); }));
     auto waiting = promised([&](barrier::wait_handler h) {
         ours_.async_wait(std::chrono::nanoseconds::max(), {}, std::move(h));
     });

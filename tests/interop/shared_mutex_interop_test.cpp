@@ -1,6 +1,7 @@
 // A shared_mutex and Curator's InterProcessReadWriteLock on one path.
 #include <latchkey/shared_mutex.hpp>
 
+#include "in_time.hpp"
 #include "interop_test.hpp"
 
 #include <string>
@@ -83,7 +84,7 @@ TEST_F(SharedMutexInterop, OurUpgraderIsAWriterToCuratorAndWaitsForItsReaders) {
     auto late = java().acquire("late");
     ASSERT_TRUE(queue_has(3));
     EXPECT_FALSE(is_ready(late, 100ms));
-    EXPECT_FALSE(shared_.try_convert_for(ours, exclusive, 200ms));
+    EXPECT_FALSE(in_time([&] { return shared_.try_convert_for(ours, exclusive, 200ms); }));
     java().release("early");
     EXPECT_TRUE(shared_.convert(ours, exclusive));
     EXPECT_FALSE(is_ready(late, 100ms));

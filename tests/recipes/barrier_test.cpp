@@ -1,6 +1,7 @@
 #include <latchkey/barrier.hpp>
 #include <latchkey/double_barrier.hpp>
 
+#include "in_time.hpp"
 #include "recipe_test.hpp"
 
 #include <future>
@@ -23,7 +24,7 @@ TEST_P(Barrier, HoldsBackWhileItStands) {
     mine.set();
     mine.set();
     EXPECT_FALSE(yours.wait_for(0s));
-    EXPECT_FALSE(yours.wait_for(50ms));
+    EXPECT_FALSE(in_time([&] { return yours.wait_for(50ms); }));
     auto waiting = std::async(std::launch::async, [&] { return yours.wait(); });
     auto other = std::async(std::launch::async, [&] { return mine.wait_for(60s); });
     EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout);
@@ -189,7 +190,7 @@ TEST_P(DoubleBarrier, KeepsRoundsApartHoweverQuickSomeAre) {
 
 TEST_P(DoubleBarrier, EntrantThatGivesUpIsNotCounted) {
     make(2);
-    EXPECT_FALSE(all_[0]->enter_for(100ms));
+    EXPECT_FALSE(in_time([&] { return all_[0]->enter_for(100ms); }));
     EXPECT_FALSE(all_[0]->enter_for(0s));
     EXPECT_TRUE(eventually_there(0));
     std::stop_source stop;

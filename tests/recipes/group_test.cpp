@@ -1,5 +1,6 @@
 #include <latchkey/group.hpp>
 
+#include "in_time.hpp"
 #include "recipe_test.hpp"
 
 #include <algorithm>
@@ -146,14 +147,15 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
     group yours(b, path_);
     membership first = mine.join("leader", {.data = "a"});
     EXPECT_FALSE(yours.join_for("leader", 0s));
-    EXPECT_FALSE(yours.join_for("leader", 50ms));
+    EXPECT_FALSE(in_time([&] { return yours.join_for("leader", 50ms); }));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] {
         return static_cast<bool>(yours.join("leader", {.stop = stop.get_token()}));
     });
     stop.request_stop();
     EXPECT_FALSE(stopped.get());
-    auto waiting = std::async(std::launch::async, [&] { return yours.join("leader", {.data = "b"}); });
+    auto waiting =
+        std::async(std::launch::async, [&] { return yours.join("leader", {.data = "b"}); });
     EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
     EXPECT_TRUE(first.present()) << "who gave up has not taken it along";
     first.leave();

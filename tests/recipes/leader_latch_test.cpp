@@ -3,6 +3,7 @@
 #include "blocking_thread.hpp"
 #include "election_test.hpp"
 #include "forked_child.hpp"
+#include "in_time.hpp"
 #include "leader_story.hpp"
 
 #include <atomic>
@@ -117,9 +118,10 @@ TEST_P(LeaderLatch, WaitingEndsWithItsTimeOrItsStopTokenAndTheCandidacyDoesNot) 
     leader_latch first(a, path_);
     leader_latch second(b, path_);
     start_in_order(first, second);
-    EXPECT_FALSE(second.wait_for(10ms));
+    EXPECT_FALSE(in_time([&] { return second.wait_for(10ms); }));
     EXPECT_FALSE(second.wait_for(0ms));
-    EXPECT_FALSE(second.wait_until(std::chrono::steady_clock::now() + 10ms));
+    EXPECT_FALSE(
+        in_time([&] { return second.wait_until(std::chrono::steady_clock::now() + 10ms); }));
     std::stop_source stop;
     std::thread stopper([&] { stop.request_stop(); });
     EXPECT_FALSE(second.wait(stop.get_token()));
@@ -274,7 +276,8 @@ TEST_P(LeaderLatch, EndsWithTheClient) {
     c->close();
     EXPECT_FALSE(latch.is_leader());
     EXPECT_EQ(term.why_lost(), loss_reason::client_closed);
-    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss_reason::client_closed)));
+    EXPECT_THAT(story.told(),
+                ElementsAre("elected", leader_story::lost(loss_reason::client_closed)));
     std::error_code ec;
     EXPECT_FALSE(latch.wait({}, ec));
     EXPECT_EQ(ec, errc::closed);
@@ -316,7 +319,7 @@ TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
     static_cast<void>(leader.wait());
     {
         leader_latch follower(b, path_);
-        EXPECT_FALSE(follower.wait_for(10ms));
+        EXPECT_FALSE(in_time([&] { return follower.wait_for(10ms); }));
     }
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
     leadership outlives;
@@ -337,16 +340,17 @@ TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
             latch.reset();
             destroyed = true;
         };
-        subscription s = latch->on_change({.elected =
-                                               [&](const leadership&) {
-                                                   if (when_lost) {
-                                                       latch->resign();
-                                                   } else {
-                                                       destroy();
-                                                   }
-                                               },
-                                           .lost = [&](const leadership&, loss_reason) { destroy(); },
-                                           .refused = {}});
+        subscription s =
+            latch->on_change({.elected =
+                                  [&](const leadership&) {
+                                      if (when_lost) {
+                                          latch->resign();
+                                      } else {
+                                          destroy();
+                                      }
+                                  },
+                              .lost = [&](const leadership&, loss_reason) { destroy(); },
+                              .refused = {}});
         latch->start();
         EXPECT_TRUE(eventually([&] { return destroyed.load(); }));
         EXPECT_TRUE(empties(path_));

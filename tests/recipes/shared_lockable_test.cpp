@@ -1,5 +1,6 @@
 #include <latchkey/shared_mutex.hpp>
 
+#include "in_time.hpp"
 #include "recipe_test.hpp"
 
 #include <future>
@@ -57,10 +58,10 @@ TEST_P(SharedLockable, ThatUpgradesReadsBesideReadersAndAloneAmongThoseThatMay) 
     boost_upgrade up(mine_);
     EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
     EXPECT_FALSE(boost_upgrade(other_, boost::try_to_lock).owns_lock());
-    EXPECT_FALSE(other_.try_lock_upgrade_for(10ms));
+    EXPECT_FALSE(in_time([&] { return other_.try_lock_upgrade_for(10ms); }));
     EXPECT_FALSE(other_.try_lock_upgrade_until(boost::chrono::steady_clock::now()));
     EXPECT_FALSE(boost_unique(std::move(up), boost::try_to_lock).owns_lock()) << "one reads";
-    EXPECT_FALSE(mine_.try_unlock_upgrade_and_lock_for(10ms));
+    EXPECT_FALSE(in_time([&] { return mine_.try_unlock_upgrade_and_lock_for(10ms); }));
     EXPECT_FALSE(mine_.try_unlock_upgrade_and_lock_until(std::chrono::steady_clock::now()));
     EXPECT_TRUE(up.owns_lock());
     EXPECT_TRUE(mine_.held().valid());

@@ -1,5 +1,6 @@
 #include <latchkey/shared_mutex.hpp>
 
+#include "in_time.hpp"
 #include "queued.hpp"
 #include "recipe_test.hpp"
 
@@ -27,11 +28,11 @@ TEST_P(SharedMutex, ReadersHoldTogetherAndAWriterAlone) {
     EXPECT_FALSE(first.try_acquire(exclusive));
     r1.release();
     r2.release();
-    EXPECT_FALSE(first.try_acquire_for(exclusive, 50ms));
+    EXPECT_FALSE(in_time([&] { return first.try_acquire_for(exclusive, 50ms); }));
     r3.release();
     hold w = first.acquire(exclusive);
     EXPECT_FALSE(second.try_acquire(shared));
-    EXPECT_FALSE(second.try_acquire_for(shared, 50ms));
+    EXPECT_FALSE(in_time([&] { return second.try_acquire_for(shared, 50ms); }));
     w.release();
     EXPECT_TRUE(second.acquire(shared));
     EXPECT_TRUE(empties(path_));
@@ -116,7 +117,8 @@ TEST_P(SharedMutex, UpgraderReadsBesideReadersAndBecomesAWriterBeforeAnybodyElse
     EXPECT_TRUE(r.valid() && u.valid());
     EXPECT_EQ(u.mode(), upgrade);
     auto late = queued(m, exclusive);
-    EXPECT_FALSE(m.try_convert_for(u, exclusive, 50ms)) << "there is a reader";
+    EXPECT_FALSE(in_time([&] { return m.try_convert_for(u, exclusive, 50ms); }))
+        << "there is a reader";
     EXPECT_EQ(u.mode(), upgrade);
     EXPECT_TRUE(u.valid());
     auto becoming = std::async(std::launch::async, [&] { return m.convert(u, exclusive); });
@@ -197,7 +199,7 @@ TEST_P(SharedMutex, LossOfTheSessionEndsEveryModeAndAnUpgradeThatWaits) {
     EXPECT_FALSE(back.valid());
     EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
     EXPECT_TRUE(r.valid());
-    EXPECT_FALSE(others.try_acquire_for(exclusive, 100ms));
+    EXPECT_FALSE(in_time([&] { return others.try_acquire_for(exclusive, 100ms); }));
 }
 
 TEST_P(SharedMutex, SpeaksCuratorsNames) {

@@ -52,10 +52,8 @@ void barrier_judge::told(call& c, barrier_wish what, std::error_code ec, bool do
     check_requests(c);
 }
 
-/// Of set() and remove() as well, which wait for an answer for as long as a session.
-bool barrier_judge::explains(const call& c, std::error_code ec) const {
-    return (ec == errc::unreachable && c.tries()) ||
-           (ec == errc::not_empty && stage_.what.uses(fault::foreign_child));
+bool barrier_judge::explains(const call&, std::error_code ec) const {
+    return ec == errc::not_empty && stage_.what.uses(fault::foreign_child);
 }
 
 void barrier_judge::check_requests(const call& c) {

@@ -87,6 +87,7 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
     } else {
         c.by->abandoned += c.places;
         check_refusal(c, ec);
+        check_was_in_a_queue(c, ec);
     }
     if (ec && h) {
         stage_.broken("I9", c.who + " was told an error together with a hold");
@@ -107,7 +108,8 @@ void judge::check_grant(const call& c, const hold& h) {
     check_token(c, h, places);
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
-    if (!on_time && h.why_lost() == loss_reason::deadline_passed && c.by->pauses == c.pauses_before) {
+    if (!on_time && h.why_lost() == loss_reason::deadline_passed &&
+        c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
     check_first(c, places);
@@ -158,9 +160,42 @@ void judge::check_refusal(const call& c, std::error_code ec) {
         }
         return;
     }
+    if (ec == errc::unreachable) {
+        return check_unreachable(c);
+    }
     if (!is_known_cause(ec, *c.by, c.tries()) && !explains(c, ec)) {
         stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
     }
+}
+
+/// No answer came in time, and the caller has not canceled before.
+void judge::check_unreachable(const call& c) {
+    if (!c.limit) {
+        return stage_.broken("I9", c.who + " had all the time, and was told of no server");
+    }
+    const duration end = c.tries() ? c.begun + c.by->lasting(c.by->timeout) : c.ends();
+    if (c.stopped && *c.stopped + 20ms < end) {
+        return stage_.broken("I9", c.who + " was told an error after it had canceled");
+    }
+    if (quiet() && c.undisturbed && c.by->connections == c.connections_before &&
+        end - c.begun > stage_.hops(8)) {
+        stage_.broken("I9", c.who + " was told of no server, and nothing was in its way");
+    }
+}
+
+/// What is told nothing at its end was in a queue before.
+void judge::check_was_in_a_queue(const call& c, std::error_code ec) {
+    if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed) {
+        return;
+    }
+    for (const std::string& directory : c.directories) {
+        for (const auto& [place, p] : truth_.history_of(directory)) {
+            if (c.by->sessions.contains(p->owner) && (p->there() || p->ended >= c.begun)) {
+                return;
+            }
+        }
+    }
+    stage_.broken("I9", c.who + " was told nothing, and never was in the queue");
 }
 
 /// Of an error that a caller was told; `at_once`: it did not want to wait.

@@ -279,6 +279,8 @@ protected:
 
 private:
     void check_grant(const call& c, const hold& h);
+    void check_unreachable(const call& c);
+    void check_was_in_a_queue(const call& c, std::error_code ec);
     void check_callers(const call& c);
     void check_budget(const call& c, const hold& h);
     void check_place(const held& h, const participant& place, bool believed);
