@@ -50,8 +50,9 @@ void user_callbacks::log(std::string line) {
 
 void user_callbacks::end(move_only_function<void()> done) {
     if (executed_) {
-        hand_over(stops_, std::move(done));
+        // `done` comes last: afterwards the user may destroy what the executor refers to.
         call([this] { log_ = nullptr; });
+        hand_over(stops_, std::move(done));
         return;
     }
     request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)]() mutable {
