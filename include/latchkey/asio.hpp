@@ -4,11 +4,13 @@
 #include <latchkey/awaitable_handler.hpp>
 #include <latchkey/error.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <exception>
 #include <memory>
 #include <stop_token>
 #include <system_error>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -60,6 +62,23 @@ public:
     }
 
 private:
+    /// A thread that is inside boost::asio::post().
+    struct posting {
+        void end() {
+            ended = true;
+            ended.notify_one();
+        }
+
+        void wait() const {
+            if (std::this_thread::get_id() != thread) {
+                ended.wait(false);
+            }
+        }
+
+        const std::thread::id thread = std::this_thread::get_id();
+        std::atomic<bool> ended{false};
+    };
+
     [[nodiscard]] static Failure failure_of(const error* e) {
         if (e == nullptr) {
             return {};
@@ -88,16 +107,24 @@ private:
         return {};
     }
 
-    /// What the executor has afterwards is all that is left of the call.
+    /// What the executor has afterwards is all that is left of the call. The handler may be the
+    /// last that a program waits for before it destroys the executor. So it runs when this thread
+    /// is done with the executor.
     void complete(Failure failure, value_type value) {
-        const auto executor = work_.get_executor();
-        boost::asio::post(executor,
-                          [handler = std::move(handler_),
-                           work = std::move(work_),
-                           failure = std::move(failure),
-                           value = std::move(value)]() mutable {
-                              pass(handler, std::move(failure), std::move(value));
-                          });
+        const auto here = std::make_shared<posting>();
+        {
+            const auto executor = work_.get_executor();
+            boost::asio::post(executor,
+                              [here,
+                               handler = std::move(handler_),
+                               work = std::move(work_),
+                               failure = std::move(failure),
+                               value = std::move(value)]() mutable {
+                                  here->wait();
+                                  pass(handler, std::move(failure), std::move(value));
+                              });
+        }
+        here->end();
     }
 
     static void pass(Handler& handler, Failure failure, value_type value) {

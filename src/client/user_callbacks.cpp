@@ -75,8 +75,9 @@ void user_callbacks::deliver(const log_line& line, std::int64_t session) const {
 
 void user_callbacks::end(move_only_function<void()> done) {
     if (executed_) {
-        hand_over(stops_, std::move(done));
+        // `done` comes last: afterwards the user may destroy what the executor refers to.
         call([this] { log_ = nullptr; });
+        hand_over(stops_, std::move(done));
         return;
     }
     request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)]() mutable {

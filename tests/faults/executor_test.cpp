@@ -1,6 +1,8 @@
 #include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "client/user_callbacks.hpp"
+#include "ensemble/virtual_loop.hpp"
 #include "eventually.hpp"
 #include "loop/blocking_result.hpp"
 #include "queued_executor.hpp"
@@ -180,6 +182,21 @@ TEST_F(UsersExecutor, ThatDestroysAFunctionReleasesTheHoldInIt) {
     queue_.destroy_all();
     EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").empty(); }));
     EXPECT_TRUE(m.acquire()) << "the next participant of the same object";
+}
+
+// After that the program may destroy what its executor refers to.
+TEST(UserCallbacks, CallNoExecutorAfterTheirEndWasReported) {
+    runtime env;
+    env.loop = virtual_loop::make(virtual_loop::mode::stepped, 1);
+    env.callbacks = [](const char*) -> runtime::executor {
+        return [](move_only_function<void()> f) { f(); };  // the stop thread is quick
+    };
+    int calls = 0;
+    const auto callbacks = std::make_shared<user_callbacks>(
+        env, nullptr, [&calls](const move_only_function<void()>&) { ++calls; });
+    int calls_until_the_end = -1;
+    callbacks->end([&] { calls_until_the_end = calls; });
+    EXPECT_EQ(calls_until_the_end, calls);
 }
 
 }  // namespace

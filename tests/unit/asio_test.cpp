@@ -15,6 +15,11 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <boost/version.hpp>
+#if BOOST_VERSION >= 107700
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#endif
 #include <gtest/gtest.h>
 
 namespace latchkey {
@@ -148,6 +153,31 @@ TEST(Asio, TheCallersStopTokenReachesTheCall) {
     waiting = nullptr;
     EXPECT_EQ(io.run(), 1U);
 }
+
+#if BOOST_VERSION >= 107700
+TEST(Asio, ItsCancellationStopsTheCall) {
+    boost::asio::io_context io;
+    boost::asio::cancellation_signal cancel;
+    number_handler waiting;
+    std::stop_token seen;
+    bool empty = false;
+    asio::async(awaitable<number>([&](std::stop_token s, number_handler h) {
+                    seen = std::move(s);
+                    waiting = std::move(h);
+                }),
+                boost::asio::bind_cancellation_slot(
+                    cancel.slot(),
+                    boost::asio::bind_executor(
+                        io, [&empty](std::error_code ec, const number& n) { empty = !ec && !n; })));
+    EXPECT_FALSE(seen.stop_requested());
+    cancel.emit(boost::asio::cancellation_type::terminal);
+    EXPECT_TRUE(seen.stop_requested());
+    waiting({}, nullptr);
+    io.run();
+    EXPECT_TRUE(empty);
+    cancel.emit(boost::asio::cancellation_type::terminal);  // nothing listens any more
+}
+#endif
 
 }  // namespace
 }  // namespace latchkey
