@@ -71,7 +71,7 @@ latchkey::client connect(const std::string& servers) {
 // [mutex]
 void charge(const latchkey::client& zk) {
     latchkey::mutex account(zk, "/accounts/4711");
-    latchkey::guard g(account, 30s);  // throws errc::timed_out
+    latchkey::guard g(account, 30s);  // throws errc::not_acquired
     store("charge", g.token());       // the store refuses older tokens
     g.check();                        // throws errc::hold_lost
     store("receipt", g.token());

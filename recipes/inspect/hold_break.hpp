@@ -1,6 +1,7 @@
 #pragma once
 
 #include "call/retrying_operation.hpp"
+#include "text/escape.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,8 @@ public:
         : retrying_operation(std::move(core)), path_(std::move(path)), czxid_(czxid) {}
 
 private:
+    [[nodiscard]] std::string aim() const override { return "break \"" + escaped(path_) + '"'; }
+
     task<attempted> attempt() override;
 
     const std::string path_;
