@@ -8,6 +8,7 @@
 #include <concepts>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -26,17 +27,31 @@
 
 // For programs that use Boost.Asio. No other header of this library includes it.
 
+namespace boost::asio {
+template <class>
+class basic_yield_context;
+}
+
 namespace latchkey::asio {
 
 /// A completion token that is a handler. It must return nothing: other tokens can be called, too.
-template <class Token, class T>
-concept handler_of = requires(std::decay_t<Token> handler, std::error_code ec, T value) {
-    { handler(ec, std::move(value)) } -> std::same_as<void>;
+template <class Token, class... Result>
+concept handler_of = requires(std::decay_t<Token> handler, std::error_code ec, Result... result) {
+    { handler(ec, std::move(result)...) } -> std::same_as<void>;
 };
 
+/// A stackful coroutine of Asio, which gets its result as one value: older versions know no
+/// std::exception_ptr there.
 template <class Token>
-concept handler_of_nothing = requires(std::decay_t<Token> handler, std::error_code ec) {
-    { handler(ec) } -> std::same_as<void>;
+inline constexpr bool is_yield = false;
+
+template <class X>
+inline constexpr bool is_yield<boost::asio::basic_yield_context<X>> = true;
+
+template <class T>
+struct yielded {
+    std::optional<error> failed;
+    typename awaitable_handler<T>::value_type value;
 };
 
 /// An awaitable call between its start and its handler. The inside of async().
@@ -85,6 +100,8 @@ private:
         }
         if constexpr (std::is_same_v<Failure, std::error_code>) {
             return e->code();
+        } else if constexpr (std::is_same_v<Failure, std::optional<error>>) {
+            return *e;
         } else {
             return std::make_exception_ptr(*e);
         }
@@ -134,7 +151,10 @@ private:
             slot.clear();
         }
 #endif
-        if constexpr (std::is_void_v<T>) {
+        if constexpr (std::is_same_v<Failure, std::optional<error>>) {
+            std::move(handler)(
+                std::make_shared<yielded<T>>(yielded<T>{std::move(failure), std::move(value)}));
+        } else if constexpr (std::is_void_v<T>) {
             std::move(handler)(std::move(failure));
         } else {
             std::move(handler)(std::move(failure), std::move(value));
@@ -157,26 +177,34 @@ private:
 ///   then the executor has outstanding work, and must exist. Blocking calls of this library are
 ///   allowed there.
 /// - Errors: a handler, which must return nothing, gets a std::error_code. All other tokens get a
-///   std::exception_ptr, so use_awaitable and use_future throw latchkey::error.
-///   boost::asio::yield_context needs Boost 1.80 or newer for that.
+///   std::exception_ptr, so use_awaitable and use_future throw latchkey::error. So does a
+///   boost::asio::yield_context.
 /// - Cancel: the stop token of the call's options. With Boost 1.77 or newer also the cancellation
 ///   slot of the token, whose request has the same result: for an acquire an empty hold, without
 ///   an error.
 template <class T, class CompletionToken>
 auto async(awaitable<T> call, CompletionToken&& token) {
-    constexpr bool is_handler = [] {
-        if constexpr (std::is_void_v<T>) {
-            return handler_of_nothing<CompletionToken>;
-        } else {
-            return handler_of<CompletionToken, T>;
-        }
-    }();
-    using failure = std::conditional_t<is_handler, std::error_code, std::exception_ptr>;
+    constexpr bool is_handler =
+        std::is_void_v<T> ? handler_of<CompletionToken>
+                          : handler_of<CompletionToken, typename awaitable_handler<T>::value_type>;
+    constexpr bool yields = is_yield<std::decay_t<CompletionToken>>;
+    using thrown = std::conditional_t<yields, std::optional<error>, std::exception_ptr>;
+    using failure = std::conditional_t<is_handler, std::error_code, thrown>;
     const auto begin = [](auto handler, awaitable<T> started) {
         using made = started_call<T, failure, decltype(handler)>;
         std::make_shared<made>(std::move(handler))->start(std::move(started));
     };
-    if constexpr (std::is_void_v<T>) {
+    if constexpr (yields) {
+        const auto result =
+            boost::asio::async_initiate<CompletionToken, void(std::shared_ptr<yielded<T>>)>(
+                begin, token, std::move(call));
+        if (result->failed) {
+            throw error(*result->failed);
+        }
+        if constexpr (!std::is_void_v<T>) {
+            return T(std::move(result->value));
+        }
+    } else if constexpr (std::is_void_v<T>) {
         return boost::asio::async_initiate<CompletionToken, void(failure)>(
             begin, token, std::move(call));
     } else {
