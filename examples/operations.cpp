@@ -114,17 +114,17 @@ void show_queue(const latchkey::client& zk, const std::string& path) {
 /// `/billing/last` exist.
 bool bill_once(latchkey::guard& g, const std::string& day) {
     return g.hold().transact_once(
-        "/billing/" + day, {latchkey::op::set("/billing/last", day, latchkey::op::any_version)});
+        "/billing/" + day, {latchkey::operation::set("/billing/last", day, latchkey::operation::any_version)});
 }
 
 // [/once]
 
 /// Creates the znodes of bill_once() in the first run.
 void prepare(latchkey::client& zk) {
-    using latchkey::op;
+    using latchkey::operation;
     for (const char* path : {"/billing", "/billing/last"}) {
         if (!zk.exists(path)) {
-            zk.transact({op::create(path, "", op::lifetime::persistent)});
+            zk.transact({operation::create(path, "", operation::lifetime::persistent)});
         }
     }
 }
