@@ -229,8 +229,8 @@ TEST_P(InspectRecipes, DoubleBarrierShowsWhoHasEntered) {
 TEST_P(InspectRecipes, GroupShowsItsMembersByName) {
     group g(zk_, path_);
     group other(others_, path_);
-    const membership b = g.join("b", "second");
-    const membership a = other.join("a", "first");
+    const membership b = g.join("b", {.data = "second"});
+    const membership a = other.join("a", {.data = "first"});
     const queue_view seen = look();
     EXPECT_EQ(seen.kind, lock_kind::group);
     EXPECT_THAT(names(seen), ElementsAre("a", "b"));

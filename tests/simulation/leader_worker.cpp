@@ -159,7 +159,7 @@ void leader_worker::listen_besides() {
     };
     besides_ =
         latch_->on_change({.elected = [tell](const leadership& term) { tell(term, true); },
-                           .lost = [tell](const leadership& term, loss) { tell(term, false); }});
+                           .lost = [tell](const leadership& term, loss_reason) { tell(term, false); }});
 }
 
 void leader_worker::wait() {
