@@ -116,7 +116,7 @@ TEST_F(AllocationFaults, OfADoubleBarrierLeaveItWhereItWas) {
 
 TEST_F(AllocationFaults, OfAListenerAreThrownAndItHearsNothing) {
     int heard = 0;
-    failures_of([&] { const subscription s = c_.listen([&](connection_state) { ++heard; }); });
+    failures_of([&] { const subscription s = c_.on_change([&](connection_state) { ++heard; }); });
     ensemble_.cut(c_.session_id());
     ensemble_.run_for(5s);
     EXPECT_EQ(heard, 0);

@@ -47,7 +47,7 @@ TEST_F(Callbacks, MayTransactCloseAndListenInTheMiddle) {
     m_.async_acquire({}, [&](std::error_code, hold h) {
         told.emplace_back("acquired");
         kept.emplace(std::move(h));
-        listening = c_.listen([&](connection_state s) {
+        listening = c_.on_change([&](connection_state s) {
             told.emplace_back(to_string(s));
             listening = {};
         });
@@ -66,7 +66,7 @@ TEST_F(Callbacks, MayTransactCloseAndListenInTheMiddle) {
 TEST_F(Callbacks, ThatThrowCostNoOtherCallAndNoGrant) {
     client other = connected();
     mutex next(other, "/lock");
-    const subscription listening = c_.listen([](connection_state) { throw 1; });
+    const subscription listening = c_.on_change([](connection_state) { throw 1; });
     m_.async_acquire({.stop = {}, .reserved = [](const queue_position&) { throw 2; }},
                      [](std::error_code, const hold&) { throw 3; });
     ensemble_.run_for(1s);
@@ -99,7 +99,7 @@ TEST_F(ThreadedCallbacks, MayTakeALockThatTheUserHoldsWhileCalling) {
     std::atomic<int> finished{0};
     constexpr int rounds = 200;
     const subscription listening =
-        c_.listen([&](connection_state) { const std::lock_guard<std::mutex> lock(users); });
+        c_.on_change([&](connection_state) { const std::lock_guard<std::mutex> lock(users); });
     for (int i = 0; i < rounds; ++i) {
         const std::lock_guard<std::mutex> lock(users);
         m_.async_acquire({}, [&](std::error_code ec, hold h) {
@@ -113,7 +113,7 @@ TEST_F(ThreadedCallbacks, MayTakeALockThatTheUserHoldsWhileCalling) {
         if (i % 50 == 0) {
             ensemble_.cut(c_.session_id());
         }
-        const subscription shortly = c_.listen([](connection_state) {});
+        const subscription shortly = c_.on_change([](connection_state) {});
     }
     EXPECT_TRUE(eventually([&] { return finished == rounds; }));
     const std::lock_guard<std::mutex> last(users);  // the last callback has let go of it
