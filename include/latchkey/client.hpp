@@ -2,14 +2,18 @@
 
 #include <latchkey/acl.hpp>
 #include <latchkey/error.hpp>
+#include <latchkey/transaction.hpp>
+#include <latchkey/znode.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace latchkey {
@@ -120,6 +124,10 @@ private:
 class client {
 public:
     using state_listener = std::function<void(connection_state)>;
+    using get_handler = std::function<void(std::error_code, std::optional<znode>)>;
+    using exists_handler = std::function<void(std::error_code, std::optional<znode_stat>)>;
+    using children_handler = std::function<void(std::error_code, std::vector<std::string>)>;
+    using transact_handler = std::function<void(std::error_code, std::vector<op_result>)>;
 
     /// Starts to connect, and returns at once. Recipes may be used immediately; they wait for the
     /// connection.
@@ -165,6 +173,34 @@ public:
     /// sequence: a `suspended` that was followed by `reconnected` may be left out. `lost` and
     /// `closed` never are.
     subscription listen(state_listener listener);
+
+    /// Read a znode: get() its data and stat, exists() its stat, children() the sorted names of its
+    /// children. Without the znode, get() and exists() return nothing, and children() fails
+    /// (errc::no_such_znode). `from` says what is seen, and at what cost.
+    ///
+    /// A read waits for a connection and is repeated if its answer is lost, for at most the session
+    /// timeout (errc::unreachable). Other errors: errc::invalid_argument for a bad path,
+    /// not_authorized, closed, forked; would_deadlock, except for the async forms. These throw
+    /// invalid_argument and forked, and call `handler` once, on the callback thread.
+    [[nodiscard]] std::optional<znode> get(std::string path,
+                                           read_from from = read_from::any_server) const;
+    std::optional<znode> get(std::string path, read_from from, std::error_code& ec) const;
+    void async_get(std::string path, read_from from, get_handler handler) const;
+    [[nodiscard]] std::optional<znode_stat> exists(std::string path,
+                                                   read_from from = read_from::any_server) const;
+    std::optional<znode_stat> exists(std::string path, read_from from, std::error_code& ec) const;
+    void async_exists(std::string path, read_from from, exists_handler handler) const;
+    [[nodiscard]] std::vector<std::string> children(std::string path,
+                                                    read_from from = read_from::any_server) const;
+    std::vector<std::string> children(std::string path, read_from from, std::error_code& ec) const;
+    void async_children(std::string path, read_from from, children_handler handler) const;
+
+    /// Commits all operations or none of them; no hold guards them. Waits for a connection as a
+    /// read does (errc::unreachable: nothing was sent), sends one request, and never repeats it.
+    /// Errors as hold::transact(), whose errc::indeterminate too. Cost: 1 request, 1 round trip.
+    std::vector<op_result> transact(std::vector<operation> operations) const;
+    std::vector<op_result> transact(std::vector<operation> operations, std::error_code& ec) const;
+    void async_transact(std::vector<operation> operations, transact_handler handler) const;
 
     /// Ends the session. Calls that wait fail with errc::closed, holds are lost
     /// (loss::client_closed), and the client's znodes are deleted. Blocks for at most

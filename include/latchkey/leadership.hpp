@@ -15,6 +15,7 @@
 
 namespace latchkey {
 
+class hold_state;
 class leader_term;
 
 /// One term of leadership. It says until when the leadership is guaranteed, and it guards the
@@ -38,6 +39,7 @@ class leader_term;
 class leadership {
 public:
     using transact_handler = hold::transact_handler;
+    using transact_once_handler = hold::transact_once_handler;
     using proclaim_handler = std::function<void(std::error_code)>;
 
     /// No term: never valid.
@@ -87,9 +89,19 @@ public:
 
     /// Commits all operations or none of them, and only if this term is not over on the servers.
     /// Cost, errors and the other rules: as hold::transact().
-    std::vector<std::string> transact(std::vector<operation> operations) const;
-    std::vector<std::string> transact(std::vector<operation> operations, std::error_code& ec) const;
+    std::vector<op_result> transact(std::vector<operation> operations) const;
+    std::vector<op_result> transact(std::vector<operation> operations, std::error_code& ec) const;
     void async_transact(std::vector<operation> operations, transact_handler handler) const;
+
+    /// Commits the operations unless the znode `marker` exists, and creates it with them. The term
+    /// guards them. Returns, cost, errors and the other rules: as hold::transact_once().
+    bool transact_once(std::string marker, std::vector<operation> operations) const;
+    bool transact_once(std::string marker,
+                       std::vector<operation> operations,
+                       std::error_code& ec) const;
+    void async_transact_once(std::string marker,
+                             std::vector<operation> operations,
+                             transact_once_handler handler) const;
 
     /// Replaces what this leader publishes, until the end of the term. Observers of the election
     /// are notified.
@@ -113,6 +125,7 @@ public:
 private:
     friend class leader_term;
     explicit leadership(std::shared_ptr<leader_term> term) noexcept;
+    [[nodiscard]] hold_state& granted() const;
 
     std::shared_ptr<leader_term> term_;
 };

@@ -1,6 +1,6 @@
 #include "queue/acquire_calls.hpp"
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
@@ -56,12 +56,8 @@ std::shared_ptr<acquire_call> acquire_calls::enter(
     if (limit > std::chrono::nanoseconds::zero()) {
         return queue_->enter(as, wait, limit, std::move(options), std::move(done));
     }
-    const auto known = core()->session_timeout();
-    return queue_->enter(as,
-                         only_if_first,
-                         known.count() > 0 ? known : core()->options().session_timeout,
-                         std::move(options),
-                         std::move(done));
+    return queue_->enter(
+        as, only_if_first, core()->patience(), std::move(options), std::move(done));
 }
 
 hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,

@@ -4,6 +4,7 @@
 #include <latchkey/mutex_options.hpp>
 #include <latchkey/participant.hpp>
 
+#include "client/failure.hpp"
 #include "queue/local_queue.hpp"
 
 #include <chrono>
@@ -75,17 +76,5 @@ private:
 
     const std::shared_ptr<local_queue> queue_;
 };
-
-/// The same call with its error in `ec`.
-template <class Call>
-[[nodiscard]] auto without_exception(std::error_code& ec, Call call) -> decltype(call()) {
-    ec.clear();
-    try {
-        return call();
-    } catch (const error& e) {
-        ec = e.code();
-    }
-    return {};
-}
 
 }  // namespace latchkey

@@ -1,6 +1,6 @@
 #include <latchkey/semaphore.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"

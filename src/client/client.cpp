@@ -1,9 +1,15 @@
 #include <latchkey/client.hpp>
 
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "client/transact_call.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
+#include "text/path.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace latchkey {
@@ -76,6 +82,167 @@ subscription client::listen(state_listener listener) {
     const auto& core = client_core::of(*this);
     return core->forked() ? subscription()
                           : subscription(core->listeners().add(std::move(listener)));
+}
+
+// ---- reading ----
+
+namespace {
+
+/// One connection carries the requests in the order in which they were submitted, and a server
+/// answers a session's requests in that order, a read behind a write not before it has applied the
+/// write (ZooKeeper's CommitProcessor). So a read behind a write shows everything that was
+/// committed before the write. A connection that breaks between the two is no exception: the next
+/// one begins with such a write of its own (session_keeper).
+std::vector<request> questions(request read, read_from from) {
+    check_path(read.path);
+    std::vector<request> all;
+    if (from == read_from::quorum) {
+        all.push_back(request::barrier());
+    }
+    all.push_back(std::move(read));
+    return all;
+}
+
+std::chrono::system_clock::time_point time_of(std::int64_t milliseconds_since_1970) {
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            std::chrono::milliseconds(milliseconds_since_1970)));
+}
+
+znode_stat public_stat(const server_stat& s) {
+    return {.czxid = s.czxid,
+            .mzxid = s.mzxid,
+            .pzxid = s.pzxid,
+            .version = s.version,
+            .child_version = s.cversion,
+            .owner = s.ephemeral_owner,
+            .data_size = s.data_length,
+            .child_count = s.num_children,
+            .created = time_of(s.ctime),
+            .modified = time_of(s.mtime)};
+}
+
+std::optional<znode> znode_in(reply r) {
+    if (!r.ok()) {
+        return std::nullopt;
+    }
+    return znode{std::move(r.data), public_stat(r.stat)};
+}
+
+std::optional<znode_stat> stat_in(const reply& r) {
+    return r.ok() ? std::optional(public_stat(r.stat)) : std::nullopt;
+}
+
+std::vector<std::string> sorted_names_in(reply r) {
+    std::sort(r.names.begin(), r.names.end());
+    return std::move(r.names);
+}
+
+/// A znode that does not exist is an answer, except to the question for its children.
+failure failure_of_read(const request& asked, const reply& r) {
+    const bool answered =
+        r.ok() || (r.code == result_code::no_node && asked.what != request::kind::children);
+    return answered ? failure() : failure_of(r.code, asked.path);
+}
+
+reply read_and_wait(client_core& core, request read, read_from from) {
+    const std::vector<request> all = questions(std::move(read), from);
+    reply r = std::move(blocking_read(core, all).back());
+    failure_of_read(all.back(), r).raise();
+    return r;
+}
+
+template <class Value, class Convert>
+void read_and_tell(const std::shared_ptr<client_core>& core,
+                   const request& read,
+                   read_from from,
+                   std::function<void(std::error_code, Value)> handler,
+                   Convert convert) {
+    start_read(core,
+               questions(read, from),
+               [read, convert, done = core->callbacks().once(std::move(handler))](
+                   failure why, std::vector<reply> replies) {
+                   if (!why) {
+                       why = failure_of_read(read, replies.back());
+                   }
+                   done(why.code, why ? Value() : convert(std::move(replies.back())));
+               });
+}
+
+}  // namespace
+
+std::optional<znode> client::get(std::string path, read_from from) const {
+    return znode_in(read_and_wait(*client_core::of(*this), request::get(std::move(path)), from));
+}
+
+std::optional<znode> client::get(std::string path, read_from from, std::error_code& ec) const {
+    return without_exception(ec, [&] { return get(std::move(path), from); });
+}
+
+void client::async_get(std::string path, read_from from, get_handler handler) const {
+    read_and_tell(
+        client_core::of(*this), request::get(std::move(path)), from, std::move(handler), znode_in);
+}
+
+std::optional<znode_stat> client::exists(std::string path, read_from from) const {
+    return stat_in(read_and_wait(*client_core::of(*this), request::exists(std::move(path)), from));
+}
+
+std::optional<znode_stat> client::exists(std::string path,
+                                         read_from from,
+                                         std::error_code& ec) const {
+    return without_exception(ec, [&] { return exists(std::move(path), from); });
+}
+
+void client::async_exists(std::string path, read_from from, exists_handler handler) const {
+    read_and_tell(client_core::of(*this),
+                  request::exists(std::move(path)),
+                  from,
+                  std::move(handler),
+                  stat_in);
+}
+
+std::vector<std::string> client::children(std::string path, read_from from) const {
+    return sorted_names_in(
+        read_and_wait(*client_core::of(*this), request::children(std::move(path)), from));
+}
+
+std::vector<std::string> client::children(std::string path,
+                                          read_from from,
+                                          std::error_code& ec) const {
+    return without_exception(ec, [&] { return children(std::move(path), from); });
+}
+
+void client::async_children(std::string path, read_from from, children_handler handler) const {
+    read_and_tell(client_core::of(*this),
+                  request::children(std::move(path)),
+                  from,
+                  std::move(handler),
+                  sorted_names_in);
+}
+
+// ---- transactions ----
+
+std::vector<op_result> client::transact(std::vector<operation> operations) const {
+    const auto call = std::make_shared<transact_call>(client_core::of(*this), operations);
+    wait_for(call, std::chrono::nanoseconds::max(), {});
+    return call->take_results();
+}
+
+std::vector<op_result> client::transact(std::vector<operation> operations,
+                                        std::error_code& ec) const {
+    return without_exception(ec, [&] { return transact(std::move(operations)); });
+}
+
+void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
+    const auto& core = client_core::of(*this);
+    core->check_not_forked();
+    const auto call = std::make_shared<transact_call>(core, operations);
+    call->start(
+        std::chrono::nanoseconds::max(),
+        {},
+        [raw = call.get(), done = core->callbacks().once(std::move(handler))](
+            const retrying_operation::result& r) { done(r.why.code, raw->take_results()); });
 }
 
 void client::close() noexcept {

@@ -36,4 +36,16 @@ struct failure {
 /// must not use this.
 [[nodiscard]] failure failure_of(result_code code, std::string_view path);
 
+/// The same call with its error in `ec`.
+template <class Call>
+[[nodiscard]] auto without_exception(std::error_code& ec, Call call) -> decltype(call()) {
+    ec.clear();
+    try {
+        return call();
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    return {};
+}
+
 }  // namespace latchkey

@@ -72,14 +72,14 @@ TEST_P(SessionContract, AMultiDoesAllOrNothingAndTellsWhichRefused) {
 TEST_P(SessionContract, AFailedMultiLeavesNoTrace) {
     main_->ask(create(at("full")));
     main_->ask(create(at("full/child")));
-    const znode_stat before = main_->ask(request::exists(base())).stat;
+    const server_stat before = main_->ask(request::exists(base())).stat;
     const reply refused = main_->ask(request::multi({create(at("n-"), numbered),
                                                      create(at("e"), ephemeral),
                                                      create(at("x")),
                                                      request::remove(at("x")),
                                                      request::remove(at("full"))}));
     EXPECT_EQ(refused.code, result_code::not_empty);
-    const znode_stat after = main_->ask(request::exists(base())).stat;
+    const server_stat after = main_->ask(request::exists(base())).stat;
     EXPECT_EQ(after.cversion, before.cversion);
     EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
 }
@@ -99,7 +99,7 @@ TEST_P(SessionContract, ALaterOperationOfAMultiSeesTheEarlierOnes) {
 
 TEST_P(SessionContract, AMultiOfOneCheckChangesNothingAndProvesTheZnode) {
     main_->ask(create(at("own"), ephemeral));
-    const znode_stat before = main_->ask(request::exists(at("own"))).stat;
+    const server_stat before = main_->ask(request::exists(at("own"))).stat;
     EXPECT_EQ(main_->ask(request::multi({request::check(at("own"))})).code, result_code::ok);
     EXPECT_EQ(main_->ask(request::exists(at("own"))).stat.mzxid, before.mzxid);
     main_->ask(request::remove(at("own")));
