@@ -94,7 +94,9 @@ namespace {
 /// committed before the write. A connection that breaks between the two is no exception: the next
 /// one begins with such a write of its own (session_keeper).
 std::vector<request> questions(request read, read_from from) {
-    check_path(read.path);
+    if (read.path != "/") {
+        check_path(read.path);
+    }
     std::vector<request> all;
     if (from == read_from::quorum) {
         all.push_back(request::barrier());

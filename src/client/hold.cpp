@@ -173,8 +173,7 @@ void hold_state::send_transaction(std::vector<request> operations,
 }
 
 failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {
-    const auto refused = r.refused_operation();
-    if (refused && *refused < sent.ahead() && r.refused(*refused, result_code::no_node)) {
+    if (sent.guard_is_gone(r)) {
         lose(loss::znode_deleted);
         return hold_is_lost("nothing was applied");
     }

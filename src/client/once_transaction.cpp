@@ -16,9 +16,6 @@ once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
       operations_(requests_of(operations, core()->access())),
       silence_(core()->loop()) {
     check_path(marker_);
-    if (marker_ == "/") {
-        throw error(errc::invalid_argument, "\"/\" cannot be a marker: it always exists");
-    }
 }
 
 void once_transaction::begin() {

@@ -81,13 +81,20 @@ std::vector<op_result> user_transaction::results(const reply& r) const {
     return all;
 }
 
+bool user_transaction::is_guard(std::size_t operation) const {
+    return operation < ahead_ && multi_.operations[operation].what == request::kind::check;
+}
+
+bool user_transaction::guard_is_gone(const reply& r) const {
+    const auto at = r.refused_operation();
+    return at && is_guard(*at) && r.refused(*at, result_code::no_node);
+}
+
 std::string user_transaction::described(std::size_t operation) const {
     if (operation >= ahead_) {
         return "operation " + std::to_string(operation - ahead_ + 1) + " on ";
     }
-    return multi_.operations[operation].what == request::kind::check
-               ? "the check of the hold's znode "
-               : "the marker ";
+    return is_guard(operation) ? "the check of the hold's znode " : "the marker ";
 }
 
 failure user_transaction::why(const reply& r) const {

@@ -29,6 +29,9 @@ public:
     /// How many operations the library put ahead.
     [[nodiscard]] std::size_t ahead() const noexcept { return ahead_; }
 
+    /// Whether a check of the hold's znode was refused because that is gone.
+    [[nodiscard]] bool guard_is_gone(const reply& r) const;
+
     /// One for each operation of the user's, when it was applied.
     [[nodiscard]] std::vector<op_result> results(const reply& r) const;
 
@@ -37,6 +40,7 @@ public:
     [[nodiscard]] failure why(const reply& r) const;
 
 private:
+    [[nodiscard]] bool is_guard(std::size_t operation) const;
     [[nodiscard]] std::string described(std::size_t operation) const;
 
     std::size_t ahead_ = 0;

@@ -384,12 +384,12 @@ INSTANTIATE_TEST_SUITE_P(
                    on.run_for(200ms);
                    on.lag(behind, 0s);
                }},
-        mishap{"cut_and_stalled_past_the_deadline",
+        mishap{"cut_off_past_the_deadline",
                [](ensemble& on, client& to, const auto&) {
-                   on.cut(to.session_id());
-                   on.pause(to.session_id());
+                   const auto session = to.session_id();
+                   on.black_hole(session);
                    on.run_for(9s);
-                   on.resume(to.session_id());
+                   on.resume(session);
                },
                true},
         mishap{"leader_killed",
