@@ -47,6 +47,20 @@ TEST_P(SessionContract, ACreateInAMultiTellsItsNameAndASetItsStat) {
     EXPECT_EQ(done.results[0].stat.czxid, 0);
     EXPECT_EQ(done.results[1].stat.version, 1);
     EXPECT_EQ(done.results[1].stat.data_length, 3);
+    const reply made = main_->ask(request::exists(at("n-0000000001")));
+    EXPECT_EQ(done.results[1].stat.mzxid, made.stat.czxid) << "the transaction's number";
+}
+
+TEST_P(SessionContract, AMultiThatIsRefusedTellsWhichOperationItWas) {
+    main_->ask(create(at("a")));
+    const reply refused = main_->ask(request::multi(
+        {request::check(at("a")), request::set(at("a"), "x", 7), request::remove(at("b"))}));
+    EXPECT_EQ(refused.refused_operation(), 1U);
+    EXPECT_TRUE(refused.refused(1, result_code::bad_version));
+    EXPECT_FALSE(refused.refused(0, result_code::bad_version));
+    EXPECT_FALSE(refused.refused(1, result_code::no_node));
+    const reply done = main_->ask(request::multi({request::check(at("a"))}));
+    EXPECT_EQ(done.refused_operation(), std::nullopt);
 }
 
 TEST_P(SessionContract, AMultiDoesAllOrNothingAndTellsWhichRefused) {

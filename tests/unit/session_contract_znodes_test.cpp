@@ -79,6 +79,9 @@ TEST_P(SessionContract, ACreateBringsTheStat) {
     EXPECT_EQ(made.stat.data_length, 5);
     EXPECT_EQ(made.stat.num_children, 0);
     EXPECT_EQ(main_->ask(request::get(at("a"))).stat.czxid, made.stat.czxid);
+    EXPECT_GT(made.stat.ctime, 0);
+    EXPECT_EQ(made.stat.mtime, made.stat.ctime);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).stat.ctime, made.stat.ctime);
 }
 
 TEST_P(SessionContract, ALaterCreateOfAnySessionHasAGreaterCzxid) {
