@@ -180,8 +180,8 @@ public:
     ///
     /// A read waits for a connection and is repeated if its answer is lost, for at most the session
     /// timeout (errc::unreachable). Other errors: errc::invalid_argument for a bad path,
-    /// not_authorized, closed, forked; would_deadlock, except for the async forms. These throw
-    /// invalid_argument and forked, and call `handler` once, on the callback thread.
+    /// not_authorized, closed, forked, would_deadlock. The async forms throw forked, and call
+    /// `handler` once, on the callback thread, with every other error.
     [[nodiscard]] std::optional<znode> get(std::string path,
                                            read_from from = read_from::any_server) const;
     std::optional<znode> get(std::string path, read_from from, std::error_code& ec) const;

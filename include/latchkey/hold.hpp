@@ -163,6 +163,7 @@ public:
     ///   A later call with the same marker, under a new hold, resolves it.
     bool transact_once(std::string marker, std::vector<operation> operations);
     bool transact_once(std::string marker, std::vector<operation> operations, std::error_code& ec);
+    /// transact_once() without blocking, as async_transact().
     void async_transact_once(std::string marker,
                              std::vector<operation> operations,
                              transact_once_handler handler);

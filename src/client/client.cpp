@@ -160,15 +160,20 @@ void read_and_tell(const std::shared_ptr<client_core>& core,
                    read_from from,
                    std::function<void(std::error_code, Value)> handler,
                    Convert convert) {
-    start_read(core,
-               questions(read, from),
-               [read, convert, done = core->callbacks().once(std::move(handler))](
-                   failure why, std::vector<reply> replies) {
-                   if (!why) {
-                       why = failure_of_read(read, replies.back());
-                   }
-                   done(why.code, why ? Value() : convert(std::move(replies.back())));
-               });
+    core->check_not_forked();
+    const auto done = core->callbacks().once(std::move(handler));
+    try {
+        start_read(core,
+                   questions(read, from),
+                   [read, convert, done](failure why, std::vector<reply> replies) {
+                       if (!why) {
+                           why = failure_of_read(read, replies.back());
+                       }
+                       done(why.code, why ? Value() : convert(std::move(replies.back())));
+                   });
+    } catch (const error& e) {
+        done(e.code(), Value());
+    }
 }
 
 }  // namespace
@@ -239,12 +244,17 @@ std::vector<op_result> client::transact(std::vector<operation> operations,
 void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
     const auto& core = client_core::of(*this);
     core->check_not_forked();
-    const auto call = std::make_shared<transact_call>(core, operations);
-    call->start(
-        std::chrono::nanoseconds::max(),
-        {},
-        [raw = call.get(), done = core->callbacks().once(std::move(handler))](
-            const retrying_operation::result& r) { done(r.why.code, raw->take_results()); });
+    const auto done = core->callbacks().once(std::move(handler));
+    try {
+        const auto call = std::make_shared<transact_call>(core, operations);
+        call->start(std::chrono::nanoseconds::max(),
+                    {},
+                    [raw = call.get(), done](const retrying_operation::result& r) {
+                        done(r.why.code, raw->take_results());
+                    });
+    } catch (const error& e) {
+        done(e.code(), {});
+    }
 }
 
 void client::close() noexcept {

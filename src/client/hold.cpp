@@ -208,11 +208,15 @@ bool hold_state::transact_once_and_wait(std::string marker,
 void hold_state::transact_once_and_tell(std::string marker,
                                         const std::vector<operation>& operations,
                                         hold::transact_once_handler handler) {
-    start_async(
-        std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations),
-        std::chrono::nanoseconds::max(),
-        {},
-        std::move(handler));
+    std::shared_ptr<once_transaction> call;
+    try {
+        call =
+            std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations);
+    } catch (const error& e) {
+        core_->callbacks().once(std::move(handler))(e.code(), false);
+        return;
+    }
+    start_async(call, std::chrono::nanoseconds::max(), {}, std::move(handler));
 }
 
 // ---- hold ----

@@ -154,7 +154,14 @@ TEST_P(ClientRead, BadPathsAreRefusedBeforeAnythingIsSent) {
         EXPECT_EQ(c.exists(bad, read_from::quorum, ec), std::nullopt);
         EXPECT_EQ(ec, errc::invalid_argument);
         EXPECT_THROW(static_cast<void>(c.children(bad)), error);
-        EXPECT_THROW(c.async_get(bad, read_from::any_server, {}), error);
+        blocking_result<std::error_code> told;
+        c.async_get(
+            bad, read_from::any_server, [&](std::error_code e, const auto&) { told.set(e); });
+        EXPECT_EQ(told.get(), errc::invalid_argument);
+        blocking_result<std::error_code> refused;
+        c.async_transact({operation::create(bad)},
+                         [&](std::error_code e, const auto&) { refused.set(e); });
+        EXPECT_EQ(refused.get(), errc::invalid_argument);
     }
 }
 

@@ -279,6 +279,10 @@ TEST_P(Hold, BadTransactionsWithAMarkerAreRefusedBeforeTheyAreSent) {
     for (const char* bad : {"no/slash", "/", ""}) {
         EXPECT_FALSE(h.transact_once(bad, {operation::check(path_)}, ec));
         EXPECT_EQ(ec, errc::invalid_argument) << bad;
+        blocking_result<std::error_code> told;
+        h.async_transact_once(
+            bad, {operation::check(path_)}, [&](std::error_code e, bool) { told.set(e); });
+        EXPECT_EQ(told.get(), errc::invalid_argument) << bad;
     }
     EXPECT_FALSE(
         h.transact_once(marker, {operation::create("/big", std::string(2'000'000, 'x'))}, ec));
