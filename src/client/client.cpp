@@ -105,10 +105,11 @@ std::vector<request> questions(request read, read_from from) {
     return all;
 }
 
-std::chrono::system_clock::time_point time_of(std::int64_t milliseconds_since_1970) {
-    return std::chrono::system_clock::time_point(
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(
-            std::chrono::milliseconds(milliseconds_since_1970)));
+using servers_time = decltype(znode_stat::created);
+
+servers_time time_of(std::int64_t milliseconds_since_1970) {
+    return servers_time(std::chrono::duration_cast<servers_time::duration>(
+        std::chrono::milliseconds(milliseconds_since_1970)));
 }
 
 znode_stat public_stat(const server_stat& s) {

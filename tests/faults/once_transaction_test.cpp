@@ -1,13 +1,9 @@
+#include "once_transaction.hpp"
+
 #include "client/client_core.hpp"
-#include "every_step.hpp"
-#include "stepped_outcome.hpp"
-#include "stepped_test.hpp"
 
 #include <memory>
-#include <ostream>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -15,27 +11,8 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::operation;
 
-/// hold::transact_once(): the library finds out what became of a try whose answer was lost.
-class OnceFaults : public SteppedTest {
+class LateTry : public OnceFaults {
 protected:
-    OnceFaults() { ensemble_.create("/effect"); }
-
-    /// Counts how often it is applied in the version of /effect.
-    std::shared_ptr<outcome> once(hold& h, std::vector<operation> more = {}) {
-        auto o = std::make_shared<outcome>();
-        more.insert(more.begin(), operation::set("/effect", "by the holder"));
-        h.async_transact_once("/marker", std::move(more), outcome::into(o, ensemble_));
-        return o;
-    }
-
-    void finish(const std::shared_ptr<outcome>& o, ensemble::duration limit = 60s) {
-        ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, limit));
-    }
-
-    [[nodiscard]] int applied() const { return ensemble_.get("/effect")->version; }
-
-    void lose(when w, int count = 1) { ensemble_.fail_next(op::multi, w, a_.session_id(), count); }
-
     /// The server that kept a try for long passes it on.
     void late_try_arrives(const hold& h) {
         client_core& core = *client_core::of(a_);
@@ -50,11 +27,6 @@ protected:
         });
         ASSERT_TRUE(ensemble_.run_until([&] { return answered; }, 1s));
     }
-
-    client a_ = connected();
-    client b_ = connected();
-    mutex mine_{a_, "/lock"};
-    mutex theirs_{b_, "/lock"};
 };
 
 TEST_F(OnceFaults, UndisturbedIsOneRequestInOneRoundTrip) {
@@ -183,7 +155,7 @@ TEST_F(OnceFaults, SessionThatEndsBeforeItWasAppliedIsALostHold) {
 }
 
 /// The hold is lost, and its znode is still there.
-TEST_F(OnceFaults, ValidityThatEndsMeanwhileIsFoundOutAfterAll) {
+TEST_F(LateTry, ValidityThatEndsMeanwhileIsFoundOutAfterAll) {
     for (const when w : {when::before, when::after}) {
         hold h = held(mine_);
         ensemble_.run_for(1s);
@@ -210,7 +182,7 @@ TEST_F(OnceFaults, ValidityThatEndsMeanwhileIsFoundOutAfterAll) {
     }
 }
 
-TEST_F(OnceFaults, RefusalOfALaterTrySaysThatNoneIsAppliedAnyMore) {
+TEST_F(LateTry, RefusalOfALaterTrySaysThatNoneIsAppliedAnyMore) {
     hold h = held(mine_);
     ensemble_.run_for(1s);
     lose(when::before);
@@ -250,7 +222,7 @@ TEST_F(OnceFaults, RevokedHoldTakesTwoMoreRoundTrips) {
     EXPECT_EQ(applied(), 1);
 }
 
-TEST_F(OnceFaults, AnswerThatHasNoWordIsFoundOut) {
+TEST_F(LateTry, AnswerThatHasNoWordIsFoundOut) {
     for (const when w : {when::before, when::after}) {
         hold h = held(mine_);
         ensemble_.run_for(1s);
@@ -347,140 +319,6 @@ TEST_F(OnceFaults, HoldThatIsReleasedMeanwhileIsFoundOutAfterAll) {
         EXPECT_EQ(o->ec, w == when::after ? std::error_code() : errc::hold_lost);
         EXPECT_EQ(o->passed, w == when::after);
         EXPECT_EQ(applied(), w == when::after ? 1 : 0);
-    }
-}
-
-// ---- at every step ----
-
-struct mishap {
-    std::string name;
-    void (*happens)(ensemble& on, client& to, const std::string& own);
-    bool may_lose_the_hold = false;
-};
-
-void PrintTo(const mishap& m, std::ostream* out) {
-    *out << m.name;
-}
-
-class OnceAtEveryStep : public OnceFaults, public ::testing::WithParamInterface<mishap> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    ,
-    OnceAtEveryStep,
-    ::testing::Values(
-        mishap{"connection_cut",
-               [](ensemble& on, client& to, const auto&) { on.cut(to.session_id()); }},
-        mishap{"connection_cut_twice",
-               [](ensemble& on, client& to, const auto&) {
-                   on.cut(to.session_id());
-                   on.run_for(5ms);
-                   on.cut(to.session_id());
-               }},
-        mishap{"moved_to_a_server_behind",
-               [](ensemble& on, client& to, const auto&) {
-                   const int behind = (on.leader() + 1) % 3;
-                   on.lag(behind, 50ms);
-                   on.move(to.session_id(), behind);
-                   on.run_for(200ms);
-                   on.lag(behind, 0s);
-               }},
-        mishap{"cut_off_past_the_deadline",
-               [](ensemble& on, client& to, const auto&) {
-                   const auto session = to.session_id();
-                   on.black_hole(session);
-                   on.run_for(9s);
-                   on.resume(session);
-               },
-               true},
-        mishap{"leader_killed",
-               [](ensemble& on, client&, const auto&) {
-                   const int killed = on.leader();
-                   on.stop_server(killed);
-                   on.run_for(1s);
-                   on.start_server(killed);
-               }},
-        mishap{"znode_deleted",
-               [](ensemble& on, client&, const std::string& own) {
-                   if (on.exists(own)) {
-                       on.remove(own);
-                   }
-               },
-               true},
-        mishap{"znode_deleted_and_cut",
-               [](ensemble& on, client& to, const std::string& own) {
-                   if (on.exists(own)) {
-                       on.remove(own);
-                   }
-                   on.cut(to.session_id());
-               },
-               true},
-        mishap{"session_ended",
-               [](ensemble& on, client& to, const auto&) { on.expire(to.session_id()); },
-               true},
-        mishap{"session_replaced",
-               [](ensemble& on, client& to, const auto&) {
-                   const auto before = to.session_id();
-                   on.replace(before);
-                   on.cut(before);
-                   on.run_for(100ms);
-                   on.expire(before);
-               },
-               true},
-        mishap{"marker_of_another",
-               [](ensemble& on, client& to, const auto&) {
-                   if (!on.exists("/marker")) {
-                       on.create("/marker", "of another client");
-                   }
-                   on.cut(to.session_id());
-               }}),
-    [](const auto& p) { return p.param.name; });
-
-TEST_P(OnceAtEveryStep, IsAppliedOnceOrNotAtAllAndTheCallerKnows) {
-    int trues = 0;
-    int others = 0;
-
-    struct scenario {
-        hold granted;
-        std::shared_ptr<outcome> asked;
-        int before;
-    };
-
-    const int rounds = at_every_step(
-        {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
-        [&] {
-            if (ensemble_.exists("/marker")) {
-                ensemble_.remove("/marker");
-            }
-            scenario s{held(mine_), nullptr, applied()};
-            ensemble_.run_for(1s);
-            s.asked = once(s.granted);
-            return s;
-        },
-        [&](scenario& s) { GetParam().happens(ensemble_, a_, s.granted.path()); },
-        [&](scenario& s) {
-            finish(s.asked);
-            const bool by_another = ensemble_.exists("/marker") &&
-                                    ensemble_.get("/marker")->data == "of another client";
-            if (s.asked->ec) {
-                EXPECT_EQ(s.asked->ec, errc::hold_lost) << s.asked->ec.message();
-                EXPECT_TRUE(GetParam().may_lose_the_hold);
-            } else {
-                EXPECT_EQ(s.asked->passed, !by_another);
-            }
-            (s.asked->passed ? trues : others) += 1;
-            const int expected = s.before + (s.asked->passed ? 1 : 0);
-            EXPECT_EQ(applied(), expected);
-            ensemble_.run_for(15s);
-            EXPECT_EQ(applied(), expected) << "later";
-            s.granted.release();
-            ensemble_.run_for(1s);
-        });
-    EXPECT_GT(rounds, 16);
-    EXPECT_GT(trues, 0);
-    if (GetParam().may_lose_the_hold || GetParam().name == "marker_of_another") {
-        EXPECT_GT(others, 0);
-    } else {
-        EXPECT_EQ(others, 0);
     }
 }
 
