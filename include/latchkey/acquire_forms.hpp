@@ -110,17 +110,16 @@ public:
             what..., to_nanoseconds(timeout), std::move(options), std::move(handler));
     }
 
-    /// acquire() for coroutines: see awaitable.hpp. This object must live until the coroutine
-    /// waits.
+    /// acquire() for coroutines: see awaitable.hpp.
     [[nodiscard]] awaitable<hold> acquire_async(What... what, acquire_options options = {}) {
-        return begin_acquire(what..., no_timeout, std::move(options));
+        return self().await_acquire(what..., no_timeout, std::move(options));
     }
 
     template <duration_like Duration>
     [[nodiscard]] awaitable<hold> acquire_async(What... what,
                                                 const Duration& timeout,
                                                 acquire_options options = {}) {
-        return begin_acquire(what..., to_nanoseconds(timeout), std::move(options));
+        return self().await_acquire(what..., to_nanoseconds(timeout), std::move(options));
     }
 
 private:
@@ -128,19 +127,6 @@ private:
     acquire_forms() = default;
 
     [[nodiscard]] Recipe& self() noexcept { return static_cast<Recipe&>(*this); }
-
-    [[nodiscard]] awaitable<hold> begin_acquire(What... what,
-                                                std::chrono::nanoseconds timeout,
-                                                acquire_options options) {
-        auto stop = std::exchange(options.stop, {});
-        return awaitable<hold>(
-            [this, what..., timeout, options = std::move(options)](
-                std::stop_token both, awaitable_handler<hold> handler) mutable {
-                options.stop = std::move(both);
-                self().start_acquire(what..., timeout, std::move(options), std::move(handler));
-            },
-            std::move(stop));
-    }
 };
 
 /// The forms of lock() that meet TimedLockable, for the guards of std and Boost. The hold is kept

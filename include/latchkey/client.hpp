@@ -1,19 +1,24 @@
 #pragma once
 
-#include <latchkey/acl.hpp>
+#include <latchkey/awaitable.hpp>
+#include <latchkey/client_options.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
-#include <latchkey/log_record.hpp>
+#include <latchkey/transaction.hpp>
+#include <latchkey/znode.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -32,77 +37,6 @@ enum class connection_state : std::uint8_t {
 };
 
 [[nodiscard]] LATCHKEY_EXPORT const char* to_string(connection_state s) noexcept;
-
-/// Proves who this client is. It stays in memory as long as the client lives. Never put a secret on
-/// a command line.
-struct credentials {
-    std::string scheme = "digest";
-    std::string secret;  ///< for digest: "user:password"
-};
-
-/// How a client behaves. connect() checks all of it.
-struct client_options {
-    /// The session timeout to ask for. The servers may grant another one; by default they allow 2
-    /// to 20 of their ticks. A holder that died is replaced after about this time. A hold stays
-    /// valid for 0.55 of it after the last answered write was sent; for 0.69 of it if `tick` is
-    /// given and at most a quarter of it.
-    std::chrono::milliseconds session_timeout{10'000};
-
-    /// The access control list of the znodes that this client creates. Empty: creator-only if there
-    /// are credentials, otherwise open to everyone who reaches the servers (see open_unsafe_acl()).
-    acl access = {};
-
-    /// What proves to the servers who this client is.
-    std::vector<credentials> auth = {};
-
-    /// How long close() may take to delete this client's znodes. Zero to one hour.
-    std::chrono::milliseconds close_timeout{2'000};
-
-    /// The servers' tickTime, or more. Zero means: at most half the session timeout, which servers
-    /// guarantee unless their minimum session timeout was configured below two ticks. If it is
-    /// given, holds survive longer outages. A value below the true tick keeps holds valid for too
-    /// long. Clients of observers that get their data from a follower (observerMasterPort) must
-    /// give twice the tick.
-    std::chrono::milliseconds tick{0};
-
-    /// How far clocks may be off. The clocks of this machine and of the servers are each assumed to
-    /// run at the true rate within this fraction: 0.01 is one percent, 36 s in an hour. Clocks that
-    /// NTP steers stay within 0.0005. Holds are not safe with clocks that drift further.
-    double max_clock_drift = 0.01;
-
-    /// Clear text or TLS. TLS fails with errc::unsupported if the C client was built without it, as
-    /// Debian's was; the client never uses clear text instead.
-    enum class transport_kind : std::uint8_t { clear_text, tls };
-    transport_kind transport = transport_kind::clear_text;
-
-    /// Receives diagnostics, one line each: failed connects, deletes that the servers refuse,
-    /// exceptions that leave callbacks, slow callbacks. Runs on the callback thread until the
-    /// client is closed.
-    std::function<void(const log_record&)> log = {};
-
-    /// The name of this client in its log.
-    std::string name = {};
-
-    /// Where listeners, handlers, `reserved`, `log` and coroutines run, instead of on the callback
-    /// thread, which is not started then. Stop callbacks stay on the stop thread.
-    ///
-    ///     .executor = [&io](auto f) { boost::asio::post(io, std::move(f)); }
-    ///
-    /// - It must call the function that it gets once, later, on any thread: never before it
-    ///   returns. It must not block or throw. It is called on the library's threads and on those of
-    ///   the user. It gets the next function only when the previous one has returned, so callbacks
-    ///   run one at a time and in order, on a pool of threads too.
-    /// - Blocking calls fail in these functions with errc::would_deadlock, as on the callback
-    ///   thread.
-    /// - Lifetime: it must be usable until close() has returned, and later for calls that are made
-    ///   later. Functions that it has then may run after close() and after the client is gone: keep
-    ///   what listeners and handlers refer to until they have run or are destroyed.
-    /// - close() and destructors do not wait for it. If it destroys a function without calling it,
-    ///   as a boost::asio::io_context that is destroyed does, the callbacks that wait are destroyed
-    ///   uncalled: a hold in one of them is released, a coroutine that waits for one stays
-    ///   suspended. The same if it throws.
-    std::function<void(move_only_function<void()>)> executor = {};
-};
 
 /// The registration of a listener, which ends when this object is destroyed. When the destructor
 /// has returned, the listener is not running and will not run again. (A listener that destroys its
@@ -150,6 +84,11 @@ private:
 class LATCHKEY_EXPORT client {
 public:
     using state_listener = std::function<void(connection_state)>;
+    using get_handler = move_only_function<void(std::error_code, std::optional<znode>)>;
+    using exists_handler = move_only_function<void(std::error_code, std::optional<znode_stat>)>;
+    using children_handler = move_only_function<void(std::error_code, std::vector<std::string>)>;
+    using transact_handler =
+        move_only_function<void(std::error_code, std::vector<operation_result>)>;
 
     /// Starts to connect, and returns at once. Recipes may be used immediately; they wait for the
     /// connection.
@@ -200,6 +139,59 @@ public:
     /// sequence: a `suspended` that was followed by `reconnected` may be left out. `lost` and
     /// `closed` never are.
     subscription on_change(state_listener listener) const;
+
+    /// Read a znode: get() its data and stat, exists() its stat, children() the sorted names of its
+    /// children. Without the znode, get() and exists() return nothing, and children() fails
+    /// (errc::no_such_znode). `from` says what is seen, and at what cost.
+    ///
+    /// A read waits for a connection and is repeated if its answer is lost, for at most the session
+    /// timeout (errc::unreachable). Other errors: errc::invalid_argument for a bad path,
+    /// not_authorized, closed, forked, would_deadlock. The async forms throw forked, and call
+    /// `handler` once, on the callback thread, with every other error.
+    [[nodiscard]] std::optional<znode> get(std::string path,
+                                           read_from from = read_from::any_server,
+                                           std::error_code& ec = throws()) const;
+
+    [[nodiscard]] std::optional<znode> get(std::string path, std::error_code& ec) const {
+        return get(std::move(path), read_from::any_server, ec);
+    }
+
+    void async_get(std::string path, read_from from, get_handler handler) const;
+    [[nodiscard]] awaitable<std::optional<znode>> get_async(
+        std::string path, read_from from = read_from::any_server) const;
+
+    [[nodiscard]] std::optional<znode_stat> exists(std::string path,
+                                                   read_from from = read_from::any_server,
+                                                   std::error_code& ec = throws()) const;
+
+    [[nodiscard]] std::optional<znode_stat> exists(std::string path, std::error_code& ec) const {
+        return exists(std::move(path), read_from::any_server, ec);
+    }
+
+    void async_exists(std::string path, read_from from, exists_handler handler) const;
+    [[nodiscard]] awaitable<std::optional<znode_stat>> exists_async(
+        std::string path, read_from from = read_from::any_server) const;
+
+    [[nodiscard]] std::vector<std::string> children(std::string path,
+                                                    read_from from = read_from::any_server,
+                                                    std::error_code& ec = throws()) const;
+
+    [[nodiscard]] std::vector<std::string> children(std::string path, std::error_code& ec) const {
+        return children(std::move(path), read_from::any_server, ec);
+    }
+
+    void async_children(std::string path, read_from from, children_handler handler) const;
+    [[nodiscard]] awaitable<std::vector<std::string>> children_async(
+        std::string path, read_from from = read_from::any_server) const;
+
+    /// Commits all operations or none of them; no hold guards them. Waits for a connection as a
+    /// read does (errc::unreachable: nothing was sent), sends one request, and never repeats it.
+    /// Errors as hold::transact(), whose errc::indeterminate too. Cost: 1 request, 1 round trip.
+    std::vector<operation_result> transact(std::vector<operation> operations,
+                                           std::error_code& ec = throws()) const;
+    void async_transact(std::vector<operation> operations, transact_handler handler) const;
+    [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
+        std::vector<operation> operations) const;
 
     /// Ends the session. Calls that wait fail with errc::closed, holds are lost
     /// (loss_reason::client_closed), and the client's znodes are deleted. Blocks for at most

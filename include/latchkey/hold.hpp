@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/awaitable.hpp>
 #include <latchkey/boottime_clock.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
@@ -64,7 +65,9 @@ enum class loss_reason : std::uint8_t {
 ///   hold (loss_reason::client_closed).
 class LATCHKEY_EXPORT hold {
 public:
-    using transact_handler = move_only_function<void(std::error_code, std::vector<std::string>)>;
+    using transact_handler =
+        move_only_function<void(std::error_code, std::vector<operation_result>)>;
+    using transact_once_handler = move_only_function<void(std::error_code, bool)>;
 
     hold() noexcept = default;
     hold(hold&& other) noexcept = default;
@@ -146,8 +149,7 @@ public:
     /// - Sends: `multi[check(own znode), operations...]`, exactly once. It is never sent again. A
     ///   hold of several znodes checks all of them.
     /// - Cost: 1 request, 1 round trip.
-    /// - Returns: one string for each operation: the created path for a create, otherwise an empty
-    ///   one.
+    /// - Returns: one result for each operation, in their order.
     /// - Blocks: until the answer arrives or the client gives up the connection, after at most 5/12
     ///   of the session timeout without an answer.
     /// - Errors that say that nothing was applied: errc::hold_lost if the hold is not valid (then
@@ -157,12 +159,50 @@ public:
     /// - errc::indeterminate: the connection failed before the answer. The operations may have been
     ///   applied, or may still be applied while the hold's znode exists. After release_and_wait()
     ///   has returned true they cannot be applied any more.
-    std::vector<std::string> transact(std::vector<operation> operations,
-                                      std::error_code& ec = throws());
+    std::vector<operation_result> transact(std::vector<operation> operations,
+                                           std::error_code& ec = throws());
 
     /// transact() without blocking. `handler` is called once, on the client's callback thread.
     /// Throws errc::hold_lost for an empty hold, and errc::forked.
     void async_transact(std::vector<operation> operations, transact_handler handler);
+
+    /// transact() for coroutines: see awaitable.hpp. This object must live until the coroutine
+    /// waits.
+    [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
+        std::vector<operation> operations);
+
+    /// Commits the operations unless the znode `marker` exists, and creates it with them. So they
+    /// are applied once, whatever answers are lost and however often programs make the call:
+    ///
+    ///     h.transact_once("/billing/2026-11-23", {latchkey::operation::set("/billing/sum", sum)});
+    ///
+    /// - Returns: true: this call applied them. False: the marker was there before, whoever made
+    ///   it, and this call applied nothing.
+    /// - Sends: `multi[check(own znode), create(marker), operations...]`. If the answer is lost,
+    ///   the client reconnects and sends it again. The marker's data, which belongs to the library,
+    ///   shows whether an earlier try was applied. The marker stays until a program deletes it. Do
+    ///   not delete it while a call with it may still run or be repeated.
+    /// - Cost: 1 request, 1 round trip. 2 more of each if another client has written to the hold's
+    ///   znode, as revoke() does. After a lost answer also up to 3 requests that find out what
+    ///   happened; one of them may rewrite the data of the hold's znode.
+    /// - Blocks: until the outcome is known.
+    /// - Errors, which say that nothing was applied and nothing will be: as transact(). The parent
+    ///   of `marker` must exist. errc::unreachable, closed: nothing was sent.
+    /// - errc::indeterminate: no server was reached for a session timeout, the client was closed,
+    ///   or the access control lists do not let the client read the marker or write the hold's
+    ///   znode. A later call with the same marker, under a new hold, resolves it.
+    bool transact_once(std::string marker,
+                       std::vector<operation> operations,
+                       std::error_code& ec = throws());
+
+    /// transact_once() without blocking, as async_transact().
+    void async_transact_once(std::string marker,
+                             std::vector<operation> operations,
+                             transact_once_handler handler);
+
+    /// transact_once() for coroutines, as transact_async().
+    [[nodiscard]] awaitable<bool> transact_once_async(std::string marker,
+                                                      std::vector<operation> operations);
 
     /// Gives up the lock and empties this object, without waiting. The client sends the delete of
     /// the znode and repeats it until the znode is proven gone or its session is. The caller needs
@@ -179,6 +219,7 @@ public:
 private:
     friend class hold_state;
     explicit hold(std::shared_ptr<hold_state> state) noexcept;
+    [[nodiscard]] hold_state& granted() const;
 
     [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 

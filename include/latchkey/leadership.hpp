@@ -19,6 +19,7 @@
 
 namespace latchkey::inline v0 {
 
+class hold_state;
 class leader_term;
 
 /// One term of leadership. It says until when the leadership is guaranteed, and it guards the
@@ -42,6 +43,7 @@ class leader_term;
 class LATCHKEY_EXPORT leadership {
 public:
     using transact_handler = hold::transact_handler;
+    using transact_once_handler = hold::transact_once_handler;
     using proclaim_handler = move_only_function<void(std::error_code)>;
 
     /// No term: never valid.
@@ -111,9 +113,24 @@ public:
 
     /// Commits all operations or none of them, and only if this term is not over on the servers.
     /// Cost, errors and the other rules: as hold::transact().
-    std::vector<std::string> transact(std::vector<operation> operations,
-                                      std::error_code& ec = throws()) const;
+    std::vector<operation_result> transact(std::vector<operation> operations,
+                                           std::error_code& ec = throws()) const;
     void async_transact(std::vector<operation> operations, transact_handler handler) const;
+
+    /// Commits the operations unless the znode `marker` exists, and creates it with them. The term
+    /// guards them. Returns, cost, errors and the other rules: as hold::transact_once().
+    bool transact_once(std::string marker,
+                       std::vector<operation> operations,
+                       std::error_code& ec = throws()) const;
+    void async_transact_once(std::string marker,
+                             std::vector<operation> operations,
+                             transact_once_handler handler) const;
+
+    /// transact() and transact_once() for coroutines: see awaitable.hpp.
+    [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
+        std::vector<operation> operations) const;
+    [[nodiscard]] awaitable<bool> transact_once_async(std::string marker,
+                                                      std::vector<operation> operations) const;
 
     /// Replaces what this leader publishes, until the end of the term. Observers of the election
     /// are notified.
@@ -139,6 +156,7 @@ public:
 private:
     friend class leader_term;
     explicit leadership(std::shared_ptr<leader_term> term) noexcept;
+    [[nodiscard]] hold_state& granted() const;
 
     [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 

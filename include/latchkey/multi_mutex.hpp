@@ -77,6 +77,7 @@ private:
     hold acquire_within(std::chrono::nanoseconds timeout,
                         acquire_options options,
                         std::error_code& ec);
+    awaitable<hold> await_acquire(std::chrono::nanoseconds timeout, acquire_options options);
     void start_acquire(std::chrono::nanoseconds timeout,
                        acquire_options options,
                        acquire_handler handler);

@@ -95,6 +95,9 @@ private:
                         std::chrono::nanoseconds timeout,
                         acquire_options options,
                         std::error_code& ec);
+    awaitable<hold> await_acquire(std::uint32_t permits,
+                                  std::chrono::nanoseconds timeout,
+                                  acquire_options options);
     void start_acquire(std::uint32_t permits,
                        std::chrono::nanoseconds timeout,
                        acquire_options options,

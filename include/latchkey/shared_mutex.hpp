@@ -193,6 +193,9 @@ private:
                         std::chrono::nanoseconds timeout,
                         acquire_options options,
                         std::error_code& ec);
+    awaitable<hold> await_acquire(lock_mode m,
+                                  std::chrono::nanoseconds timeout,
+                                  acquire_options options);
     void start_acquire(lock_mode m,
                        std::chrono::nanoseconds timeout,
                        acquire_options options,

@@ -6,7 +6,7 @@
 
 namespace latchkey::inline v0 {
 
-/// One step of a guarded transaction: see hold::transact().
+/// One step of a transaction: see hold::transact() and client::transact().
 ///
 ///     h.transact({latchkey::operation::check("/config", 7),
 ///                 latchkey::operation::set("/jobs/last", today)});
@@ -74,6 +74,21 @@ private:
     std::int32_t version_;
     std::string path_;
     std::string data_;
+};
+
+/// What one operation of a transaction did.
+struct operation_result {
+    /// The operation's path. For a sequential create: with the sequence number.
+    std::string path;
+    /// Of the znode after the operation: 0 for a create, as counted by the servers for a set. For a
+    /// check and a remove, the version that was asked for.
+    std::int32_t version = operation::any_version;
+    /// The number of the transaction in the servers' order, or 0 if the answer does not show it.
+    /// All results of a transaction have the same one. Only the answer to a set shows it, so a
+    /// transaction without a set has 0.
+    std::int64_t zxid = 0;
+
+    bool operator==(const operation_result&) const = default;
 };
 
 }  // namespace latchkey::inline v0

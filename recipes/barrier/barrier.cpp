@@ -1,8 +1,8 @@
 #include <latchkey/barrier.hpp>
 
 #include "barrier/barrier_change.hpp"
-#include "call/retrying_operation.hpp"
 #include "client/fork_safe.hpp"
+#include "client/retrying_operation.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 #include "znode/until_deleted.hpp"

@@ -2,7 +2,7 @@
 
 #include "barrier/double_barrier_round.hpp"
 #include "barrier/double_barrier_withdrawal.hpp"
-#include "call/retrying_operation.hpp"
+#include "client/retrying_operation.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "barrier/double_barrier_round.hpp"
-#include "call/retrying_operation.hpp"
+#include "client/retrying_operation.hpp"
 
 #include <memory>
 #include <string>

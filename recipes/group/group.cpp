@@ -1,8 +1,8 @@
 #include <latchkey/group.hpp>
 
-#include "call/blocking_read.hpp"
-#include "call/retrying_operation.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
+#include "client/retrying_operation.hpp"
 #include "group/group_watch.hpp"
 #include "text/path.hpp"
 #include "znode/persistent_node.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "call/retrying_operation.hpp"
+#include "client/retrying_operation.hpp"
 #include "text/escape.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "inspect/inspection.hpp"
 
 #include "barrier/double_barrier_round.hpp"
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/failure.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/leader_view.hpp"
@@ -154,7 +154,7 @@ std::vector<std::string> inspection::sort_out(const std::vector<std::string>& na
 void inspection::count_sequence(const std::vector<std::string>& names,
                                 const std::vector<std::string>& ordered,
                                 const queue_markers& markers,
-                                const znode_stat& directory) {
+                                const server_stat& directory) {
     const bool ended = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
         return place_of(name, markers).what == queue_place::standing::exhausted;
     });

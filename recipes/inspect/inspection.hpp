@@ -43,7 +43,7 @@ private:
     void count_sequence(const std::vector<std::string>& names,
                         const std::vector<std::string>& ordered,
                         const queue_markers& markers,
-                        const znode_stat& directory);
+                        const server_stat& directory);
     [[nodiscard]] std::vector<participant> read(const std::vector<std::string>& paths,
                                                 const queue_markers& markers);
     [[nodiscard]] std::vector<std::string> permits_in(const std::vector<std::string>& names);

@@ -195,7 +195,7 @@ participant_library library_of(lock_kind kind, std::string_view name, bool has_r
     return protected_name && kind != lock_kind::leader_election ? curator : unknown;
 }
 
-std::uint32_t sequence_left_in(const znode_stat& directory,
+std::uint32_t sequence_left_in(const server_stat& directory,
                                std::optional<std::uint32_t> highest) noexcept {
     // The servers number by a count of the creates. They show it as twice the creates less the
     // children that are there, in 32 bits.

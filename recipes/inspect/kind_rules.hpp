@@ -61,7 +61,7 @@ struct queue_seen {
 
 /// How many sequential znodes the servers can still create in a directory. `highest` is the highest
 /// number in it, if there is one.
-[[nodiscard]] std::uint32_t sequence_left_in(const znode_stat& directory,
+[[nodiscard]] std::uint32_t sequence_left_in(const server_stat& directory,
                                              std::optional<std::uint32_t> highest) noexcept;
 
 }  // namespace latchkey::inline v0

@@ -2,8 +2,8 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "call/retrying_operation.hpp"
 #include "client/client_core.hpp"
+#include "client/retrying_operation.hpp"
 #include "leader/candidate_config.hpp"
 #include "leader/leader_listeners.hpp"
 #include "leader/leader_term.hpp"

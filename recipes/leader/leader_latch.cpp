@@ -1,6 +1,6 @@
 #include <latchkey/leader_latch.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "leader/candidate_config.hpp"
 #include "leader/leader_candidate.hpp"

@@ -1,6 +1,6 @@
 #include <latchkey/leader_observer.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "leader/leader_view.hpp"
 #include "leader/leader_watch.hpp"

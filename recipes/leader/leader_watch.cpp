@@ -155,7 +155,7 @@ void leader_watch::watched::end() {
     last_.reset();
 }
 
-void leader_watch::watched::on_watch_set(const znode_stat& stat, const std::string& data) {
+void leader_watch::watched::on_watch_set(const server_stat& stat, const std::string& data) {
     reply r;
     r.data = data;
     r.stat = stat;

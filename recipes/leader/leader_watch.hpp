@@ -77,7 +77,7 @@ private:
         [[nodiscard]] const std::optional<reply>& last() const noexcept { return last_; }
 
     private:
-        void on_watch_set(const znode_stat& stat, const std::string& data) override;
+        void on_watch_set(const server_stat& stat, const std::string& data) override;
         void on_znode_deleted() override;
         void on_watch_refused(result_code code) override;
         void note(reply r);

@@ -1,7 +1,7 @@
 #include <latchkey/leadership.hpp>
 
+#include "client/failure.hpp"
 #include "leader/leader_term.hpp"
-#include "queue/acquire_calls.hpp"
 
 #include <utility>
 
@@ -63,22 +63,54 @@ std::string leadership::id() const {
     return term_ ? term_->id() : std::string();
 }
 
-std::vector<std::string> leadership::transact(std::vector<operation> operations,
-                                              std::error_code& ec) const {
-    return report(ec, [&] {
-        if (!term_) {
-            throw error(errc::hold_lost, "this leadership is empty");
-        }
-        return term_->state().transact_and_wait(std::move(operations));
-    });
+/// Throws an error for an empty handle, and in a forked child.
+hold_state& leadership::granted() const {
+    if (!term_) {
+        throw error(errc::hold_lost, "this leadership is empty");
+    }
+    term_->state().core()->check_not_forked();
+    return term_->state();
+}
+
+std::vector<operation_result> leadership::transact(std::vector<operation> operations,
+                                                   std::error_code& ec) const {
+    return report(ec, [&] { return granted().transact_and_wait(std::move(operations)); });
 }
 
 void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
-    if (!term_ || term_->state().core()->forked()) {
-        throw error(term_ ? errc::forked : errc::hold_lost,
-                    term_ ? "this leadership cannot be used" : "this leadership is empty");
-    }
-    term_->state().transact_and_tell(std::move(operations), std::move(handler));
+    granted().transact_and_tell(std::move(operations), std::move(handler));
+}
+
+awaitable<std::vector<operation_result>> leadership::transact_async(
+    std::vector<operation> operations) const {
+    using results = std::vector<operation_result>;
+    return awaitable<results>(
+        [term = *this, operations = std::move(operations)](
+            const std::stop_token&, awaitable_handler<results> handler) mutable {
+            term.async_transact(std::move(operations), std::move(handler));
+        });
+}
+
+bool leadership::transact_once(std::string marker,
+                               std::vector<operation> operations,
+                               std::error_code& ec) const {
+    return report(ec,
+                  [&] { return granted().transact_once_and_wait(std::move(marker), operations); });
+}
+
+awaitable<bool> leadership::transact_once_async(std::string marker,
+                                                std::vector<operation> operations) const {
+    return awaitable<bool>(
+        [term = *this, marker = std::move(marker), operations = std::move(operations)](
+            const std::stop_token&, awaitable_handler<bool> handler) mutable {
+            term.async_transact_once(std::move(marker), std::move(operations), std::move(handler));
+        });
+}
+
+void leadership::async_transact_once(std::string marker,
+                                     std::vector<operation> operations,
+                                     transact_once_handler handler) const {
+    granted().transact_once_and_tell(std::move(marker), operations, std::move(handler));
 }
 
 // ---- what is published ----

@@ -1,6 +1,6 @@
 #include "lock/convert_call.hpp"
 
-#include "call/unreachable.hpp"
+#include "client/unreachable.hpp"
 #include "text/path.hpp"
 
 #include <utility>

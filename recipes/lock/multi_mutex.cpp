@@ -94,6 +94,11 @@ hold multi_mutex::acquire_within(std::chrono::nanoseconds timeout,
                   [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
 }
 
+awaitable<hold> multi_mutex::await_acquire(std::chrono::nanoseconds timeout,
+                                           acquire_options options) {
+    return impl_->acquire.acquire_async(impl_->as, timeout, std::move(options));
+}
+
 void multi_mutex::start_acquire(std::chrono::nanoseconds timeout,
                                 acquire_options options,
                                 acquire_handler handler) {

@@ -26,6 +26,10 @@ hold mutex::acquire_within(std::chrono::nanoseconds timeout,
                   [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
 }
 
+awaitable<hold> mutex::await_acquire(std::chrono::nanoseconds timeout, acquire_options options) {
+    return impl_->acquire.acquire_async(impl_->as, timeout, std::move(options));
+}
+
 void mutex::start_acquire(std::chrono::nanoseconds timeout,
                           acquire_options options,
                           acquire_handler handler) {

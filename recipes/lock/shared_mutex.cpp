@@ -113,6 +113,12 @@ hold shared_mutex::acquire_within(lock_mode m,
         ec, [&] { return impl_->acquire.acquire(impl_->as(m), timeout, std::move(options)); });
 }
 
+awaitable<hold> shared_mutex::await_acquire(lock_mode m,
+                                            std::chrono::nanoseconds timeout,
+                                            acquire_options options) {
+    return impl_->acquire.acquire_async(impl_->as(m), timeout, std::move(options));
+}
+
 void shared_mutex::start_acquire(lock_mode m,
                                  std::chrono::nanoseconds timeout,
                                  acquire_options options,

@@ -1,6 +1,6 @@
 #include "queue/acquire_calls.hpp"
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
@@ -61,9 +61,7 @@ std::shared_ptr<acquire_call> acquire_calls::enter_at_once(
     std::chrono::nanoseconds patience,
     acquire_options options,
     std::function<void(local_queue::acquired)> done) const {
-    const auto known = core()->session_timeout();
-    const std::chrono::nanoseconds longest =
-        known.count() > 0 ? known : core()->options().session_timeout;
+    const std::chrono::nanoseconds longest = core()->patience();
     const bool is_bounded = patience > std::chrono::nanoseconds::zero() && patience < longest;
     return queue_->enter(as,
                          local_queue::wish::only_if_first,

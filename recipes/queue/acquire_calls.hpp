@@ -6,6 +6,7 @@
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
 
+#include "client/failure.hpp"
 #include "queue/local_queue.hpp"
 
 #include <chrono>

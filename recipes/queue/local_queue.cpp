@@ -1,6 +1,6 @@
 #include "queue/local_queue.hpp"
 
-#include "call/unreachable.hpp"
+#include "client/unreachable.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>

@@ -62,7 +62,7 @@ public:
 
 private:
     // znode_watch::observer
-    void on_watch_set(const znode_stat& stat, const std::string& data) override {
+    void on_watch_set(const server_stat& stat, const std::string& data) override {
         czxid_ = stat.czxid;
         if (data == revocation_request) {
             owner_->on_revocation();

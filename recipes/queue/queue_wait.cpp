@@ -148,7 +148,7 @@ void queue_wait::demand_validity_if_next() {
     }
 }
 
-void queue_wait::on_watch_set(const znode_stat& stat, const std::string&) {
+void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
     if (stat.ephemeral_owner == 0) {
         const std::string blocker = join_path(directory(), verdict_.blocker);
         core_->log(

@@ -82,7 +82,7 @@ public:
 
 private:
     // znode_watch::observer, of the predecessor
-    void on_watch_set(const znode_stat& stat, const std::string& data) override;
+    void on_watch_set(const server_stat& stat, const std::string& data) override;
 
     void on_znode_deleted() override { end_watch(result_code::no_node); }
 

@@ -1,6 +1,6 @@
 #include <latchkey/curator_semaphore.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
@@ -93,6 +93,12 @@ hold curator_semaphore::acquire_within(std::uint32_t permits,
     return report(ec, [&] {
         return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
     });
+}
+
+awaitable<hold> curator_semaphore::await_acquire(std::uint32_t permits,
+                                                 std::chrono::nanoseconds timeout,
+                                                 acquire_options options) {
+    return impl_->acquire.acquire_async(impl_->as(permits), timeout, std::move(options));
 }
 
 void curator_semaphore::start_acquire(std::uint32_t permits,

@@ -1,6 +1,6 @@
 #include <latchkey/semaphore.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
@@ -105,6 +105,12 @@ hold semaphore::acquire_within(std::uint32_t permits,
     return report(ec, [&] {
         return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
     });
+}
+
+awaitable<hold> semaphore::await_acquire(std::uint32_t permits,
+                                         std::chrono::nanoseconds timeout,
+                                         acquire_options options) {
+    return impl_->acquire.acquire_async(impl_->as(permits), timeout, std::move(options));
 }
 
 void semaphore::start_acquire(std::uint32_t permits,

@@ -2,7 +2,6 @@
 
 #include "loop/paced_retry.hpp"
 
-#include <cstddef>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -47,19 +46,16 @@ task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
             const reply r = co_await sent;
             w.in_flight = false;
             in_doubt = in_doubt || outcome_unknown(r.code);
-            const auto has = [&r](std::size_t i, result_code c) {
-                return i < r.results.size() && r.results[i].code == c;
-            };
             if (r.ok()) {
                 co_return guarded_written{written, {}, r.results.at(1).stat, in_doubt};
             }
-            if (has(0, result_code::no_node) || has(1, result_code::no_node)) {
+            if (r.refused(0, result_code::no_node) || r.refused(1, result_code::no_node)) {
                 co_return guarded_written{.what = gone, .in_doubt = in_doubt};
             }
             if (w.last_try) {
                 co_return guarded_written{.in_doubt = in_doubt};
             }
-            if (has(1, result_code::bad_version)) {
+            if (r.refused(1, result_code::bad_version)) {
                 auto pause = again.short_pause();  // another client wrote, or we did before
                 co_await pause;
                 continue;

@@ -42,7 +42,7 @@ struct guarded_written {
 
     kind what = kind::unknown;
     failure why = {};
-    znode_stat stat = {};
+    server_stat stat = {};
     /// The answer to an earlier try was lost: the text may have been written, and replaced since.
     bool in_doubt = false;
 };

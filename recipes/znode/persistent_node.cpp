@@ -128,7 +128,7 @@ void persistent_node::watch() {
     watch_->arm();
 }
 
-void persistent_node::on_watch_set(const znode_stat& stat, const std::string& data) {
+void persistent_node::on_watch_set(const server_stat& stat, const std::string& data) {
     const bool ours = stat.ephemeral_owner == core_->session_id();
     retry_.cancel();
     if (leaving_) {

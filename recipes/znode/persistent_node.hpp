@@ -28,7 +28,7 @@ public:
         bool only_if_free = false;  ///< ends if another session has the name
         /// If set, other clients may write the data of the znode. Receives each version that is
         /// seen, some more than once. If not set, data that differs is written over.
-        std::function<void(const znode_stat&, const std::string& data)> received = nullptr;
+        std::function<void(const server_stat&, const std::string& data)> received = nullptr;
     };
 
     /// Called once: joined; or not, because the name is not free; or with the error that makes it
@@ -63,7 +63,7 @@ private:
     void client_closed(const failure& why) override;
 
     // On the own znode, or on the one that has its name.
-    void on_watch_set(const znode_stat& stat, const std::string& data) override;
+    void on_watch_set(const server_stat& stat, const std::string& data) override;
     void on_znode_deleted() override;
     void on_watch_refused(result_code code) override;
 

@@ -22,7 +22,7 @@ public:
         observer& operator=(const observer&) = delete;
 
         /// Called each time the watch is set: at first, and after a change of the data.
-        virtual void on_watch_set(const znode_stat& stat, const std::string& data) = 0;
+        virtual void on_watch_set(const server_stat& stat, const std::string& data) = 0;
         /// The watch fired, or the znode did not exist when the watch was to be set.
         virtual void on_znode_deleted() = 0;
         /// The watch could not be set for another reason.

@@ -1,9 +1,15 @@
 #include <latchkey/client.hpp>
 
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
+#include "client/failure.hpp"
+#include "client/transact_call.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
+#include "text/path.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -92,6 +98,208 @@ subscription client::on_change(state_listener listener) const {
     const auto& core = client_core::of(*this);
     return core->forked() ? subscription()
                           : subscription(core->listeners().add(std::move(listener)));
+}
+
+// ---- reading ----
+
+namespace {
+
+/// One connection carries the requests in the order in which they were submitted, and a server
+/// answers a session's requests in that order, a read behind a write not before it has applied the
+/// write (ZooKeeper's CommitProcessor). So a read behind a write shows everything that was
+/// committed before the write. A connection that breaks between the two is no exception: the next
+/// one begins with such a write of its own (session_keeper).
+std::vector<request> questions(request read, read_from from) {
+    if (read.path != "/") {
+        check_path(read.path);
+    }
+    std::vector<request> all;
+    if (from == read_from::quorum) {
+        all.push_back(request::barrier());
+    }
+    all.push_back(std::move(read));
+    return all;
+}
+
+using servers_time = decltype(znode_stat::created);
+
+servers_time time_of(std::int64_t milliseconds_since_1970) {
+    return servers_time(std::chrono::duration_cast<servers_time::duration>(
+        std::chrono::milliseconds(milliseconds_since_1970)));
+}
+
+znode_stat public_stat(const server_stat& s) {
+    return {.czxid = s.czxid,
+            .mzxid = s.mzxid,
+            .pzxid = s.pzxid,
+            .version = s.version,
+            .child_version = s.cversion,
+            .owner = s.ephemeral_owner,
+            .data_size = s.data_length,
+            .child_count = s.num_children,
+            .created = time_of(s.ctime),
+            .modified = time_of(s.mtime)};
+}
+
+std::optional<znode> znode_in(reply r) {
+    if (!r.ok()) {
+        return std::nullopt;
+    }
+    return znode{std::move(r.data), public_stat(r.stat)};
+}
+
+std::optional<znode_stat> stat_in(const reply& r) {
+    return r.ok() ? std::optional(public_stat(r.stat)) : std::nullopt;
+}
+
+std::vector<std::string> sorted_names_in(reply r) {
+    std::sort(r.names.begin(), r.names.end());
+    return std::move(r.names);
+}
+
+/// A znode that does not exist is an answer, except to the question for its children.
+failure failure_of_read(const request& asked, const reply& r) {
+    const bool answered =
+        r.ok() || (r.code == result_code::no_node && asked.what != request::kind::children);
+    return answered ? failure() : failure_of(r.code, asked.path);
+}
+
+reply read_and_wait(client_core& core, request read, read_from from) {
+    const std::vector<request> all = questions(std::move(read), from);
+    reply r = std::move(blocking_read(core, all).back());
+    failure_of_read(all.back(), r).raise();
+    return r;
+}
+
+template <class Value, class Convert>
+void read_and_tell(const std::shared_ptr<client_core>& core,
+                   const request& read,
+                   read_from from,
+                   move_only_function<void(std::error_code, Value)> handler,
+                   Convert convert) {
+    core->check_not_forked();
+    const auto done = core->callbacks().once(std::move(handler));
+    try {
+        start_read(core,
+                   questions(read, from),
+                   [read, convert, done](failure why, std::vector<reply> replies) {
+                       if (!why) {
+                           why = failure_of_read(read, replies.back());
+                       }
+                       done(why.code, why ? Value() : convert(std::move(replies.back())));
+                   });
+    } catch (const error& e) {
+        done(e.code(), Value());
+    }
+}
+
+}  // namespace
+
+std::optional<znode> client::get(std::string path, read_from from, std::error_code& ec) const {
+    return report(ec, [&] {
+        return znode_in(
+            read_and_wait(*client_core::of(*this), request::get(std::move(path)), from));
+    });
+}
+
+awaitable<std::optional<znode>> client::get_async(std::string path, read_from from) const {
+    return awaitable<std::optional<znode>>(
+        [c = *this, path = std::move(path), from](
+            const std::stop_token&, awaitable_handler<std::optional<znode>> handler) mutable {
+            c.async_get(std::move(path), from, std::move(handler));
+        });
+}
+
+void client::async_get(std::string path, read_from from, get_handler handler) const {
+    read_and_tell(
+        client_core::of(*this), request::get(std::move(path)), from, std::move(handler), znode_in);
+}
+
+std::optional<znode_stat> client::exists(std::string path,
+                                         read_from from,
+                                         std::error_code& ec) const {
+    return report(ec, [&] {
+        return stat_in(
+            read_and_wait(*client_core::of(*this), request::exists(std::move(path)), from));
+    });
+}
+
+awaitable<std::optional<znode_stat>> client::exists_async(std::string path, read_from from) const {
+    return awaitable<std::optional<znode_stat>>(
+        [c = *this, path = std::move(path), from](
+            const std::stop_token&, awaitable_handler<std::optional<znode_stat>> handler) mutable {
+            c.async_exists(std::move(path), from, std::move(handler));
+        });
+}
+
+void client::async_exists(std::string path, read_from from, exists_handler handler) const {
+    read_and_tell(client_core::of(*this),
+                  request::exists(std::move(path)),
+                  from,
+                  std::move(handler),
+                  stat_in);
+}
+
+std::vector<std::string> client::children(std::string path,
+                                          read_from from,
+                                          std::error_code& ec) const {
+    return report(ec, [&] {
+        return sorted_names_in(
+            read_and_wait(*client_core::of(*this), request::children(std::move(path)), from));
+    });
+}
+
+awaitable<std::vector<std::string>> client::children_async(std::string path, read_from from) const {
+    return awaitable<std::vector<std::string>>(
+        [c = *this, path = std::move(path), from](
+            const std::stop_token&, awaitable_handler<std::vector<std::string>> handler) mutable {
+            c.async_children(std::move(path), from, std::move(handler));
+        });
+}
+
+void client::async_children(std::string path, read_from from, children_handler handler) const {
+    read_and_tell(client_core::of(*this),
+                  request::children(std::move(path)),
+                  from,
+                  std::move(handler),
+                  sorted_names_in);
+}
+
+// ---- transactions ----
+
+std::vector<operation_result> client::transact(std::vector<operation> operations,
+                                               std::error_code& ec) const {
+    return report(ec, [&] {
+        const auto call = std::make_shared<transact_call>(client_core::of(*this), operations);
+        wait_for(call, std::chrono::nanoseconds::max(), {});
+        return call->take_results();
+    });
+}
+
+awaitable<std::vector<operation_result>> client::transact_async(
+    std::vector<operation> operations) const {
+    using results = std::vector<operation_result>;
+    return awaitable<results>(
+        [c = *this, operations = std::move(operations)](
+            const std::stop_token&, awaitable_handler<results> handler) mutable {
+            c.async_transact(std::move(operations), std::move(handler));
+        });
+}
+
+void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
+    const auto& core = client_core::of(*this);
+    core->check_not_forked();
+    const auto done = core->callbacks().once(std::move(handler));
+    try {
+        const auto call = std::make_shared<transact_call>(core, operations);
+        call->start(std::chrono::nanoseconds::max(),
+                    {},
+                    [raw = call.get(), done](const retrying_operation::result& r) {
+                        done(r.why.code, raw->take_results());
+                    });
+    } catch (const error& e) {
+        done(e.code(), {});
+    }
 }
 
 void client::close() const noexcept {

@@ -54,6 +54,12 @@ public:
         return keeper_.timeout();
     }
 
+    /// How long a call waits for servers at most that has no limit of its own: the session timeout,
+    /// as it was granted or is going to be asked for.
+    [[nodiscard]] std::chrono::milliseconds patience() const noexcept {
+        return session_timeout().count() > 0 ? session_timeout() : options_.session_timeout;
+    }
+
     [[nodiscard]] std::string trouble() const { return status_->trouble(); }
 
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);

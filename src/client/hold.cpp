@@ -1,7 +1,9 @@
 #include <latchkey/hold.hpp>
 
 #include "client/hold_state.hpp"
+#include "client/once_transaction.hpp"
 #include "client/risk_warning.hpp"
+#include "text/escape.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -135,50 +137,21 @@ void hold_state::release(std::function<void()> gone) {
 
 // ---- guarded transactions ----
 
-namespace {
-
-create_mode mode_of(operation::lifetime life) noexcept {
-    switch (life) {
-        case operation::lifetime::persistent:
-            return create_mode::persistent;
-        case operation::lifetime::ephemeral:
-            return create_mode::ephemeral;
-        case operation::lifetime::persistent_sequential:
-            return create_mode::persistent_sequential;
-        case operation::lifetime::ephemeral_sequential:
-            return create_mode::ephemeral_sequential;
-    }
-    return create_mode::persistent;
+bool hold_state::may_transact() noexcept {
+    return valid() && generation_ == core_->generation();
 }
 
-request request_of(const operation& o, const acl& access) {
-    check_path(o.path());
-    switch (o.what()) {
-        case operation::kind::create:
-            return request::create(o.path(), o.data(), mode_of(o.life()), access);
-        case operation::kind::set:
-            return request::set(o.path(), o.data(), o.version());
-        case operation::kind::remove:
-            return request::remove(o.path(), o.version());
-        case operation::kind::check:
-            break;
-    }
-    return request::check(o.path(), o.version());
+failure hold_state::hold_is_lost(const char* consequence) const {
+    return {errc::hold_lost,
+            '"' + escaped(path()) + "\": " + consequence + ": " +
+                (released_ ? "the hold was released" : to_string(why_lost()))};
 }
-
-}  // namespace
 
 void hold_state::transact(std::vector<operation> operations,
                           std::function<void(transact_outcome)> done) {
     std::vector<request> requests;
     try {
-        if (operations.empty()) {
-            throw error(errc::invalid_argument,
-                        "a transaction without operations: give at least one");
-        }
-        for (const operation& o : operations) {
-            requests.push_back(request_of(o, core_->access()));
-        }
+        requests = requests_of(operations, core_->access());
     } catch (const error& e) {
         core_->post([done = std::move(done), why = failure{e.code(), e.what()}] {
             done({why, {}});
@@ -194,80 +167,41 @@ void hold_state::transact(std::vector<operation> operations,
 
 void hold_state::send_transaction(std::vector<request> operations,
                                   std::function<void(transact_outcome)> done) {
-    if (!valid() || generation_ != core_->generation()) {
-        done({failure{errc::hold_lost,
-                      '"' + escaped(path()) + "\": nothing was sent: " +
-                          (released_ ? "the hold was released" : to_string(why_lost()))},
-              {}});
+    if (!may_transact()) {
+        done({hold_is_lost("nothing was sent"), {}});
         return;
     }
-    std::vector<std::string> named = paths();
-    const std::size_t guards = named.size();
+    const std::vector<std::string> named = paths();
     std::vector<request> requests;
     for (const std::string& own : named) {
         requests.push_back(request::check(own));
     }
-    for (request& r : operations) {
-        named.push_back(r.path);
-        requests.push_back(std::move(r));
-    }
-    request all = request::multi(std::move(requests));
+    const auto sent =
+        std::make_shared<user_transaction>(std::move(requests), std::move(operations));
+    request all = sent->multi();
     all.urgent = true;  // like the delete that may follow it
-    core_->submit(
-        std::move(all),
-        [self = shared_from_this(), named = std::move(named), guards, done = std::move(done)](
-            reply r) {
-            std::vector<std::string> created;
-            const failure f = self->failure_of_transaction(r, named, guards);
-            if (!f) {
-                for (std::size_t i = guards; i < r.results.size(); ++i) {
-                    created.push_back(std::move(r.results[i].path));
-                }
-            }
-            done({f, std::move(created)});
-        });
+    core_->submit(std::move(all),
+                  [self = shared_from_this(), sent, done = std::move(done)](const reply& r) {
+                      const failure f = self->failure_of_transaction(r, *sent);
+                      done({f, f ? std::vector<operation_result>() : sent->results(r)});
+                  });
 }
 
-failure hold_state::failure_of_transaction(const reply& r,
-                                           const std::vector<std::string>& paths,
-                                           std::size_t guards) {
-    if (r.ok()) {
-        return {};
+failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {
+    if (sent.guard_is_gone(r)) {
+        lose(loss_reason::znode_deleted);
+        return hold_is_lost("nothing was applied");
     }
-    if (outcome_unknown(r.code)) {
-        return {errc::indeterminate,
-                "the transaction guarded by \"" + escaped(paths.front()) + '"'};
-    }
-    for (std::size_t i = 0; i < r.results.size() && i < paths.size(); ++i) {
-        const result_code code = r.results[i].code;
-        if (code == result_code::ok || code == result_code::runtime_inconsistency) {
-            continue;
-        }
-        if (i < guards && code == result_code::no_node) {
-            lose(loss_reason::znode_deleted);
-            return {errc::hold_lost,
-                    '"' + escaped(paths[i]) + "\": nothing was applied: " + to_string(why_lost())};
-        }
-        failure f = failure_of(code, paths[i]);
-        f.detail = (i < guards ? "the check of the hold's znode "
-                               : "operation " + std::to_string(i - guards + 1) + " on ") +
-                   f.detail + "; nothing was applied";
-        return f;
-    }
-    failure f = failure_of(r.code, paths.front());
-    if (f.code == errc::protocol) {
-        f.code = errc::indeterminate;  // an unknown code says nothing about what was applied
-    }
-    return f;
+    return sent.why(r);
 }
 
-std::vector<std::string> hold_state::transact_and_wait(std::vector<operation> operations) {
+std::vector<operation_result> hold_state::transact_and_wait(std::vector<operation> operations) {
     core_->check_may_block();
     const auto outcome = std::make_shared<blocking_result<transact_outcome>>();
     transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
-    auto [why, created] = outcome->get();
+    auto [why, results] = outcome->get();
     why.raise();
-    return created;
+    return results;
 }
 
 void hold_state::transact_and_tell(std::vector<operation> operations,
@@ -276,6 +210,28 @@ void hold_state::transact_and_tell(std::vector<operation> operations,
              [done = core_->callbacks().once(std::move(handler))](transact_outcome o) {
                  done(o.first.code, std::move(o.second));
              });
+}
+
+bool hold_state::transact_once_and_wait(std::string marker,
+                                        const std::vector<operation>& operations) {
+    return wait_for(
+        std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations),
+        std::chrono::nanoseconds::max(),
+        {});
+}
+
+void hold_state::transact_once_and_tell(std::string marker,
+                                        const std::vector<operation>& operations,
+                                        hold::transact_once_handler handler) {
+    std::shared_ptr<once_transaction> call;
+    try {
+        call =
+            std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations);
+    } catch (const error& e) {
+        core_->callbacks().once(std::move(handler))(e.code(), false);
+        return;
+    }
+    start_async(call, std::chrono::nanoseconds::max(), {}, std::move(handler));
 }
 
 // ---- hold ----
@@ -292,6 +248,15 @@ hold& hold::operator=(hold&& other) noexcept {
 
 hold::~hold() {
     release();
+}
+
+/// Throws an error for an empty hold, and in a forked child.
+hold_state& hold::granted() const {
+    if (!state_) {
+        throw error(errc::hold_lost, "this hold is empty");
+    }
+    state_->core()->check_not_forked();
+    return *state_;
 }
 
 bool hold::valid() const noexcept {
@@ -338,21 +303,42 @@ lock_mode hold::mode() const noexcept {
     return state_ ? state_->mode() : lock_mode::exclusive;
 }
 
-std::vector<std::string> hold::transact(std::vector<operation> operations, std::error_code& ec) {
-    return report(ec, [&] {
-        if (!state_) {
-            throw error(errc::hold_lost, "this hold is empty");
-        }
-        return state_->transact_and_wait(std::move(operations));
-    });
+std::vector<operation_result> hold::transact(std::vector<operation> operations,
+                                             std::error_code& ec) {
+    return report(ec, [&] { return granted().transact_and_wait(std::move(operations)); });
 }
 
 void hold::async_transact(std::vector<operation> operations, transact_handler handler) {
-    if (!state_ || state_->core()->forked()) {
-        throw error(state_ ? errc::forked : errc::hold_lost,
-                    state_ ? "this hold cannot be used" : "this hold is empty");
-    }
-    state_->transact_and_tell(std::move(operations), std::move(handler));
+    granted().transact_and_tell(std::move(operations), std::move(handler));
+}
+
+awaitable<std::vector<operation_result>> hold::transact_async(std::vector<operation> operations) {
+    using results = std::vector<operation_result>;
+    return awaitable<results>(
+        [this, operations = std::move(operations)](const std::stop_token&,
+                                                   awaitable_handler<results> handler) mutable {
+            async_transact(std::move(operations), std::move(handler));
+        });
+}
+
+bool hold::transact_once(std::string marker,
+                         std::vector<operation> operations,
+                         std::error_code& ec) {
+    return report(ec,
+                  [&] { return granted().transact_once_and_wait(std::move(marker), operations); });
+}
+
+awaitable<bool> hold::transact_once_async(std::string marker, std::vector<operation> operations) {
+    return awaitable<bool>([this, marker = std::move(marker), operations = std::move(operations)](
+                               const std::stop_token&, awaitable_handler<bool> handler) mutable {
+        async_transact_once(std::move(marker), std::move(operations), std::move(handler));
+    });
+}
+
+void hold::async_transact_once(std::string marker,
+                               std::vector<operation> operations,
+                               transact_once_handler handler) {
+    granted().transact_once_and_tell(std::move(marker), operations, std::move(handler));
 }
 
 void hold::release() noexcept {

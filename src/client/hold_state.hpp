@@ -5,6 +5,7 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
+#include "client/user_transaction.hpp"
 #include "loop/monitor.hpp"
 
 #include <atomic>
@@ -57,7 +58,7 @@ public:
         std::shared_ptr<hold_owner> owner;
     };
 
-    using transact_outcome = std::pair<failure, std::vector<std::string>>;
+    using transact_outcome = std::pair<failure, std::vector<operation_result>>;
 
     /// On the loop, in the session in which the grant was proven.
     hold_state(std::shared_ptr<client_core> core, grant g);
@@ -122,17 +123,29 @@ public:
     void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
 
     /// Throws the error that the transaction ends with.
-    std::vector<std::string> transact_and_wait(std::vector<operation> operations);
+    std::vector<operation_result> transact_and_wait(std::vector<operation> operations);
 
     /// `handler` runs on the callback thread.
     void transact_and_tell(std::vector<operation> operations, hold::transact_handler handler);
 
+    bool transact_once_and_wait(std::string marker, const std::vector<operation>& operations);
+    void transact_once_and_tell(std::string marker,
+                                const std::vector<operation>& operations,
+                                hold::transact_once_handler handler);
+
+    // ---- on the loop ----
+
+    /// Whether a transaction may be sent: the hold is valid, and its session is the present one.
+    [[nodiscard]] bool may_transact() noexcept;
+
+    [[nodiscard]] failure hold_is_lost(const char* consequence) const;
+
+    /// Why a guarded transaction was not applied. If the hold's znode is gone, the hold is lost.
+    [[nodiscard]] failure failure_of_transaction(const reply& r, const user_transaction& sent);
+
 private:
     void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);
-    [[nodiscard]] failure failure_of_transaction(const reply& r,
-                                                 const std::vector<std::string>& paths,
-                                                 std::size_t guards);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const validity> validity_;

@@ -200,11 +200,10 @@ void session_keeper::on_connected(const session_event& e) {
 /// that it sent before, unless that has not arrived. A new session needs none: to open it is a
 /// transaction.
 void session_keeper::send_barrier() {
-    request barrier = request::multi({request::check("/")});
+    request barrier = request::barrier();
     barrier.urgent = true;
     submit(std::move(barrier), [this, at = connection_](const reply& r) {
-        if (at == connection_ && connected_ && !proves_quorum(r.code) &&
-            r.code != result_code::no_auth) {
+        if (at == connection_ && connected_ && !in_order_of_writes(r.code)) {
             // Not applied, or not for sure: answers on this connection may be old.
             behind_ = true;
             session_->reconnect();

@@ -284,7 +284,7 @@ std::optional<ensemble::znode> ensemble::get(const std::string& path) const {
         if (node == nullptr) {
             return std::nullopt;
         }
-        const znode_stat stat = node->stat();
+        const server_stat stat = node->stat();
         return znode{
             node->data, stat.czxid, stat.mzxid, stat.ephemeral_owner, stat.version, stat.cversion};
     });

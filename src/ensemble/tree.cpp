@@ -6,8 +6,8 @@
 
 namespace latchkey::model {
 
-znode_stat znode::stat() const noexcept {
-    znode_stat s;
+server_stat znode::stat() const noexcept {
+    server_stat s;
     s.czxid = czxid;
     s.mzxid = mzxid;
     s.pzxid = pzxid;

@@ -45,7 +45,7 @@ struct znode {
 
     [[nodiscard]] bool ephemeral() const noexcept { return owner != 0 && owner != container_owner; }
 
-    [[nodiscard]] znode_stat stat() const noexcept;
+    [[nodiscard]] server_stat stat() const noexcept;
 
     bool operator==(const znode&) const = default;
 };

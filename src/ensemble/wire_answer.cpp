@@ -7,7 +7,7 @@
 namespace latchkey::model {
 namespace {
 
-void put(jute_writer& out, const znode_stat& s) {
+void put(jute_writer& out, const server_stat& s) {
     out.long_number(s.czxid).long_number(s.mzxid).long_number(s.ctime).long_number(s.mtime);
     out.number(s.version).number(s.cversion).number(s.aversion).long_number(s.ephemeral_owner);
     out.number(s.data_length).number(s.num_children).long_number(s.pzxid);

@@ -2,7 +2,10 @@
 
 #include <latchkey/acl.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,14 +105,21 @@ enum class result_code : int {
     }
 }
 
+/// Whether everything that is answered behind this answer to a write, on one connection, is at
+/// least as new as that write. An access control list refuses in the order of all transactions,
+/// too.
+[[nodiscard]] constexpr bool in_order_of_writes(result_code c) noexcept {
+    return proves_quorum(c) || c == result_code::no_auth;
+}
+
 /// Whether a write that failed with this code may have been applied nevertheless: its outcome is
 /// unknown, the server failed while it processed it, or the code is not known.
 [[nodiscard]] constexpr bool may_be_applied(result_code c) noexcept {
     return !proves_quorum(c) && !refused_for_good(c) && c != result_code::throttled;
 }
 
-/// A znode's Stat.
-struct znode_stat {
+/// A znode's Stat, as the servers send it.
+struct server_stat {
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
     std::int64_t pzxid = 0;  ///< zxid of the last change of its children
@@ -192,6 +202,9 @@ struct request {
         return r;
     }
 
+    /// A write that changes nothing: see in_order_of_writes().
+    static request barrier() { return multi({check("/")}); }
+
     /// Makes the server of this session catch up with the leader. Not a quorum operation
     /// (ZOOKEEPER-1675).
     static request sync(std::string path) { return of(kind::sync, std::move(path)); }
@@ -212,13 +225,27 @@ struct reply {
     result_code code = result_code::ok;
     std::string path;                ///< create: the created path, with its sequence number
     std::string data;                ///< get
-    znode_stat stat;                 ///< create (not inside a multi), get, exists, set
+    server_stat stat;                ///< create (not inside a multi), get, exists, set
     std::vector<std::string> names;  ///< children, in no order
     acl access;                      ///< get_acl
     std::vector<reply> results;  ///< multi: one for each operation, in order; after a failure the
                                  ///< codes show which one was refused
 
     [[nodiscard]] bool ok() const noexcept { return code == result_code::ok; }
+
+    /// multi: the operation because of which nothing was applied, if the answer shows it.
+    [[nodiscard]] std::optional<std::size_t> refused_operation() const noexcept {
+        const auto refused = std::find_if(results.begin(), results.end(), [](const reply& one) {
+            return !one.ok() && one.code != result_code::runtime_inconsistency;
+        });
+        return refused == results.end() ? std::nullopt
+                                        : std::optional<std::size_t>(refused - results.begin());
+    }
+
+    /// multi: whether that operation was refused with this code.
+    [[nodiscard]] bool refused(std::size_t operation, result_code with) const noexcept {
+        return refused_operation() == operation && results[operation].code == with;
+    }
 };
 
 }  // namespace latchkey::inline v0

@@ -34,13 +34,16 @@ std::uint64_t id_of(const void* context) noexcept {
     return reinterpret_cast<std::uint64_t>(context);
 }
 
-znode_stat copied(const Stat& s) noexcept {
+server_stat copied(const Stat& s) noexcept {
     return {.czxid = s.czxid,
             .mzxid = s.mzxid,
             .pzxid = s.pzxid,
+            .ctime = s.ctime,
+            .mtime = s.mtime,
             .ephemeral_owner = s.ephemeralOwner,
             .version = s.version,
             .cversion = s.cversion,
+            .aversion = s.aversion,
             .data_length = s.dataLength,
             .num_children = s.numChildren};
 }
@@ -159,7 +162,7 @@ struct zookeeper_handle::trampolines {
         reply r = failed(rc);
         if (r.ok()) {
             r.path = path != nullptr ? path : "";
-            r.stat = stat != nullptr ? copied(*stat) : znode_stat{};
+            r.stat = stat != nullptr ? copied(*stat) : server_stat{};
         }
         deliver(context, std::move(r));
     }
@@ -168,7 +171,7 @@ struct zookeeper_handle::trampolines {
         int rc, const char* value, int length, const Stat* stat, const void* context) noexcept {
         reply r = failed(rc);
         if (r.ok()) {
-            r.stat = stat != nullptr ? copied(*stat) : znode_stat{};
+            r.stat = stat != nullptr ? copied(*stat) : server_stat{};
             if (length > 0) {  // -1: created without data
                 r.data.assign(value, static_cast<std::size_t>(length));
             }

@@ -4,11 +4,11 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
-#include "call/blocking_read.hpp"
 #include "calm.hpp"
 #include "chaos_faults.hpp"
 #include "chaos_turns.hpp"
 #include "chaos_workers.hpp"
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "fenced_register.hpp"

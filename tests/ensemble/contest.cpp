@@ -1,6 +1,6 @@
 #include "contest.hpp"
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"

@@ -2,7 +2,7 @@
 
 #include <latchkey/mutex.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "eventually.hpp"
 #include "fault_proxy.hpp"
 #include "real_ensemble.hpp"

@@ -272,7 +272,7 @@ protected:
         connect({.session_timeout = 4s, .log = [this](const log_record& line) {
                      if (line.text.starts_with("slow callback: ")) {
                          lines_.fetch_add(1);
-                         line_.set(std::string(line));
+                         line_.set(std::string(line.text));
                      }
                  }});
     }

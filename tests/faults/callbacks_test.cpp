@@ -139,6 +139,11 @@ TEST_F(ThreadedCallbacks, AreRefusedEveryCallThatWouldBlock) {
         refused([&] { static_cast<void>(other.participants()); });
         refused([&] { static_cast<void>(c_.wait_connected(1h)); });
         refused([&] { h.transact({operation::create("/effect")}); });
+        refused([&] { h.transact_once("/marker", {operation::create("/effect")}); });
+        refused([&] { c_.transact({operation::create("/effect")}); });
+        refused([&] { static_cast<void>(c_.get("/")); });
+        refused([&] { static_cast<void>(c_.exists("/")); });
+        refused([&] { static_cast<void>(c_.children("/")); });
         EXPECT_FALSE(h.release_and_wait()) << "it goes on without waiting";
         told.set(std::move(all));
     });

@@ -180,7 +180,19 @@ const std::vector<form>& forms() {
              h.async_transact({}, [w](std::error_code, const auto&) {});
              h.async_transact({operation::remove("/missing")},
                               [w](std::error_code, const auto&) {});
+             h.async_transact_once(
+                 "/marker", {operation::check("/lock")}, [w](std::error_code, bool) {});
+             h.async_transact_once("no path", {}, [w](std::error_code, bool) {});
              h.release();
+         }},
+        {"Reading",
+         [](stage& s, const witness& w) {
+             const auto from = s.waits ? read_from::quorum : read_from::any_server;
+             s.c.async_get("/zoo", from, [w](std::error_code, const auto&) {});
+             s.c.async_exists("/", from, [w](std::error_code, const auto&) {});
+             s.c.async_children("no path", from, [w](std::error_code, const auto&) {});
+             s.c.async_transact({operation::create("/effect")},
+                                [w](std::error_code, const auto&) {});
          }},
         {"Barrier",
          [](stage& s, const witness& w) {

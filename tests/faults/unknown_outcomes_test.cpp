@@ -218,6 +218,41 @@ TEST_P(UnknownOutcome, OfAGuardedTransactionIsToldAsSuchAndSentOnce) {
     expect_met(a_);
 }
 
+TEST_P(UnknownOutcome, OfATransactionThatIsAppliedOnceIsFoundOut) {
+    hold h = held(mine_);
+    ensemble_.create("/set");
+    settle();
+    lose(op::multi, a_);
+    bool done = false;
+    h.async_transact_once(
+        "/marker", {operation::set("/set", "new")}, [&](std::error_code ec, bool by_this_call) {
+            EXPECT_FALSE(ec) << ec.message();
+            EXPECT_TRUE(by_this_call);
+            done = true;
+        });
+    ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
+    ensemble_.run_for(5s);
+    EXPECT_EQ(ensemble_.get("/set")->version, 1);
+    expect_sole_holder(h, a_);
+    expect_met(a_);
+}
+
+TEST_P(UnknownOutcome, OfATransactionWithoutAHoldIsToldAsSuchAndSentOnce) {
+    ensemble_.create("/set", "old");
+    settle();
+    lose(op::multi, a_);
+    std::vector<std::error_code> told;
+    a_.async_transact({operation::create("/created"), operation::set("/set", "new")},
+                      [&](std::error_code ec, const auto&) { told.push_back(ec); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return !told.empty(); }, 10s));
+    EXPECT_EQ(told.front(), errc::indeterminate);
+    ensemble_.run_for(5s);
+    EXPECT_EQ(told.size(), 1U);
+    EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
+    EXPECT_EQ(ensemble_.exists("/created"), applied());
+    expect_met(a_);
+}
+
 TEST_P(UnknownOutcome, OfTheDeleteOfAReleaseIsRepeatedUntilTheZnodeIsGone) {
     hold h = held(mine_);
     const auto w = acquire(theirs_);

@@ -197,17 +197,16 @@ public:
     void occupy() override {
         theirs_.emplace(other(), "/g");
         theirs_->async_join(
-            for_ever, "name", {}, {}, [this](std::error_code, membership m) { m_ = std::move(m); });
+            "name", for_ever, {}, [this](std::error_code, membership m) { m_ = std::move(m); });
         await([this] { return m_.present(); });
     }
 
     void begin(nanoseconds limit, std::stop_token stop, handler h) override {
         ours_.emplace(mine_, "/g");
         ours_->async_join(
-            limit,
             "name",
-            {},
-            std::move(stop),
+            limit,
+            {.stop = std::move(stop)},
             [h = std::move(h)](std::error_code ec, const membership& m) { h(ec, m.present()); });
     }
 

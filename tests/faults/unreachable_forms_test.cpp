@@ -112,7 +112,7 @@ TEST(BlockingCalls, AreUnreachableAtTheirLimitWithoutAServer) {
         [&] { static_cast<void>(s.try_acquire_for(2, soon)); },
         [&] { static_cast<void>(b.wait_for(soon)); },
         [&] { static_cast<void>(both.enter_for(soon)); },
-        [&] { static_cast<void>(g.join_for(soon, "name")); },
+        [&] { static_cast<void>(g.join_for("name", soon)); },
         [&] { static_cast<void>(l.wait_for(soon)); },
         [&] { static_cast<void>(l.wait_until(later())); }};
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -143,7 +143,7 @@ TEST(BlockingCalls, SayWhatFailedWhereWhyAndWhatToDo) {
         {[&] { static_cast<void>(m.try_acquire_for(20ms)); }, "cannot acquire \"/lock\" in time"},
         {[&] { static_cast<void>(l.wait_for(20ms)); },
          "cannot become the leader of \"/e\" in time"},
-        {[&] { b.wait_for(20ms); }, "cannot pass the barrier \"/b\" in time"}};
+        {[&] { static_cast<void>(b.wait_for(20ms)); }, "cannot pass the barrier \"/b\" in time"}};
     for (const auto& [call, what] : calls) {
         try {
             call();

@@ -278,6 +278,9 @@ TEST_P(Client, IsInertInAForkedChild) {
         inert = inert && c.state() == connection_state::closed;
         std::error_code ec;
         inert = inert && !m.acquire({}, ec) && ec == errc::forked;
+        inert = inert && !c.get("/", read_from::any_server, ec) && ec == errc::forked;
+        inert = inert && !h->transact_once("/marker", {operation::check("/")}, ec) &&
+                ec == errc::forked;
         h.reset();
         { const client moved(std::move(c)); }
         return inert;

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include <gmock/gmock.h>
+
 namespace latchkey::test {
 namespace {
 
@@ -118,17 +120,27 @@ TEST_P(Hold, TransactionCommitsAllWhileHeld) {
     mutex m(c, path_);
     hold h = m.acquire();
     const std::string at = world_->fresh_path();
-    const auto paths =
+    const auto results =
         h.transact({operation::create(at, "1"),
                     operation::create(at + "/n-", "", operation::lifetime::persistent_sequential),
                     operation::set(at, "2", 0),
-                    operation::check(at, 1)});
-    ASSERT_EQ(paths.size(), 4U);
-    EXPECT_EQ(paths[0], at);
-    EXPECT_EQ(paths[1], at + "/n-0000000000");
-    EXPECT_EQ(paths[2], "");
+                    operation::check(at, 1),
+                    operation::check(at)});
+    const auto stat = c.exists(at);
+    ASSERT_TRUE(stat);
+    EXPECT_EQ(stat->mzxid, stat->czxid);
+    EXPECT_THAT(results,
+                ::testing::ElementsAre(operation_result{at, 0, stat->mzxid},
+                                       operation_result{at + "/n-0000000000", 0, stat->mzxid},
+                                       operation_result{at, 1, stat->mzxid},
+                                       operation_result{at, 1, stat->mzxid},
+                                       operation_result{at, operation::any_version, stat->mzxid}));
     EXPECT_EQ(world_->get(at), "2");
-    h.transact({operation::remove(paths[1]), operation::remove(at)});
+    const auto removed = h.transact({operation::remove(results[1].path), operation::remove(at, 1)});
+    EXPECT_THAT(removed,
+                ::testing::ElementsAre(operation_result{results[1].path, operation::any_version, 0},
+                                       operation_result{at, 1, 0}))
+        << "no answer shows the transaction's number";
     EXPECT_EQ(world_->get(at), std::nullopt);
 }
 
@@ -190,14 +202,111 @@ TEST_P(Hold, AsynchronousTransactionEndsInACallback) {
     mutex m(c, path_);
     hold h = m.acquire();
     const std::string at = world_->fresh_path();
-    blocking_result<std::pair<std::error_code, std::vector<std::string>>> result;
+    blocking_result<std::pair<std::error_code, std::vector<operation_result>>> result;
     h.async_transact({operation::create(at)},
-                     [&](std::error_code ec, std::vector<std::string> paths) {
-                         result.set({ec, std::move(paths)});
+                     [&](std::error_code ec, std::vector<operation_result> results) {
+                         result.set({ec, std::move(results)});
                      });
-    const auto [ec, paths] = result.get();
+    const auto [ec, results] = result.get();
     EXPECT_FALSE(ec);
-    EXPECT_EQ(paths, std::vector{at});
+    EXPECT_EQ(results, (std::vector{operation_result{at, 0, 0}}));
+}
+
+// ---- transactions that are applied once ----
+
+TEST_P(Hold, TransactionWithAMarkerIsAppliedOnce) {
+    client c = connect();
+    mutex m(c, path_);
+    const std::string at = world_->fresh_path();
+    const std::string marker = world_->fresh_path();
+    world_->create(at, "0");
+    for (int i = 1; i < 4; ++i) {
+        hold h = m.acquire();
+        EXPECT_EQ(h.transact_once(marker, {operation::set(at, std::to_string(i))}), i == 1);
+        EXPECT_EQ(world_->get(at), "1");
+    }
+    world_->remove(marker);
+    hold h = m.acquire();
+    EXPECT_TRUE(h.transact_once(marker, {operation::set(at, "4", 1)}));
+    EXPECT_EQ(world_->get(at), "4");
+    EXPECT_EQ(world_->get(marker)->find(h.path()), 0U) << "it names the hold that made it";
+}
+
+TEST_P(Hold, TransactionWithAMarkerThatIsRefusedLeavesNoMarker) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string missing = world_->fresh_path();
+    const std::string marker = world_->fresh_path();
+    try {
+        h.transact_once(marker, {operation::check(path_), operation::set(missing, "x")});
+        ADD_FAILURE() << "committed";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::no_such_znode);
+        EXPECT_NE(std::string(e.what()).find("operation 2 on \"" + missing), std::string::npos)
+            << e.what();
+    }
+    EXPECT_EQ(world_->get(marker), std::nullopt);
+    std::error_code ec;
+    EXPECT_FALSE(h.transact_once(marker + "/without/parent", {operation::check(path_)}, ec));
+    EXPECT_EQ(ec, errc::no_such_znode);
+    EXPECT_TRUE(h.valid());
+    world_->remove(h.path());
+    EXPECT_FALSE(h.transact_once(marker, {operation::check(path_)}, ec));
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_EQ(world_->get(marker), std::nullopt);
+}
+
+TEST_P(Hold, TransactionWithAMarkerCountsWritesToTheHoldsZnode) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string marker = world_->fresh_path();
+    for (int i = 0; i < 3; ++i) {
+        world_->set(h.path(), "__REVOKE__");
+        EXPECT_TRUE(h.transact_once(marker + std::to_string(i), {operation::check(path_)}));
+    }
+}
+
+TEST_P(Hold, BadTransactionsWithAMarkerAreRefusedBeforeTheyAreSent) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string marker = world_->fresh_path();
+    std::error_code ec;
+    EXPECT_FALSE(h.transact_once(marker, {}, ec));
+    EXPECT_EQ(ec, errc::invalid_argument);
+    for (const char* bad : {"no/slash", "/", ""}) {
+        EXPECT_FALSE(h.transact_once(bad, {operation::check(path_)}, ec));
+        EXPECT_EQ(ec, errc::invalid_argument) << bad;
+        blocking_result<std::error_code> told;
+        h.async_transact_once(
+            bad, {operation::check(path_)}, [&](std::error_code e, bool) { told.set(e); });
+        EXPECT_EQ(told.get(), errc::invalid_argument) << bad;
+    }
+    EXPECT_FALSE(
+        h.transact_once(marker, {operation::create("/big", std::string(2'000'000, 'x'))}, ec));
+    EXPECT_EQ(ec, errc::invalid_argument);
+    hold none;
+    EXPECT_FALSE(none.transact_once(marker, {operation::check(path_)}, ec));
+    EXPECT_EQ(ec, errc::hold_lost);
+    EXPECT_THROW(none.async_transact_once(marker, {operation::check(path_)}, {}), error);
+    EXPECT_EQ(world_->get(marker), std::nullopt);
+    EXPECT_TRUE(h.valid());
+}
+
+TEST_P(Hold, AsynchronousTransactionWithAMarkerEndsInACallback) {
+    client c = connect();
+    mutex m(c, path_);
+    hold h = m.acquire();
+    const std::string marker = world_->fresh_path();
+    for (const bool first : {true, false}) {
+        blocking_result<std::pair<std::error_code, bool>> result;
+        h.async_transact_once(marker, {operation::check(path_)}, [&](std::error_code ec, bool did) {
+            result.set({ec, did});
+        });
+        EXPECT_EQ(result.get(), std::pair(std::error_code(), first));
+    }
 }
 
 LATCHKEY_IN_THIS_WORLD(Hold);

@@ -3,7 +3,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/inspect.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "queued.hpp"

@@ -118,8 +118,12 @@ TEST_P(LeaderTerm, GuardsTransactionsByItsTerm) {
     const leadership term = latch.wait();
     const std::string beside = path_ + "-effects";
     term.transact({operation::create(beside, "1")});
+    EXPECT_TRUE(term.transact_once(beside + "-marker", {operation::check(beside)}));
+    EXPECT_FALSE(term.transact_once(beside + "-marker", {operation::check(beside)}));
     latch.resign();
     std::error_code ec;
+    EXPECT_FALSE(term.transact_once(beside + "-late", {operation::check(beside)}, ec));
+    EXPECT_EQ(ec, errc::hold_lost);
     static_cast<void>(term.transact({operation::set(beside, "2")}, ec));
     EXPECT_EQ(ec, errc::hold_lost);
     EXPECT_EQ(world_->get(beside), "1");
@@ -135,6 +139,8 @@ TEST_P(LeaderTerm, HandsOutTermsThatMayBeEmptyAndOutliveIt) {
     EXPECT_FALSE(none.lost().stop_possible() || none.hand_over_requested().stop_possible());
     EXPECT_THROW(none.transact({operation::create("/a")}), error);
     EXPECT_THROW(none.async_transact({operation::create("/a")}, {}), error);
+    EXPECT_THROW(none.transact_once("/m", {operation::create("/a")}), error);
+    EXPECT_THROW(none.async_transact_once("/m", {operation::create("/a")}, {}), error);
     EXPECT_THROW(none.proclaim(""), error);
     EXPECT_THROW(none.async_proclaim("", {}), error);
     {

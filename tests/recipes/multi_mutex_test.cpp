@@ -198,13 +198,18 @@ TEST_P(MultiMutex, TransactionChecksEveryZnode) {
     for (std::size_t i = 0; i < three_.size(); ++i) {
         hold h = m.acquire();
         const std::string effect = path_ + "-effect-" + std::to_string(i);
-        EXPECT_EQ(h.transact({operation::create(effect), operation::set(effect, "x")}),
-                  (std::vector<std::string>{effect, ""}));
+        const auto results = h.transact({operation::create(effect), operation::set(effect, "x")});
+        ASSERT_EQ(results.size(), 2U);
+        EXPECT_EQ(results[0].path, effect);
+        EXPECT_EQ(results[1].version, 1);
         std::error_code ec;
         h.transact({operation::set(effect, "y"), operation::set(effect, "z", 7)}, ec);
         EXPECT_EQ(ec, errc::version_mismatch);
         EXPECT_TRUE(h.valid());
+        EXPECT_TRUE(h.transact_once(effect + "-marker", {operation::set(effect, "x")}));
         world_->remove(h.paths()[i]);
+        EXPECT_FALSE(h.transact_once(effect + "-late", {operation::set(effect, "late")}, ec));
+        EXPECT_EQ(ec, errc::hold_lost) << i;
         h.transact({operation::set(effect, "late")}, ec);
         EXPECT_EQ(ec, errc::hold_lost) << i;
         EXPECT_EQ(world_->get(effect), "x");

@@ -26,7 +26,7 @@ void transact(program& by, const candidacy& c) {
     c.handle.async_transact(
         {operation::set(register_path + by.record()->chroot.size(),
                         std::to_string(number) + " " + h.token.to_string())},
-        [&j = by.judge_, number](std::error_code ec, const std::vector<std::string>&) {
+        [&j = by.judge_, number](std::error_code ec, const std::vector<operation_result>&) {
             j.told(number, ec);
         });
 }

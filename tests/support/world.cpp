@@ -2,7 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "ensemble/wire_answer.hpp"
 #include "eventually.hpp"

@@ -47,6 +47,20 @@ TEST_P(SessionContract, ACreateInAMultiTellsItsNameAndASetItsStat) {
     EXPECT_EQ(done.results[0].stat.czxid, 0);
     EXPECT_EQ(done.results[1].stat.version, 1);
     EXPECT_EQ(done.results[1].stat.data_length, 3);
+    const reply made = main_->ask(request::exists(at("n-0000000001")));
+    EXPECT_EQ(done.results[1].stat.mzxid, made.stat.czxid) << "the transaction's number";
+}
+
+TEST_P(SessionContract, AMultiThatIsRefusedTellsWhichOperationItWas) {
+    main_->ask(create(at("a")));
+    const reply refused = main_->ask(request::multi(
+        {request::check(at("a")), request::set(at("a"), "x", 7), request::remove(at("b"))}));
+    EXPECT_EQ(refused.refused_operation(), 1U);
+    EXPECT_TRUE(refused.refused(1, result_code::bad_version));
+    EXPECT_FALSE(refused.refused(0, result_code::bad_version));
+    EXPECT_FALSE(refused.refused(1, result_code::no_node));
+    const reply done = main_->ask(request::multi({request::check(at("a"))}));
+    EXPECT_EQ(done.refused_operation(), std::nullopt);
 }
 
 TEST_P(SessionContract, AMultiDoesAllOrNothingAndTellsWhichRefused) {
@@ -72,14 +86,14 @@ TEST_P(SessionContract, AMultiDoesAllOrNothingAndTellsWhichRefused) {
 TEST_P(SessionContract, AFailedMultiLeavesNoTrace) {
     main_->ask(create(at("full")));
     main_->ask(create(at("full/child")));
-    const znode_stat before = main_->ask(request::exists(base())).stat;
+    const server_stat before = main_->ask(request::exists(base())).stat;
     const reply refused = main_->ask(request::multi({create(at("n-"), numbered),
                                                      create(at("e"), ephemeral),
                                                      create(at("x")),
                                                      request::remove(at("x")),
                                                      request::remove(at("full"))}));
     EXPECT_EQ(refused.code, result_code::not_empty);
-    const znode_stat after = main_->ask(request::exists(base())).stat;
+    const server_stat after = main_->ask(request::exists(base())).stat;
     EXPECT_EQ(after.cversion, before.cversion);
     EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000001"));
 }
@@ -99,7 +113,7 @@ TEST_P(SessionContract, ALaterOperationOfAMultiSeesTheEarlierOnes) {
 
 TEST_P(SessionContract, AMultiOfOneCheckChangesNothingAndProvesTheZnode) {
     main_->ask(create(at("own"), ephemeral));
-    const znode_stat before = main_->ask(request::exists(at("own"))).stat;
+    const server_stat before = main_->ask(request::exists(at("own"))).stat;
     EXPECT_EQ(main_->ask(request::multi({request::check(at("own"))})).code, result_code::ok);
     EXPECT_EQ(main_->ask(request::exists(at("own"))).stat.mzxid, before.mzxid);
     main_->ask(request::remove(at("own")));

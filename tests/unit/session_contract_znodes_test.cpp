@@ -79,6 +79,9 @@ TEST_P(SessionContract, ACreateBringsTheStat) {
     EXPECT_EQ(made.stat.data_length, 5);
     EXPECT_EQ(made.stat.num_children, 0);
     EXPECT_EQ(main_->ask(request::get(at("a"))).stat.czxid, made.stat.czxid);
+    EXPECT_GT(made.stat.ctime, 0);
+    EXPECT_EQ(made.stat.mtime, made.stat.ctime);
+    EXPECT_EQ(main_->ask(request::get(at("a"))).stat.ctime, made.stat.ctime);
 }
 
 TEST_P(SessionContract, ALaterCreateOfAnySessionHasAGreaterCzxid) {
@@ -116,7 +119,7 @@ TEST_P(SessionContract, AContainerIsADirectory) {
 }
 
 TEST_P(SessionContract, SetRaisesTheVersionAndMzxidOnly) {
-    const znode_stat before = main_->ask(create(at("a"), plain, "old")).stat;
+    const server_stat before = main_->ask(create(at("a"), plain, "old")).stat;
     const reply set = main_->ask(request::set(at("a"), "newer"));
     EXPECT_EQ(set.code, result_code::ok);
     EXPECT_EQ(set.stat.version, 1);
@@ -156,7 +159,7 @@ TEST_P(SessionContract, ChangesOfChildrenAreCounted) {
     main_->ask(create(at("a")));
     main_->ask(create(at("b")));
     main_->ask(request::remove(at("a")));
-    const znode_stat stat = main_->ask(request::exists(base())).stat;
+    const server_stat stat = main_->ask(request::exists(base())).stat;
     EXPECT_EQ(stat.cversion, 3);
     EXPECT_EQ(stat.num_children, 1);
     EXPECT_EQ(stat.version, 0);

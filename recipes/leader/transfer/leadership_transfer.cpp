@@ -107,18 +107,18 @@ void leadership_transfer::open_mailbox() {
     last_read_ = 0;
     mailbox_ = std::make_shared<persistent_node>(
         core_,
-        persistent_node::settings{.path = path,
-                                  .data = {},
-                                  .access = as_->access,
-                                  .only_if_free = false,
-                                  .received = [weak = weak_from_this(), path](
-                                                  const znode_stat& stat, const std::string& data) {
-                                      const auto self = weak.lock();
-                                      if (self && self->mailbox_ &&
-                                          self->mailbox_->path() == path) {
-                                          self->on_letter(stat, data);
-                                      }
-                                  }});
+        persistent_node::settings{
+            .path = path,
+            .data = {},
+            .access = as_->access,
+            .only_if_free = false,
+            .received = [weak = weak_from_this(), path](const server_stat& stat,
+                                                        const std::string& data) {
+                const auto self = weak.lock();
+                if (self && self->mailbox_ && self->mailbox_->path() == path) {
+                    self->on_letter(stat, data);
+                }
+            }});
     mailbox_->start([core = core_](const failure& why, bool) {
         if (why && !core->closed_why()) {
             core->log({log_level::error,
@@ -135,7 +135,7 @@ void leadership_transfer::close_mailbox() {
     }
 }
 
-void leadership_transfer::on_letter(const znode_stat& stat, const std::string& data) {
+void leadership_transfer::on_letter(const server_stat& stat, const std::string& data) {
     if (stat.mzxid == last_read_) {
         return;
     }

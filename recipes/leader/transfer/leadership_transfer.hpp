@@ -91,7 +91,7 @@ private:
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
-    void on_letter(const znode_stat& stat, const std::string& data);
+    void on_letter(const server_stat& stat, const std::string& data);
     void accept(const std::string& leader, std::int32_t version);
     [[nodiscard]] task<std::string> move_behind(std::string leader, request invitation);
     void on_moved(const std::string& to);
@@ -123,7 +123,7 @@ private:
     std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a message; versions are per mailbox
     bool accepting_ = false;
-    std::optional<std::pair<znode_stat, std::string>> unread_;  ///< came meanwhile
+    std::optional<std::pair<server_stat, std::string>> unread_;  ///< came meanwhile
     bool cooling_ = false;
     timer cool_;
     loop::clock::time_point cool_ends_;

@@ -49,7 +49,7 @@ public:
     void session_connected() { end_watch(result_code::ok); }
 
 private:
-    void on_watch_set(const znode_stat&, const std::string&) override {}
+    void on_watch_set(const server_stat&, const std::string&) override {}
 
     void on_znode_deleted() override { end_watch(result_code::no_node); }
 

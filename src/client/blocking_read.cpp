@@ -1,6 +1,6 @@
-#include "call/blocking_read.hpp"
+#include "client/blocking_read.hpp"
 
-#include "call/retrying_operation.hpp"
+#include "client/retrying_operation.hpp"
 #include "text/escape.hpp"
 
 #include <deque>
@@ -24,6 +24,15 @@ public:
     /// After the call has finished.
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
+    /// If no answer came in time.
+    [[nodiscard]] failure unreachable() const {
+        const std::string trouble = core()->trouble();
+        return {errc::unreachable,
+                '"' + escaped(questions_.back().path) + "\": no answer within " +
+                    std::to_string(core()->patience().count()) + " ms" +
+                    (trouble.empty() ? "" : " (" + trouble + ")")};
+    }
+
 private:
     [[nodiscard]] std::string aim() const override {
         const request& first = questions_.front();
@@ -44,7 +53,9 @@ private:
             }
             auto& first = asked.front();
             reply r = co_await first;
-            if (outcome_unknown(r.code)) {
+            const request& question = questions_[replies_.size()];
+            if (outcome_unknown(r.code) || r.code == result_code::throttled ||
+                (question.what == request::kind::multi && !in_order_of_writes(r.code))) {
                 co_return std::nullopt;
             }
             if (r.data.size() > most_data_) {
@@ -69,15 +80,26 @@ std::vector<reply> blocking_read(client_core& core,
     if (questions.empty()) {
         return {};
     }
-    const auto limit = core.session_timeout().count() > 0 ? core.session_timeout()
-                                                          : core.options().session_timeout;
     const auto call = std::make_shared<asking>(core.shared_from_this(), questions, most_data);
-    wait_for(call, limit, {});
+    wait_for_answer(call);
     return call->take_replies();
 }
 
 reply blocking_read(client_core& core, const request& question) {
     return std::move(blocking_read(core, std::vector{question}).front());
+}
+
+void start_read(const std::shared_ptr<client_core>& core,
+                const std::vector<request>& questions,
+                std::function<void(failure, std::vector<reply>)> done) {
+    core->check_not_forked();
+    const auto call =
+        std::make_shared<asking>(core, questions, std::numeric_limits<std::size_t>::max());
+    call->start(std::chrono::nanoseconds::zero(),
+                {},
+                [done = std::move(done), raw = call.get()](const retrying_operation::result& r) {
+                    done(r.why, r.reached ? raw->take_replies() : std::vector<reply>());
+                });
 }
 
 }  // namespace latchkey::inline v0

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "client/client_core.hpp"
+#include "client/failure.hpp"
 #include "session/request.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -14,11 +17,18 @@ namespace latchkey::inline v0 {
 /// closed, forked, would_deadlock. Refusals are in the reply.
 [[nodiscard]] reply blocking_read(client_core& core, const request& question);
 
-/// The same for several requests, 64 at a time: up to 64 take one round trip. Keeps the first
-/// `most_data` bytes of the data of each answer.
+/// The same for several requests, 64 at a time: up to 64 take one round trip. They are sent and
+/// answered in order, on one connection. What stands behind a request::barrier() is asked again
+/// unless that was answered in the order of writes. Keeps the first `most_data` bytes of the data
+/// of each answer.
 [[nodiscard]] std::vector<reply> blocking_read(
     client_core& core,
     const std::vector<request>& questions,
     std::size_t most_data = std::numeric_limits<std::size_t>::max());
+
+/// The same without blocking; `done` is called on the loop. Throws errc::forked.
+void start_read(const std::shared_ptr<client_core>& core,
+                const std::vector<request>& questions,
+                std::function<void(failure, std::vector<reply>)> done);
 
 }  // namespace latchkey::inline v0

@@ -1,4 +1,4 @@
-#include "call/unreachable.hpp"
+#include "client/unreachable.hpp"
 
 namespace latchkey::inline v0 {
 

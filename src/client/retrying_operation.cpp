@@ -1,22 +1,14 @@
-#include "call/retrying_operation.hpp"
+#include "client/retrying_operation.hpp"
 
-#include "call/unreachable.hpp"
+#include "client/unreachable.hpp"
 
 namespace latchkey::inline v0 {
-namespace {
-
-std::chrono::nanoseconds as_long_as_a_session(const client_core& core) {
-    const auto known = core.session_timeout();
-    return known.count() > 0 ? known : core.options().session_timeout;
-}
-
-}  // namespace
 
 void retrying_operation::start(std::chrono::nanoseconds limit,
                                const std::stop_token& stop,
                                handler done) {
     only_looks_ = limit <= std::chrono::nanoseconds::zero();
-    const auto patience = only_looks_ ? as_long_as_a_session(*core_) : limit;
+    const auto patience = only_looks_ ? std::chrono::nanoseconds(core_->patience()) : limit;
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
         self->done_ = std::move(done);
         self->stop_ = stop;

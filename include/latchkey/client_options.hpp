@@ -1,0 +1,86 @@
+#pragma once
+
+#include <latchkey/acl.hpp>
+#include <latchkey/function.hpp>
+#include <latchkey/log_record.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace latchkey::inline v0 {
+
+/// Proves who this client is. It stays in memory as long as the client lives. Never put a secret on
+/// a command line.
+struct credentials {
+    std::string scheme = "digest";
+    std::string secret;  ///< for digest: "user:password"
+};
+
+/// How a client behaves. connect() checks all of it.
+struct client_options {
+    /// The session timeout to ask for. The servers may grant another one; by default they allow 2
+    /// to 20 of their ticks. A holder that died is replaced after about this time. A hold stays
+    /// valid for 0.55 of it after the last answered write was sent; for 0.69 of it if `tick` is
+    /// given and at most a quarter of it.
+    std::chrono::milliseconds session_timeout{10'000};
+
+    /// The access control list of the znodes that this client creates. Empty: creator-only if there
+    /// are credentials, otherwise open to everyone who reaches the servers (see open_unsafe_acl()).
+    acl access = {};
+
+    /// What proves to the servers who this client is.
+    std::vector<credentials> auth = {};
+
+    /// How long close() may take to delete this client's znodes. Zero to one hour.
+    std::chrono::milliseconds close_timeout{2'000};
+
+    /// The servers' tickTime, or more. Zero means: at most half the session timeout, which servers
+    /// guarantee unless their minimum session timeout was configured below two ticks. If it is
+    /// given, holds survive longer outages. A value below the true tick keeps holds valid for too
+    /// long. Clients of observers that get their data from a follower (observerMasterPort) must
+    /// give twice the tick.
+    std::chrono::milliseconds tick{0};
+
+    /// How far clocks may be off. The clocks of this machine and of the servers are each assumed to
+    /// run at the true rate within this fraction: 0.01 is one percent, 36 s in an hour. Clocks that
+    /// NTP steers stay within 0.0005. Holds are not safe with clocks that drift further.
+    double max_clock_drift = 0.01;
+
+    /// Clear text or TLS. TLS fails with errc::unsupported if the C client was built without it, as
+    /// Debian's was; the client never uses clear text instead.
+    enum class transport_kind : std::uint8_t { clear_text, tls };
+    transport_kind transport = transport_kind::clear_text;
+
+    /// Receives diagnostics, one line each: failed connects, deletes that the servers refuse,
+    /// exceptions that leave callbacks, slow callbacks. Runs on the callback thread until the
+    /// client is closed.
+    std::function<void(const log_record&)> log = {};
+
+    /// The name of this client in its log.
+    std::string name = {};
+
+    /// Where listeners, handlers, `reserved`, `log` and coroutines run, instead of on the callback
+    /// thread, which is not started then. Stop callbacks stay on the stop thread.
+    ///
+    ///     .executor = [&io](auto f) { boost::asio::post(io, std::move(f)); }
+    ///
+    /// - It must call the function that it gets once, later, on any thread: never before it
+    ///   returns. It must not block or throw. It is called on the library's threads and on those of
+    ///   the user. It gets the next function only when the previous one has returned, so callbacks
+    ///   run one at a time and in order, on a pool of threads too.
+    /// - Blocking calls fail in these functions with errc::would_deadlock, as on the callback
+    ///   thread.
+    /// - Lifetime: it must be usable until close() has returned, and later for calls that are made
+    ///   later. Functions that it has then may run after close() and after the client is gone: keep
+    ///   what listeners and handlers refer to until they have run or are destroyed.
+    /// - close() and destructors do not wait for it. If it destroys a function without calling it,
+    ///   as a boost::asio::io_context that is destroyed does, the callbacks that wait are destroyed
+    ///   uncalled: a hold in one of them is released, a coroutine that waits for one stays
+    ///   suspended. The same if it throws.
+    std::function<void(move_only_function<void()>)> executor = {};
+};
+
+}  // namespace latchkey::inline v0

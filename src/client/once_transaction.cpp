@@ -1,0 +1,193 @@
+#include "client/once_transaction.hpp"
+
+#include "text/guid.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey::inline v0 {
+
+once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
+                                   std::string marker,
+                                   const std::vector<operation>& operations)
+    : retrying_operation(guard->core()),
+      guard_(std::move(guard)),
+      marker_(std::move(marker)),
+      operations_(requests_of(operations, core()->access())),
+      silence_(core()->loop()) {
+    check_path(marker_);
+}
+
+std::string once_transaction::aim() const {
+    return "commit a transaction with the marker \"" + escaped(marker_) + '"';
+}
+
+void once_transaction::begin() {
+    mark_ = guard_->path() + ' ' + guid(core()->loop());
+    heard_of_servers();
+    if (guard_->may_transact()) {
+        retrying_operation::begin();
+    } else {
+        end_if_nothing_was_sent();
+    }
+}
+
+task<retrying_operation::attempted> once_transaction::attempt() {
+    heard_of_servers();
+    if (!end_ && !guard_->may_transact()) {
+        end_ = guard_->hold_is_lost("nothing was applied");
+    }
+    if (!end_) {
+        auto sent = send();
+        attempted a = co_await sent;
+        co_return a;
+    }
+    if (!in_doubt_) {
+        co_return result{*end_};
+    }
+    auto found = find_out();
+    attempted a = co_await found;
+    co_return a;
+}
+
+user_transaction once_transaction::transaction() const {
+    std::vector<request> ahead;
+    for (const std::string& own : guard_->paths()) {
+        // One check that fails is enough, so only the first znode's version counts.
+        ahead.push_back(request::check(own, ahead.empty() ? version_ : request::any_version));
+    }
+    ahead.push_back(request::create(marker_, mark_, create_mode::persistent, core()->access()));
+    return {std::move(ahead), operations_};
+}
+
+/// Tries until there is an answer.
+task<retrying_operation::attempted> once_transaction::send() {
+    while (guard_->may_transact()) {
+        const user_transaction all = transaction();
+        request one_try = all.multi();
+        one_try.urgent = true;  // as any guarded transaction
+        const bool in_doubt = std::exchange(in_doubt_, true);
+        auto sent = core()->send(std::move(one_try));
+        const reply answer = co_await sent;
+        if (answer.ok()) {
+            co_return result{{}, true};
+        }
+        if (outcome_unknown(answer.code)) {
+            co_return std::nullopt;
+        }
+        heard_of_servers();
+        in_doubt_ = in_doubt || may_be_applied(answer.code);
+        if (answer.code == result_code::throttled) {
+            co_return std::nullopt;
+        }
+        if (answer.refused(all.ahead() - 1, result_code::node_exists)) {
+            if (!in_doubt_) {
+                co_return result{};
+            }
+            auto marker = read_marker();
+            attempted a = co_await marker;
+            co_return a;
+        }
+        if (!answer.refused(0, result_code::bad_version)) {
+            end_ = guard_->failure_of_transaction(answer, all);
+            if (end_->code == errc::indeterminate) {
+                end_->code = errc::protocol;  // it does not end before that is found out
+            }
+            co_return in_doubt_ ? std::nullopt : attempted(result{*end_});
+        }
+        auto asked = core()->send(request::get(guard_->path()));
+        const reply own = co_await asked;
+        if (!own.ok() && own.code != result_code::no_node) {
+            co_return std::nullopt;
+        }
+        version_ = own.ok() ? own.stat.version : version_;
+        auto pause = short_pause();
+        co_await pause;
+    }
+    co_return std::nullopt;
+}
+
+/// Behind an answer that is at least as new as every try that was applied.
+task<retrying_operation::attempted> once_transaction::read_marker() {
+    auto asked = core()->send(request::get(marker_));
+    const reply there = co_await asked;
+    if (there.ok()) {
+        co_return result{{}, there.data == mark_};
+    }
+    if (there.code == result_code::no_node && end_) {
+        co_return result{*end_};
+    }
+    if (there.code == result_code::no_auth) {
+        co_return result{unknown("the marker cannot be read")};
+    }
+    co_return std::nullopt;
+}
+
+/// No try is sent any more.
+task<retrying_operation::attempted> once_transaction::find_out() {
+    auto barring = bar_late_tries();
+    const std::optional<bool> barred = co_await barring;
+    if (!barred) {
+        co_return std::nullopt;
+    }
+    if (!*barred) {
+        end_ = unknown("the znode of the hold cannot be read and written");
+    }
+    auto marker = read_marker();
+    attempted a = co_await marker;
+    co_return a;
+}
+
+task<std::optional<bool>> once_transaction::bar_late_tries() {
+    const std::string own = guard_->path();
+    auto asked = core()->send(request::get(own));
+    const reply there = co_await asked;
+    if (there.code == result_code::no_node) {
+        co_return true;  // its name is unique, so it does not come back
+    }
+    if (!there.ok()) {
+        co_return there.code == result_code::no_auth ? std::optional(false) : std::nullopt;
+    }
+    heard_of_servers();
+    if (there.stat.version > version_) {
+        co_return true;
+    }
+    auto written = core()->send(request::set(own, there.data, there.stat.version));
+    const reply raised = co_await written;
+    if (raised.ok() || raised.code == result_code::no_node) {
+        co_return true;
+    }
+    co_return refused_for_good(raised.code) ? std::optional(false) : std::nullopt;
+}
+
+// ---- the end ----
+
+void once_transaction::give_up() {
+    finish({in_doubt_ ? unknown("no server was reached for a session timeout")
+                      : failure{errc::unreachable,
+                                '"' + escaped(marker_) + "\": nothing was sent: " +
+                                    (core()->trouble().empty() ? "no server was reached"
+                                                               : core()->trouble())}});
+}
+
+void once_transaction::client_closed(const failure& why) {
+    finish({in_doubt_ ? unknown("the client was closed") : why});
+}
+
+void once_transaction::end_if_nothing_was_sent() {
+    if (!in_doubt_ && !guard_->may_transact()) {
+        finish({guard_->hold_is_lost("nothing was applied")});
+    }
+}
+
+void once_transaction::heard_of_servers() {
+    silence_.start(core()->patience(), [this] { give_up(); });
+}
+
+failure once_transaction::unknown(const std::string& because) const {
+    return {errc::indeterminate,
+            '"' + escaped(marker_) +
+                "\": it is not known whether the transaction was applied: " + because};
+}
+
+}  // namespace latchkey::inline v0

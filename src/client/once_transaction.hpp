@@ -1,0 +1,70 @@
+#pragma once
+
+#include <latchkey/transaction.hpp>
+
+#include "client/failure.hpp"
+#include "client/hold_state.hpp"
+#include "client/retrying_operation.hpp"
+#include "client/user_transaction.hpp"
+#include "loop/loop.hpp"
+#include "loop/task.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latchkey::inline v0 {
+
+/// hold::transact_once(): `multi[check(own znode, version), create(marker, unique data), ...]`,
+/// sent until its outcome is known. Reached: this call applied it.
+///
+/// The marker makes it safe to send it again: it cannot be applied twice. If it is refused while an
+/// earlier try may have been applied, the marker's data tells. Before this call ends without having
+/// applied anything, no earlier try may be on its way any more. A server may keep one for long, and
+/// pass it on when the session comes back to that server. As in a guarded_write, the version is
+/// what makes it worthless: each try checks one version of the hold's znode, and a write raises
+/// that.
+class once_transaction final : public retrying_operation {
+public:
+    /// Throws errc::invalid_argument.
+    once_transaction(std::shared_ptr<hold_state> guard,
+                     std::string marker,
+                     const std::vector<operation>& operations);
+
+private:
+    [[nodiscard]] std::string aim() const override;
+    void begin() override;
+    task<attempted> attempt() override;
+    void give_up() override;
+
+    void session_ended(loss_reason) override { end_if_nothing_was_sent(); }
+
+    void validity_passed() override { end_if_nothing_was_sent(); }
+
+    void client_closed(const failure& why) override;
+
+    [[nodiscard]] task<attempted> send();
+    [[nodiscard]] task<attempted> read_marker();
+    [[nodiscard]] task<attempted> find_out();
+    /// Whether tries on their way were made worthless; nothing: not known yet.
+    [[nodiscard]] task<std::optional<bool>> bar_late_tries();
+
+    void end_if_nothing_was_sent();
+    void heard_of_servers();
+    [[nodiscard]] failure unknown(const std::string& because) const;
+    [[nodiscard]] user_transaction transaction() const;
+
+    const std::shared_ptr<hold_state> guard_;
+    const std::string marker_;
+    const std::vector<request> operations_;
+    std::string mark_;          ///< the marker's data
+    std::int32_t version_ = 0;  ///< of the hold's znode, as the tries check it
+    bool in_doubt_ = false;     ///< a try may have been applied, or may still be
+    /// Nothing is sent any more; this is how it ends unless a try was applied.
+    std::optional<failure> end_;
+    timer silence_;  ///< since a server was heard of
+};
+
+}  // namespace latchkey::inline v0

@@ -1,0 +1,47 @@
+#include "client/transact_call.hpp"
+
+#include "text/escape.hpp"
+
+#include <utility>
+
+namespace latchkey::inline v0 {
+
+transact_call::transact_call(std::shared_ptr<client_core> core,
+                             const std::vector<operation>& operations)
+    : retrying_operation(std::move(core)),
+      transaction_({}, requests_of(operations, this->core()->access())),
+      unsent_(this->core()->loop()) {}
+
+void transact_call::begin() {
+    unsent_.start(core()->patience(), [this] { give_up(); });
+    retrying_operation::begin();
+}
+
+task<retrying_operation::attempted> transact_call::attempt() {
+    unsent_.cancel();
+    if (std::exchange(sent_, true)) {
+        co_return result{{errc::indeterminate, "the connection failed before the answer"}};
+    }
+    auto sent = core()->send(transaction_.multi());
+    const reply answer = co_await sent;
+    failure why = transaction_.why(answer);
+    if (!why) {
+        results_ = transaction_.results(answer);
+    }
+    const bool applied = !why;
+    co_return result{std::move(why), applied};
+}
+
+void transact_call::give_up() {
+    const std::string trouble = core()->trouble();
+    finish({sent_ ? failure{errc::indeterminate, "the call was given up before the answer"}
+                  : failure{errc::unreachable,
+                            "nothing was sent: " +
+                                (trouble.empty() ? "no server was reached" : trouble)}});
+}
+
+void transact_call::client_closed(const failure& why) {
+    finish({sent_ ? failure{errc::indeterminate, "the client was closed before the answer"} : why});
+}
+
+}  // namespace latchkey::inline v0

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <latchkey/transaction.hpp>
+
+#include "client/retrying_operation.hpp"
+#include "client/user_transaction.hpp"
+#include "loop/loop.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace latchkey::inline v0 {
+
+/// client::transact(): a transaction that no hold guards. Waits for a connection, sends it once,
+/// and waits for the answer.
+class transact_call final : public retrying_operation {
+public:
+    /// Throws errc::invalid_argument.
+    transact_call(std::shared_ptr<client_core> core, const std::vector<operation>& operations);
+
+    /// After it was reached.
+    [[nodiscard]] std::vector<operation_result> take_results() { return std::move(results_); }
+
+private:
+    [[nodiscard]] std::string aim() const override { return "commit a transaction"; }
+
+    void begin() override;
+    task<attempted> attempt() override;
+    void give_up() override;
+    void client_closed(const failure& why) override;
+
+    const user_transaction transaction_;
+    std::vector<operation_result> results_;
+    bool sent_ = false;
+    timer unsent_;  ///< the time without a connection
+};
+
+}  // namespace latchkey::inline v0
