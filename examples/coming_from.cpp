@@ -195,7 +195,8 @@ void finish_job(const latchkey::client& zk) {
     latchkey::mutex nightly(zk, "/jobs/nightly");
     latchkey::hold h = nightly.acquire();
     // Commits only while this hold exists on the servers, else throws errc::hold_lost.
-    h.transact({operation::create("/jobs/done-", "ok", operation::lifetime::persistent_sequential)});
+    h.transact(
+        {operation::create("/jobs/done-", "ok", operation::lifetime::persistent_sequential)});
 }
 
 // [/guarded]
@@ -204,7 +205,8 @@ void finish_job(const latchkey::client& zk) {
 void bill(const latchkey::client& zk, const std::string& day) {
     latchkey::mutex billing(zk, "/billing/lock");
     latchkey::hold h = billing.acquire();
-    const bool now = h.transact_once("/billing/" + day, {operation::create("/billing/done-" + day)});
+    const bool now =
+        h.transact_once("/billing/" + day, {operation::create("/billing/done-" + day)});
     std::cout << (now ? "billed now\n" : "billed before\n");
 }
 

@@ -114,7 +114,8 @@ void show_queue(const latchkey::client& zk, const std::string& path) {
 /// `/billing/last` exist.
 bool bill_once(latchkey::guard& g, const std::string& day) {
     return g.hold().transact_once(
-        "/billing/" + day, {latchkey::operation::set("/billing/last", day, latchkey::operation::any_version)});
+        "/billing/" + day,
+        {latchkey::operation::set("/billing/last", day, latchkey::operation::any_version)});
 }
 
 // [/once]

@@ -180,26 +180,21 @@ public:
     void set_server_clock_rate(int index, double rate);  ///< as set_clock_rate()
 
     // Requests.
-    /// The next `count` requests of this kind, of one session or of any (0), end with a broken
-    /// connection. The client gets `code` for them and for everything else in flight. A count of 0
+    /// The next `n` requests of this kind, of one session or of any (0), end with a broken
+    /// connection. The client gets `code` for them and for everything else in flight. An `n` of 0
     /// cancels earlier calls for this kind and session, those of refuse_next() too.
-    void fail_next(
-        request_kind what, when w, std::int64_t session = 0, int count = 1, int code = -4);
-    /// The next `count` requests get one of ZooKeeper's codes as the answer: `before` they are
+    void fail_next(request_kind what, when w, std::int64_t session = 0, int n = 1, int code = -4);
+    /// The next `n` requests get one of ZooKeeper's codes as the answer: `before` they are
     /// applied, so that they are not, or `after`.
-    void refuse_next(request_kind what,
-                     int code,
-                     std::int64_t session = 0,
-                     int count = 1,
-                     when w = when::before);
+    void refuse_next(
+        request_kind what, int code, std::int64_t session = 0, int n = 1, when w = when::before);
     /// How many of these faults have not met a request yet.
     [[nodiscard]] std::size_t faults_to_come() const;
     /// Random faults from now on; `{}` ends them. Faults that have begun still end in time.
     void inject(const faults& rates);
 
-    // The operator, whom no access control list binds. Writes are proposed at once. Threaded, the
-    // calls return when all servers within reach have applied them. They throw latchkey::error if
-    // there is no leader.
+    // The operator, whom no access control list binds. Threaded, the calls return when all servers
+    // within reach have applied them. They throw latchkey::error if there is no leader.
     std::string create(const std::string& path, const std::string& data = {});
     void remove(const std::string& path);
     void set(const std::string& path, const std::string& data);

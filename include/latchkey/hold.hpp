@@ -83,25 +83,21 @@ public:
     /// clock read.
     [[nodiscard]] bool valid() const noexcept;
 
-    /// valid(). False for a lost hold and for an empty one; why_lost() tells which: an empty one
-    /// has loss_reason::none.
+    /// valid(). False also for an empty hold, whose why_lost() is loss_reason::none.
     [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
 
-    /// How long the hold is still guaranteed, if no server answers any more: the time until
-    /// valid_until(). Zero if it is not valid.
+    /// The time until valid_until(). Zero if the hold is not valid.
     [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
-    /// Whether the hold is valid and stays so for at least `time`: "is there enough left for a call
-    /// of two seconds?". Cost: one clock read.
+    /// Whether enough is left: the hold stays valid for more than `time`. Cost: one clock read.
     template <duration_like Duration>
     [[nodiscard]] bool valid_for(const Duration& time) const noexcept {
         return remaining() > to_nanoseconds(time);
     }
 
     /// A token whose stop is requested once, on the client's stop thread, when less than `margin`
-    /// is left until the deadline; at the latest with lost(). It warns early: while the servers
-    /// answer, at least a third of the session timeout is left, so a larger margin is requested
-    /// soon. The hold may recover afterwards. For an empty hold, stop can never be requested.
+    /// is left until the deadline; at the latest with lost(). The hold may recover afterwards.
+    /// While the servers answer, a third of the session timeout is always left.
     template <duration_like Duration>
     [[nodiscard]] std::stop_token at_risk(const Duration& margin) const {
         return at_risk_within(to_nanoseconds(margin));
@@ -136,9 +132,8 @@ public:
     /// Empty for an empty hold.
     [[nodiscard]] std::string path() const;
 
-    /// The paths of all znodes of this hold. A multi_mutex has several, in the order of its paths.
-    /// Other recipes have path() alone, except that a curator_semaphore has one znode for each
-    /// permit.
+    /// The paths of all znodes of this hold: one, except for a multi_mutex, in the order of its
+    /// paths, and a curator_semaphore, one for each permit.
     [[nodiscard]] std::vector<std::string> paths() const;
 
     /// The mode that was granted. Always exclusive, except for a shared_mutex.
@@ -162,12 +157,10 @@ public:
     std::vector<operation_result> transact(std::vector<operation> operations,
                                            std::error_code& ec = throws());
 
-    /// transact() without blocking. `handler` is called once, on the client's callback thread.
-    /// Throws errc::hold_lost for an empty hold, and errc::forked.
+    /// transact() without blocking, with a handler that is called once on the client's callback
+    /// thread, or for coroutines (awaitable.hpp). Throw errc::hold_lost for an empty hold, and
+    /// errc::forked.
     void async_transact(std::vector<operation> operations, transact_handler handler);
-
-    /// transact() for coroutines: see awaitable.hpp. This object must live until the coroutine
-    /// waits.
     [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
         std::vector<operation> operations);
 
@@ -180,14 +173,14 @@ public:
     ///   it, and this call applied nothing.
     /// - Sends: `multi[check(own znode), create(marker), operations...]`. If the answer is lost,
     ///   the client reconnects and sends it again. The marker's data, which belongs to the library,
-    ///   shows whether an earlier try was applied. The marker stays until a program deletes it. Do
-    ///   not delete it while a call with it may still run or be repeated.
+    ///   shows whether an earlier try was applied. It stays until a program deletes it: not while a
+    ///   call with it may still run or be repeated.
     /// - Cost: 1 request, 1 round trip. 2 more of each if another client has written to the hold's
     ///   znode, as revoke() does. After a lost answer also up to 3 requests that find out what
     ///   happened; one of them may rewrite the data of the hold's znode.
     /// - Blocks: until the outcome is known.
     /// - Errors, which say that nothing was applied and nothing will be: as transact(). The parent
-    ///   of `marker` must exist. errc::unreachable, closed: nothing was sent.
+    ///   of `marker` must exist.
     /// - errc::indeterminate: no server was reached for a session timeout, the client was closed,
     ///   or the access control lists do not let the client read the marker or write the hold's
     ///   znode. A later call with the same marker, under a new hold, resolves it.
@@ -195,12 +188,10 @@ public:
                        std::vector<operation> operations,
                        std::error_code& ec = throws());
 
-    /// transact_once() without blocking, as async_transact().
+    /// As async_transact() and transact_async().
     void async_transact_once(std::string marker,
                              std::vector<operation> operations,
                              transact_once_handler handler);
-
-    /// transact_once() for coroutines, as transact_async().
     [[nodiscard]] awaitable<bool> transact_once_async(std::string marker,
                                                       std::vector<operation> operations);
 

@@ -1,6 +1,7 @@
 #include "lock/convert_call.hpp"
 
 #include "client/unreachable.hpp"
+#include "text/escape.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -75,6 +76,31 @@ void convert_call::finish(failure why, bool done) {
     }
     if (const auto tell = std::exchange(done_, nullptr)) {
         tell(std::move(why), done);
+    }
+}
+
+failure lost_hold(loss_reason why) {
+    return {errc::hold_lost, to_string(why)};
+}
+
+void make_sure_held(const std::shared_ptr<hold_state>& held,
+                    const std::function<void(failure)>& told) {
+    if (!held->valid()) {
+        told(lost_hold(held->why_lost()));
+    } else if (!held->owner() || held->owner()->watch()) {
+        told({});
+    } else {
+        held->core()->submit(request::get(held->path()), [held, told](const reply& r) {
+            if (!held->valid()) {
+                told(lost_hold(held->why_lost()));
+            } else if (r.code == result_code::no_node) {
+                told(lost_hold(loss_reason::znode_deleted));
+            } else if (r.ok() || r.code == result_code::no_auth) {
+                told(r.ok() ? failure() : failure_of(r.code, held->path()));
+            } else {
+                told({errc::unreachable, '"' + escaped(held->path()) + "\" may be lost"});
+            }
+        });
     }
 }
 

@@ -42,4 +42,11 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
+[[nodiscard]] failure lost_hold(loss_reason why);
+
+/// Reports whether a hold has been lost: without a request if its znode is watched. After a change
+/// of the znode's data, the read that sets the watch again may be in flight. It is answered first.
+void make_sure_held(const std::shared_ptr<hold_state>& held,
+                    const std::function<void(failure)>& told);
+
 }  // namespace latchkey::inline v0

@@ -27,32 +27,6 @@ struct returned_hold {
     ~returned_hold() { to = std::move(from); }
 };
 
-failure lost(loss_reason why) {
-    return {errc::hold_lost, to_string(why)};
-}
-
-/// Reports whether a hold has been lost: without a request if its znode is watched. After a change
-/// of the znode's data, the read that sets the watch again may be in flight. It is answered first.
-void make_sure(const std::shared_ptr<hold_state>& held, const std::function<void(failure)>& told) {
-    if (!held->valid()) {
-        told(lost(held->why_lost()));
-    } else if (!held->owner() || held->owner()->watch()) {
-        told({});
-    } else {
-        held->core()->submit(request::get(held->path()), [held, told](const reply& r) {
-            if (!held->valid()) {
-                told(lost(held->why_lost()));
-            } else if (r.code == result_code::no_node) {
-                told(lost(loss_reason::znode_deleted));
-            } else if (r.ok() || r.code == result_code::no_auth) {
-                told(r.ok() ? failure() : failure_of(r.code, held->path()));
-            } else {
-                told({errc::unreachable, '"' + escaped(held->path()) + "\" may be lost"});
-            }
-        });
-    }
-}
-
 }  // namespace
 
 class shared_mutex::impl : public std::enable_shared_from_this<impl> {
@@ -152,7 +126,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (!state->valid()) {
-        done(lost(state->why_lost()), false);
+        done(lost_hold(state->why_lost()), false);
         return;
     }
     acquire.core()->post([state] {
@@ -183,9 +157,9 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                 self->convert(h, to, left, options, done, true);
             };
             if (*other) {
-                make_sure(state, changed);
+                make_sure_held(state, changed);
             } else {
-                changed(state->valid() ? std::move(a.why) : lost(state->why_lost()));
+                changed(state->valid() ? std::move(a.why) : lost_hold(state->why_lost()));
             }
         });
 }

@@ -1,7 +1,10 @@
 #include <latchkey/version.hpp>
 
-#include <zookeeper/zookeeper_version.h>
+#include "zookeeper/zookeeper_handle.hpp"
 
+#ifndef LATCHKEY_COMMIT  // a build without the repository
+#define LATCHKEY_COMMIT ""
+#endif
 #define LATCHKEY_TEXT_OF(x) #x
 #define LATCHKEY_TEXT(x) LATCHKEY_TEXT_OF(x)
 
@@ -10,7 +13,7 @@ namespace latchkey::inline v0 {
 library_version version() noexcept {
     return {.library = LATCHKEY_TEXT(LATCHKEY_VERSION_MAJOR) "." LATCHKEY_TEXT(
                 LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
-            .zookeeper_client = ZOO_VERSION,
+            .zookeeper_client = c_client_version(),
             .commit = LATCHKEY_COMMIT,
             .tls = false};
 }

@@ -35,7 +35,7 @@ public:
         : tell_(t), turn_(t.begun()), latch_(zk, path, std::move(options)) {
         listening_ =
             latch_.on_change({.elected = [this](const leadership& term) { begin(term); },
-                              .lost = [this](const leadership& term, loss) { end(term); },
+                              .lost = [this](const leadership& term, loss_reason) { end(term); },
                               .refused =
                                   [this](const error& why) {
                                       const std::lock_guard guard(guard_);

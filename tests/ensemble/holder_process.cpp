@@ -169,7 +169,7 @@ int run_holder(char** argv) {
     } else {
         mutex lock(zk, argv[3]);
         hold held = lock.acquire();
-        serve(held, [&] { held.release_and_wait(); });
+        serve(held, [&] { static_cast<void>(held.release_and_wait()); });
     }
     return 0;
 }

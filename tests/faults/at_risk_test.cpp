@@ -1,4 +1,5 @@
 #include <latchkey/guard.hpp>
+#include <latchkey/leadership.hpp>
 
 #include "stepped_test.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "interop_test.hpp"
 #include "leader_transfer.hpp"
+#include "listening_observer.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -55,7 +56,7 @@ public:
 private:
     mutable std::mutex guard_;
     std::vector<std::string> told_;
-    leader_observer observer_;
+    listening_observer observer_;
 };
 
 // ---- LeaderLatch ----

@@ -78,13 +78,13 @@ protected:
     DoubleBarrierInterop() { java().open("d", "double_barrier", path_, 3); }
 
     static std::future<bool> entering(double_barrier& b) {
-        return promised([&](double_barrier::handler h) {
+        return promised([&](double_barrier::wait_handler h) {
             b.async_enter(std::chrono::nanoseconds::max(), {}, std::move(h));
         });
     }
 
     static std::future<bool> leaving(double_barrier& b) {
-        return promised([&](double_barrier::handler h) {
+        return promised([&](double_barrier::wait_handler h) {
             b.async_leave(std::chrono::nanoseconds::max(), {}, std::move(h));
         });
     }

@@ -35,7 +35,7 @@ void observer_worker::observe() {
     }
     const program::object& o = of_.object_at(object_);
     observation_ = judge_.observes(of_.record(), name_, o.what.directory);
-    observer_ = std::make_unique<listening_observer>(
+    observer_ = std::make_unique<test::listening_observer>(
         *c,
         o.paths.front(),
         [weak = weak_from_this(), seen = observation_](const std::optional<leader_info>& now) {

@@ -42,7 +42,7 @@ private:
     const std::size_t object_;
     const std::string name_;
 
-    std::unique_ptr<listening_observer> observer_;
+    std::unique_ptr<test::listening_observer> observer_;
     std::shared_ptr<observation> observation_;  ///< of the observer
     timer next_;
 };

@@ -232,7 +232,7 @@ void selector_worker::interrupt() {
 void selector_worker::close() {
     if (selector_ && !selection_->closed) {
         judge_.closed(*selection_, false);
-        selector_->close();
+        static_cast<void>(selector_->close(no_timeout));
     }
 }
 
@@ -240,7 +240,7 @@ void selector_worker::close() {
 void selector_worker::destroy() {
     if (selector_) {
         judge_.closed(*selection_, true);
-        std::exchange(selector_, nullptr)->close();
+        static_cast<void>(std::exchange(selector_, nullptr)->close(no_timeout));
     }
 }
 
