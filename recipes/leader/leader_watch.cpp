@@ -243,6 +243,14 @@ void leader_watch::tell_listeners(const std::optional<leader_info>& now) {
     }
 }
 
+void leader_watch::registration::call(const std::optional<leader_info>& now) {
+    calls.call([&] {
+        if (*listener) {
+            (*listener)(now);
+        }
+    });
+}
+
 std::shared_ptr<void> leader_watch::add(leader_observer::listener l) {
     const auto added = std::make_shared<registration>(core_->callbacks().keep(std::move(l)));
     const monitor_lock lock(guard_);

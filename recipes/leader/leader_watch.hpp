@@ -46,13 +46,7 @@ private:
         explicit registration(std::shared_ptr<const leader_observer::listener> l)
             : listener(std::move(l)) {}
 
-        void call(const std::optional<leader_info>& now) {
-            calls.call([&] {
-                if (*listener) {
-                    (*listener)(now);
-                }
-            });
-        }
+        void call(const std::optional<leader_info>& now);
 
         const std::shared_ptr<const leader_observer::listener> listener;
         listener_slot calls;
