@@ -130,7 +130,7 @@ std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()
 
 void leader_candidate::on_contended(queue_participant::outcome o) {
     contender_.reset();
-    if (o.granted) {
+    if (!is_empty(o.granted)) {
         directory_known_ = true;
         lead(std::move(o.granted));
     } else if (o.why) {

@@ -90,7 +90,7 @@ subscription leader_listeners::handle(std::shared_ptr<registration> r) {
 void leader_listeners::add(const std::shared_ptr<registration>& r, const leadership& present) {
     std::erase_if(registered_, [](const auto& weak) { return weak.expired(); });
     registered_.push_back(r);
-    if (present) {
+    if (!present.path().empty()) {  // a term that is over is reported too, and its loss after it
         core_->call([r, present] { r->elected(present); });
     }
 }

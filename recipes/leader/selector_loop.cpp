@@ -139,7 +139,7 @@ void selector_loop::on_acquired(local_queue::acquired a) {
     acquisition_.reset();
     if (a.why) {
         fail(core()->callbacks().keep(exception_of(a.why)));
-    } else if (a.granted && !closing()) {
+    } else if (!is_empty(a.granted) && !closing()) {
         lead(std::move(a.granted));
     } else {
         end();

@@ -156,7 +156,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                 const auto left = end - self->acquire.core()->loop().now();
                 self->convert(h, to, left, options, done, true);
             };
-            if (*other) {
+            if (!is_empty(*other)) {
                 make_sure_held(state, changed);
             } else {
                 changed(state->valid() ? std::move(a.why) : lost_hold(state->why_lost()));

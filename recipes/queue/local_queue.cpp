@@ -53,7 +53,7 @@ void acquire_call::out_of_time() {
 void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
-    if (unreachable_ && !result.why && !result.granted && !stop_.stop_requested()) {
+    if (unreachable_ && !result.why && is_empty(result.granted) && !stop_.stop_requested()) {
         const bool several = !as_->more_directories.empty();
         result.why = unreachable_failure(
             *queue_->core(),
@@ -165,7 +165,7 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
 }
 
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
-    const bool granted = static_cast<bool>(o.granted);
+    const bool granted = !is_empty(o.granted);
     if (granted && busy_) {
         held_ = hold_state::of(o.granted);
     }

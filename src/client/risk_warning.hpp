@@ -30,6 +30,9 @@ public:
         if (!held || !held->owner() || stop_.stop_requested()) {
             return;
         }
+        if (!held->valid() && held->why_lost() == loss_reason::none) {
+            return;  // released
+        }
         const auto left = held->remaining();
         if (left <= margin_) {
             core_->callbacks().request_stop(stop_);

@@ -12,8 +12,8 @@ logged_observer::logged_observer(client& zk,
                                  const std::string& path)
     : log_(log), number_(number) {
     log_.observes(number_, boottime_now(), path);
-    observer_ =
-        std::make_unique<listening_observer>(zk, path, [this](const std::optional<leader_info>& now) {
+    observer_ = std::make_unique<listening_observer>(
+        zk, path, [this](const std::optional<leader_info>& now) {
             log_.observed(number_,
                           {.at = boottime_now(),
                            .znode = now ? now->path : std::string(),

@@ -65,9 +65,8 @@ private:
                            .on_suspended = control_() % 4 == 0 ? suspended_policy::step_down
                                                                : suspended_policy::until_deadline},
             [this](const leadership& term, const std::stop_token& stop) { lead(term, stop); },
-            selector_options{
-                .requeue = true,
-                .failed = [this](const std::exception_ptr& what) { failed(what); }});
+            selector_options{.requeue = true,
+                             .failed = [this](const std::exception_ptr& what) { failed(what); }});
         selector_->start();
     }
 

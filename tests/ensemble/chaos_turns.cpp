@@ -2,6 +2,7 @@
 
 #include <latchkey/boottime_clock.hpp>
 
+#include "client/hold_state.hpp"
 #include "eventually.hpp"
 
 #include <map>
@@ -42,8 +43,9 @@ std::int64_t turns::invoke(const history::wish& asked) {
 }
 
 acquire_options turns::options(std::int64_t attempt, const std::stop_token& stop) {
-    return {.stop = stop,
-            .reserved = [this, attempt](const queue_position& p) { log().reserved(attempt, p.path); }};
+    return {.stop = stop, .reserved = [this, attempt](const queue_position& p) {
+                log().reserved(attempt, p.path);
+            }};
 }
 
 void turns::attempt(const history::wish& asked,
@@ -57,7 +59,7 @@ void turns::attempt(const history::wish& asked,
         tell_failure(number, asked, e);
         return;
     }
-    if (!h) {
+    if (is_empty(h)) {
         log().ended(number, boottime_now());
         return;
     }

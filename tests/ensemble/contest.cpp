@@ -2,6 +2,7 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
+#include "client/hold_state.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
 #include "session/request.hpp"
@@ -75,7 +76,7 @@ int competitor::places() const {
 
 bool competitor::has() const {
     const std::lock_guard lock(guard_);
-    return static_cast<bool>(hold_);
+    return !is_empty(hold_);
 }
 
 bool competitor::valid() const {

@@ -7,6 +7,7 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "client/hold_state.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
@@ -163,7 +164,8 @@ const auto every_mishap = ::testing::Values(
                p.on.start_server(killed);
            }},
     mishap{"reaped", [](players& p) { p.on.reap_containers(); }},
-    mishap{"session_ended", [](players& p) { p.on.expire(p.session); }, loss_reason::session_expired},
+    mishap{
+        "session_ended", [](players& p) { p.on.expire(p.session); }, loss_reason::session_expired},
     mishap{"session_replaced",
            [](players& p) {
                p.on.replace(p.session);
@@ -249,11 +251,12 @@ protected:
         EXPECT_FALSE(p.asked->ec) << p.asked->ec.message();
         ensemble_.run_for(5s);
         hold& h = p.asked->granted;
-        (h ? granted_ : empty_) += 1;
+        (is_empty(h) ? empty_ : granted_) += 1;
         if (h.valid()) {
             expect_whole(h, where() == scene::leaving ? b_ : a_);
-        } else if (h) {
-            const bool by_watch = where() != scene::alone && h.why_lost() == loss_reason::znode_deleted;
+        } else if (!is_empty(h)) {
+            const bool by_watch =
+                where() != scene::alone && h.why_lost() == loss_reason::znode_deleted;
             EXPECT_TRUE(h.why_lost() == fault().end || by_watch) << to_string(h.why_lost());
             EXPECT_EQ(places(), 0U);
         }

@@ -53,9 +53,10 @@ void group_judge::check_told(const watching& w) {
         }
     }
     for (const group_member& m : groups_.now(w.directory)) {
-        const bool told = std::any_of(w.newest.begin(), w.newest.end(), [&](const group_member& known) {
-            return known.name == m.name && known.czxid == m.czxid;
-        });
+        const bool told =
+            std::any_of(w.newest.begin(), w.newest.end(), [&](const group_member& known) {
+                return known.name == m.name && known.czxid == m.czxid;
+            });
         if (!told && groups_.came(w.directory, m) <= then) {
             return late(" was not told for a while that " + m.name + " has come");
         }

@@ -66,11 +66,14 @@ bool group_log::was_there(const std::string& directory, const group_member& m) c
            found->second.versions[static_cast<std::size_t>(m.version)].data == m.data;
 }
 
-const group_log::story& group_log::story_of(const std::string& directory, const group_member& m) const {
+const group_log::story& group_log::story_of(const std::string& directory,
+                                            const group_member& m) const {
     return stories_.at({directory + '/' + m.name, m.czxid});
 }
 
-bool group_log::was_so_since(const std::string& directory, const group_member& m, duration then) const {
+bool group_log::was_so_since(const std::string& directory,
+                             const group_member& m,
+                             duration then) const {
     const story& s = story_of(directory, m);
     const auto next = static_cast<std::size_t>(m.version) + 1;
     return (!s.gone || *s.gone >= then) &&

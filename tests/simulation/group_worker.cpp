@@ -122,8 +122,9 @@ void group_worker::watch() {
     watching_->directory = of_.object_at(object_).what.directory;
     watching_->pause = pause_;
     groups_.begins(watching_);
-    watching_->listening = group_->on_change(
-        [weak = weak_from_this(), w = std::weak_ptr(watching_)](const std::vector<group_member>& all) {
+    watching_->listening =
+        group_->on_change([weak = weak_from_this(),
+                           w = std::weak_ptr(watching_)](const std::vector<group_member>& all) {
             const auto self = std::static_pointer_cast<group_worker>(weak.lock());
             const auto listens = w.lock();
             if (!self || !listens) {

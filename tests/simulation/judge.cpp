@@ -1,5 +1,6 @@
 #include "judge.hpp"
 
+#include "client/hold_state.hpp"
 #include "ensemble/cluster.hpp"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
                 " is told ",
                 ec ? ec.message() : "",
                 h ? "hold " + h.token().to_string() + (h.valid() ? "" : ", lost") : "",
-                !ec && !h ? "nothing" : "");
+                !ec && is_empty(h) ? "nothing" : "");
     stage_.mark(static_cast<std::uint64_t>(h.token().zxid) ^
                 static_cast<std::uint64_t>(ec.value()));
     if (++c.told > 1) {
@@ -82,14 +83,14 @@ void judge::told(call& c, std::error_code ec, const hold& h) {
     std::erase_if(calls_, [&](const auto& other) { return other.get() == &c; });
     c.by->busy_until = stage_.now();
     check_punctuality(c);
-    if (h) {
+    if (!is_empty(h)) {
         check_grant(c, h);
     } else {
         c.by->abandoned += c.places;
         check_refusal(c, ec);
         check_was_in_a_queue(c, ec);
     }
-    if (ec && h) {
+    if (ec && !is_empty(h)) {
         stage_.broken("I9", c.who + " was told an error together with a hold");
     }
 }

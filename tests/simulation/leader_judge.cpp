@@ -18,7 +18,7 @@ void leader_judge::waited(call& c,
                 " has waited for ",
                 ec ? ec.message() : "",
                 term ? "term " + term.token().to_string() : "",
-                !ec && !term ? "nothing" : "");
+                !ec && term.path().empty() ? "nothing" : "");
     stage_.mark(static_cast<std::uint64_t>(term.token().zxid) ^
                 static_cast<std::uint64_t>(ec.value()));
     if (++c.told > 1) {
@@ -26,7 +26,7 @@ void leader_judge::waited(call& c,
     }
     std::erase_if(calls_, [&](const auto& other) { return other.get() == &c; });
     check_punctuality(c);
-    if (!term) {
+    if (term.path().empty()) {
         if (ec != errc::closed || !by.closed) {
             check_refusal(c, ec);
         }
@@ -213,7 +213,8 @@ void leader_judge::lost(candidacy& c, const leadership& term, loss_reason why) {
     if (term.valid() || !term.lost().stop_requested()) {
         return stage_.broken("I2", c.who + " is told of the end of a term that goes on");
     }
-    if (why == loss_reason::none || why != term.why_lost() || (why == loss_reason::suspended && !c.steps_down)) {
+    if (why == loss_reason::none || why != term.why_lost() ||
+        (why == loss_reason::suspended && !c.steps_down)) {
         stage_.broken("I9", c.who + " is told a wrong reason: " + to_string(why));
     }
     if (c.term->place->how == participant::ending::released && !c.by->closed) {

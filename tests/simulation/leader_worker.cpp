@@ -157,9 +157,9 @@ void leader_worker::listen_besides() {
     const auto tell = [&j = judge_, told, c = candidacy_](const leadership& term, bool leads) {
         j.hears(*told, *c, term, leads);
     };
-    besides_ =
-        latch_->on_change({.elected = [tell](const leadership& term) { tell(term, true); },
-                           .lost = [tell](const leadership& term, loss_reason) { tell(term, false); }});
+    besides_ = latch_->on_change(
+        {.elected = [tell](const leadership& term) { tell(term, true); },
+         .lost = [tell](const leadership& term, loss_reason) { tell(term, false); }});
 }
 
 void leader_worker::wait() {

@@ -1,5 +1,7 @@
 #include "shared_mutex_judge.hpp"
 
+#include "client/hold_state.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -128,7 +130,7 @@ void shared_mutex_judge::changed(held& h, std::error_code ec) {
 void shared_mutex_judge::check_changed(const held& h, std::error_code ec, lock_mode from) {
     const lock_mode reached = h.what->mode();
     const bool steps = from == shared && h.to == exclusive && reached == upgrade;
-    if (!*h.what || (reached != from && reached != h.to && !steps)) {
+    if (is_empty(*h.what) || (reached != from && reached != h.to && !steps)) {
         return stage_.broken("I9",
                              h.who + " got back something else, " + latchkey::to_string(reached));
     }

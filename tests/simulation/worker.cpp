@@ -2,6 +2,7 @@
 
 #include <latchkey/transaction.hpp>
 
+#include "client/hold_state.hpp"
 #include "plan.hpp"
 #include "program.hpp"
 
@@ -111,7 +112,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
     judge_.told(c, ec, h);
     call_.reset();
     cancel_.cancel();
-    if (!h) {
+    if (is_empty(h)) {
         rest();
     } else {
         hold_ = std::move(h);
@@ -189,11 +190,12 @@ void worker::transact() {
     d.ordered = judge_.orders(*held_);
     d.places = judge_.places_of(*held_->by, hold_.paths());
     const std::uint64_t number = judge_.deals(std::move(d));
-    hold_.async_transact({operation::set(register_path + chroot.size(),
-                                         std::to_string(number) + " " + held_->token.to_string())},
-                         [&j = judge_, number](std::error_code ec, const std::vector<operation_result>&) {
-                             j.told(number, ec);
-                         });
+    hold_.async_transact(
+        {operation::set(register_path + chroot.size(),
+                        std::to_string(number) + " " + held_->token.to_string())},
+        [&j = judge_, number](std::error_code ec, const std::vector<operation_result>&) {
+            j.told(number, ec);
+        });
 }
 
 /// To another mode, in all the ways that a conversion may end.

@@ -153,11 +153,6 @@ TEST(FencingToken, IsOrderedByZxidThenTurn) {
     EXPECT_EQ((fencing_token{7, 1}), (fencing_token{7, 1}));
 }
 
-TEST(FencingToken, IsPrintedAsTheZxidAndTheTurnIfThereIsOne) {
-    EXPECT_EQ((fencing_token{4'294'967'329, 0}).to_string(), "4294967329");
-    EXPECT_EQ((fencing_token{4'294'967'329, 2}).to_string(), "4294967329.2");
-}
-
 TEST(Operation, KeepsWhatItWasMadeOf) {
     const operation c = operation::create("/a", "data", operation::lifetime::ephemeral_sequential);
     EXPECT_EQ(c.what(), operation::kind::create);
