@@ -3,6 +3,8 @@
 #include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "client/hold_state.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <memory>
