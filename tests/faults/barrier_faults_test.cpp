@@ -92,10 +92,11 @@ TEST_P(MeetingLostReply, KeepsAGroupWhole) {
     fail_next(a_);
     fail_next(b_);
     membership m;
-    mine.async_join("one", for_ever, {.data = "x", .stop = {}}, [&](std::error_code ec, membership joined) {
-        EXPECT_FALSE(ec) << ec.message();
-        m = std::move(joined);
-    });
+    mine.async_join(
+        "one", for_ever, {.data = "x", .stop = {}}, [&](std::error_code ec, membership joined) {
+            EXPECT_FALSE(ec) << ec.message();
+            m = std::move(joined);
+        });
     ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(m); }, 60s));
     EXPECT_TRUE(ensemble_.run_until(
         [&] { return seen.size() == 1 && seen[0].name == "one" && seen[0].data == "x"; }, 60s));

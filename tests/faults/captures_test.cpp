@@ -214,7 +214,10 @@ const std::vector<form>& forms() {
              if (s.waits) {
                  s.keep(s.make<group>(s.other, "/group").join("one"));
              }
-             g.async_join("one", for_ever, {.data = {}, .stop = s.stop}, [w](std::error_code, const membership&) {});
+             g.async_join("one",
+                          for_ever,
+                          {.data = {}, .stop = s.stop},
+                          [w](std::error_code, const membership&) {});
          }},
         {"LeaderLatch",
          [](stage& s, const witness& w) {

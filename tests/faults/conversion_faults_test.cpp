@@ -212,7 +212,8 @@ TEST_F(ConversionFaults, DowngradeThatIsRefusedLeavesTheWriterAsItWas) {
         hold h = held(m, exclusive);
         ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
         if (in_doubt) {
-            ensemble_.fail_next(ensemble::request_kind::multi, ensemble::when::before, c.session_id());
+            ensemble_.fail_next(
+                ensemble::request_kind::multi, ensemble::when::before, c.session_id());
         }
         const auto a = convert(m, std::move(h), shared);
         ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));

@@ -88,10 +88,10 @@ TEST_F(LateCreate, AfterAnAttemptThatWasCancelledIsDeletedOnTheNextConnection) {
     std::string path;
     ensemble_.fail_next(op::create, when::before, a_.session_id());
     std::stop_source stop;
-    const auto w =
-        acquire(mine_,
-                std::chrono::nanoseconds::max(),
-                {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { path = p.path; }});
+    const auto w = acquire(
+        mine_,
+        std::chrono::nanoseconds::max(),
+        {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { path = p.path; }});
     ASSERT_TRUE(ensemble_.run_until([&] { return !path.empty(); }, 10s));
     stop.request_stop();
     ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
@@ -151,10 +151,13 @@ protected:
 
     membership joined(group& g) {
         const auto m = std::make_shared<membership>();
-        g.async_join("name", for_ever, {.data = "x", .stop = {}}, [m](std::error_code ec, membership entered) {
-            EXPECT_FALSE(ec) << ec.message();
-            *m = std::move(entered);
-        });
+        g.async_join("name",
+                     for_ever,
+                     {.data = "x", .stop = {}},
+                     [m](std::error_code ec, membership entered) {
+                         EXPECT_FALSE(ec) << ec.message();
+                         *m = std::move(entered);
+                     });
         EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(*m); }, 30s));
         return std::move(*m);
     }

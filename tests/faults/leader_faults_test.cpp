@@ -159,8 +159,7 @@ TEST_P(UnknownToTheLeader, TheRecordOfAFirstLeaderIsWrittenOnce) {
     ASSERT_TRUE(leads(c));
     expect_in_order(c);
     EXPECT_EQ(ensemble_.get(path)->version, 1);
-    EXPECT_EQ(c.latch->term().token().zxid,
-              ensemble_.get(c.latch->term().path())->czxid);
+    EXPECT_EQ(c.latch->term().token().zxid, ensemble_.get(c.latch->term().path())->czxid);
 }
 
 TEST_P(UnknownToTheLeader, AProclamationIsWrittenOnceAndThenToldAsDone) {

@@ -58,7 +58,8 @@ TEST_F(LeaderListeners, MayResignProclaimCloseAndSubscribe) {
                  });
                  more.push_back(c.latch->on_change(
                      {.elected = {},
-                      .lost = [&](const leadership&, loss_reason) { told.emplace_back("lost, too"); },
+                      .lost = [&](const leadership&,
+                                  loss_reason) { told.emplace_back("lost, too"); },
                       .refused = {}}));
              },
          .lost =

@@ -58,7 +58,8 @@ TEST_F(SuspendedLeader, StepsDownAtOnceIfThatIsItsPolicyAndGoesToTheTail) {
     EXPECT_FALSE(term.valid());
     EXPECT_EQ(term.why_lost(), loss_reason::suspended);
     EXPECT_TRUE(term.lost().stop_requested());
-    EXPECT_THAT(first.story.told(), ElementsAre("elected", leader_story::lost(loss_reason::suspended)));
+    EXPECT_THAT(first.story.told(),
+                ElementsAre("elected", leader_story::lost(loss_reason::suspended)));
     EXPECT_FALSE(second.latch->is_leader()) << "the znode is there as long as nobody can delete it";
     ensemble_.resume(first.id());
     ASSERT_TRUE(leads(second, 2s)) << "no session timeout was waited for";

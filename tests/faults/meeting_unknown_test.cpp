@@ -34,10 +34,13 @@ protected:
 
     std::shared_ptr<membership> join(group& g) {
         auto m = std::make_shared<membership>();
-        g.async_join("name", for_ever, {.data = "x", .stop = {}}, [m](std::error_code ec, membership joined) {
-            EXPECT_FALSE(ec) << ec.message();
-            *m = std::move(joined);
-        });
+        g.async_join("name",
+                     for_ever,
+                     {.data = "x", .stop = {}},
+                     [m](std::error_code ec, membership joined) {
+                         EXPECT_FALSE(ec) << ec.message();
+                         *m = std::move(joined);
+                     });
         return m;
     }
 
@@ -127,9 +130,12 @@ class MeetingRefusal : public MeetingTrouble {
 protected:
     std::shared_ptr<outcome> asked_to_join(group& g) {
         const auto in = std::make_shared<outcome>();
-        g.async_join("name", for_ever, {.data = {}, .stop = {}}, [&](std::error_code ec, const membership& m) {
-            outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
-        });
+        g.async_join("name",
+                     for_ever,
+                     {.data = {}, .stop = {}},
+                     [&](std::error_code ec, const membership& m) {
+                         outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+                     });
         return in;
     }
 
@@ -190,9 +196,10 @@ TEST_F(NameOfAnother, IsNotTakenAwayByADeleteThatIsRepeated) {
 TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
     const auto m = joined(mine_);
     const auto entry = ensemble_.get("/g/name")->czxid;
-    yours_.async_join("name", for_ever, {.data = {}, .stop = {}}, [](std::error_code ec, const membership&) {
-        EXPECT_EQ(ec, errc::closed);
-    });
+    yours_.async_join(
+        "name", for_ever, {.data = {}, .stop = {}}, [](std::error_code ec, const membership&) {
+            EXPECT_EQ(ec, errc::closed);
+        });
     ensemble_.run_for(1s);
     b_.close();
     ensemble_.run_for(5s);

@@ -163,11 +163,12 @@ TEST_F(ReadFaults, TransactionWaitsForAConnectionAndIsOneRequest) {
     ensemble_.run_for(1s);
     std::vector<operation_result> results;
     bool done = false;
-    c_.async_transact({operation::create("/b")}, [&](std::error_code ec, std::vector<operation_result> r) {
-        EXPECT_FALSE(ec) << ec.message();
-        results = std::move(r);
-        done = true;
-    });
+    c_.async_transact({operation::create("/b")},
+                      [&](std::error_code ec, std::vector<operation_result> r) {
+                          EXPECT_FALSE(ec) << ec.message();
+                          results = std::move(r);
+                          done = true;
+                      });
     ensemble_.run_for(2s);
     EXPECT_FALSE(done);
     ensemble_.resume(c_.session_id());

@@ -243,10 +243,13 @@ private:
 
     void join() {
         joined_ = std::make_shared<entry>();
-        mine_.async_join("name", for_ever, {.data = {}, .stop = {}}, [j = joined_](std::error_code, membership m) {
-            j->done = true;
-            j->member = std::move(m);
-        });
+        mine_.async_join("name",
+                         for_ever,
+                         {.data = {}, .stop = {}},
+                         [j = joined_](std::error_code, membership m) {
+                             j->done = true;
+                             j->member = std::move(m);
+                         });
     }
 
     const refused_stage on_;

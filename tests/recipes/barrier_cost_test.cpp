@@ -65,11 +65,14 @@ protected:
     membership join(group& g, const std::string& name) {
         const auto joined = std::make_shared<membership>();
         bool done = false;
-        g.async_join(name, for_ever, {.data = "x", .stop = {}}, [joined, &done](std::error_code ec, membership m) {
-            EXPECT_FALSE(ec) << ec.message();
-            *joined = std::move(m);
-            done = true;
-        });
+        g.async_join(name,
+                     for_ever,
+                     {.data = "x", .stop = {}},
+                     [joined, &done](std::error_code ec, membership m) {
+                         EXPECT_FALSE(ec) << ec.message();
+                         *joined = std::move(m);
+                         done = true;
+                     });
         EXPECT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
         return std::move(*joined);
     }

@@ -56,7 +56,8 @@ TEST_P(Hold, ExpiredSessionLosesIt) {
     EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
     EXPECT_FALSE(h.valid());
     // A server that ends the session may still tell of the znode first.
-    EXPECT_TRUE(h.why_lost() == loss_reason::session_expired || h.why_lost() == loss_reason::znode_deleted);
+    EXPECT_TRUE(h.why_lost() == loss_reason::session_expired ||
+                h.why_lost() == loss_reason::znode_deleted);
     EXPECT_EQ(h.valid_until(), boottime_clock::time_point::min());
     std::error_code ec;
     h.transact({operation::create(path_ + "-effect")}, ec);

@@ -100,7 +100,8 @@ TEST_F(CostOfMany, WaitersOfWhomSomeAreLeftIsAListForThoseWhosePredecessorsAreGo
 }
 
 TEST_F(CostOfMany, CreatesThatAreLostTogetherIsOneSearchForAll) {
-    ensemble_.fail_next(ensemble::request_kind::create, ensemble::when::before, client_.session_id());
+    ensemble_.fail_next(
+        ensemble::request_kind::create, ensemble::when::before, client_.session_id());
     ensemble_.reset_counters();
     queue();
     EXPECT_EQ(ensemble_.children("/lock").size(), many + 1);

@@ -24,14 +24,14 @@ template <class Lock, class... Wanted>
 [[nodiscard]] std::future<hold> queued_until(std::stop_token stop, Lock& lock, Wanted... wanted) {
     auto granted = std::make_shared<std::promise<hold>>();
     const auto reserved = std::make_shared<std::atomic<bool>>(false);  // reported for each path
-    lock.async_acquire(
-        wanted...,
-        std::chrono::nanoseconds::max(),
-        {.stop = std::move(stop), .reserved = [reserved](const queue_position&) { *reserved = true; }},
-        [granted](std::error_code ec, hold h) {
-            EXPECT_FALSE(ec) << ec.message();
-            granted->set_value(std::move(h));
-        });
+    lock.async_acquire(wanted...,
+                       std::chrono::nanoseconds::max(),
+                       {.stop = std::move(stop),
+                        .reserved = [reserved](const queue_position&) { *reserved = true; }},
+                       [granted](std::error_code ec, hold h) {
+                           EXPECT_FALSE(ec) << ec.message();
+                           granted->set_value(std::move(h));
+                       });
     EXPECT_TRUE(eventually([&] { return reserved->load(); }));
     return granted->get_future();
 }
