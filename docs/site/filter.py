@@ -102,7 +102,7 @@ def filtered_page(page):
             inside = not inside
             # Doxygen wants to know a language, or shows plain text.
             line = re.sub(r"```(cpp|c\+\+)\s*$", "```{.cpp}", line)
-            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java|go)\s*$", "```{.txt}", line)
+            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java|go)\s*$", "```{.unparsed}", line)
         if line is not None:
             out.append(line)
     return "\n".join(out) + "\n"
@@ -231,7 +231,7 @@ def filtered_header(header):
                     out.append("\n".join(comment))
                 elif mixin and name and family is None:
                     family = name
-                    comment = [f"/// See {mixin}."]
+                    comment = [f"/// See latchkey::{mixin}."]
                     out.append(comment[0])
                 elif "///<" not in "".join(declaration):
                     out.extend(sentence_for(header, declaration))
