@@ -3,7 +3,8 @@
 
 Pages: headings get the ids that GitHub gives them, links lead to the pages of the site, pictures are shown. Headers: a
 comment also belongs to the declarations that follow without an empty line, and to those of one family (lock,
-try_lock_for) or named in its first line. Copies, moves, destructors and `= delete` without a comment are left out.
+try_lock_for) or named in its first line. SENTENCES comments declarations whose names say enough. Copies, moves,
+destructors and `= delete` without a comment are left out.
 
 --linked prints the pictures, and the other files of the tree that pages link to, which scripts/docs copies.
 """
@@ -101,13 +102,72 @@ def filtered_page(page):
             inside = not inside
             # Doxygen wants to know a language, or shows plain text.
             line = re.sub(r"```(cpp|c\+\+)\s*$", "```{.cpp}", line)
-            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java|go)\s*$", "```{.txt}", line)
+            line = re.sub(r"```(sh|bash|sql|python|ini|http|cmake|yaml|text|json|java|go)\s*$", "```{.unparsed}", line)
         if line is not None:
             out.append(line)
     return "\n".join(out) + "\n"
 
 
 # ---- headers ----
+
+# The sentences of declarations that have no comment because their names say enough: (header, declaration, sentence).
+SENTENCES = [(re.compile(header), re.compile(declaration), sentence) for header, declaration, sentence in [
+    ("transaction", r"enum class kind", "What an operation does."),
+    ("transaction", r"enum class lifetime", "How long a znode exists, and whether the servers number its name."),
+    ("transaction", r"any_version", "Matches every version."),
+    ("transaction", r"kind what\(\)", "What the operation does."),
+    ("transaction", r"path\(\)", "The path of the znode."),
+    ("transaction", r"data\(\)", "The data that the operation writes. Empty for a remove and a check."),
+    ("transaction", r"version\(\)", "The version that the znode must have, or `any_version`."),
+    ("transaction", r"life\(\)", "The lifetime of the znode that a create makes."),
+    ("", r"& path\(\) const", "The path that the constructor was given."),
+    ("mutex", r"void unlock\(\)", "Releases the lock, even a lost one. It does not wait for the network."),
+    ("leader_latch", r"using transfer_handler", "Receives the result of async_transfer_to()."),
+    ("", r"using (\w+)_handler\b", r"Receives the result of async_\1()."),
+    ("", r"using (\w+_)?listener\b", "A function that on_change() calls."),
+    ("acl", r"operator\|", "The permissions of both."),
+    ("awaitable_handler", r"using value_type", "T, or std::monostate if T is void."),
+    ("awaitable_handler", r"awaitable_handler\(", "Passes the result on to `done`."),
+    ("awaitable_handler", r"operator\(\)\(", "Passes the result on. To be called once."),
+    ("awaitable", r"awaitable_with_error\(", "Takes the call over."),
+    ("awaitable", r"operator co_await", "Starts the call. The coroutine waits for its result."),
+    ("boottime_clock", r"using \w+", "As in the clocks of the standard library."),
+    ("boottime_clock", r"now\(\)", "The time of CLOCK_BOOTTIME."),
+    ("client", r"connection_state state\(\)", "What the client knows about its session now."),
+    ("client", r"subscription\(std::shared_ptr", "For on_change(), which makes subscriptions."),
+    ("client", r"to_string\(", 'The name of the state, for example "suspended".'),
+    ("ensemble", r"enum class mode", "Who runs the ensemble: its own threads, or step(), run_for() and run_until()."),
+    ("ensemble", r"enum class when", "Whether a request fails before or after the servers apply it."),
+    ("ensemble", r"enum class request_kind", "The requests that a fault applies to."),
+    ("ensemble", r"using duration", "All times of the ensemble."),
+    ("ensemble", r"run_until\(", "Runs until `done()` returns true, for at most `limit`. Returns whether it did."),
+    ("ensemble", r"struct options", "How the ensemble is built and how fast it is."),
+    ("ensemble", r"struct session_info", "What sessions() returns about a session."),
+    ("ensemble", r"struct znode", "What get() returns about a znode."),
+    ("ensemble", r"explicit ensemble\(", "Starts the servers. Without options: three servers, threaded."),
+    ("error", r"error_code make_error_code\(", "The std::error_code of `e`. Lets a program write `ec == e`."),
+    ("error", r"make_error_condition\(", "The std::error_condition of `c`. Lets a program write `ec == c`."),
+    ("error", r"& error_category\(\)", "The category of errc."),
+    ("error", r"& error_kind_category\(\)", "The category of error_kind."),
+    ("error", r"error\(std::error_code", "`what` comes before the message of the code in what()."),
+    ("function", r"move_only_function\(std::nullptr_t\)", "An empty one."),
+    ("function", r"move_only_function\(F&&", "Takes `f`. Empty if `f` is a null pointer or an empty function."),
+    ("function", r"operator bool", "False if it is empty."),
+    ("function", r"operator\(\)\(", "Calls the object."),
+    ("group", r"name\(\)", "The name that join() was given. Empty for an empty membership."),
+    ("guard", r"explicit guard\(Recipe", "Acquires `lock`. `args` are those of its acquire(), or those of "
+     "its try_acquire_for() if a duration is the last one."),
+]]
+
+
+def sentence_for(header, declaration):
+    """The comment of a declaration that has none of its own, as a line; nothing if the table does not know it."""
+    text = " ".join(line.strip() for line in declaration)
+    for name, pattern, sentence in SENTENCES:
+        if name.search(header.stem) and (found := pattern.search(text)):
+            return [f"/// {found.expand(sentence)}"]
+    return []
+
 
 SPECIAL = re.compile(r"=\s*delete;|^\s*(?:explicit )?(\w+)\(\1&&|^\s*(\w+)& operator=\(\2&&|^\s*(\w+)\(const \3&|"
                      r"^\s*(\w+)& operator=\(const \4&|^\s*~\w+\(\)|^\s*\w+\(\) (noexcept )?= default;|"
@@ -145,7 +205,7 @@ def filtered_header(header):
     while i < len(lines):
         line = lines[i]
         stripped = line.strip()
-        if re.match(r"    // \w", line) and not stripped.endswith((",", ";")):
+        if re.match(r"    // (?!Time\.|Requests\.)\w", line) and not stripped.endswith((",", ";")):
             line = line.replace("// ", "/// ", 1)  # a comment inside of a class is for users too
             lines[i], stripped = line, line.strip()
         fresh = i > 0 and lines[i - 1].strip().startswith("///") and not lines[i - 1].strip().startswith("///<")
@@ -171,10 +231,16 @@ def filtered_header(header):
                     out.append("\n".join(comment))
                 elif mixin and name and family is None:
                     family = name
-                    comment = [f"/// See {mixin}."]
+                    comment = [f"/// See latchkey::{mixin}."]
                     out.append(comment[0])
+                elif "///<" not in "".join(declaration):
+                    out.extend(sentence_for(header, declaration))
                 out.extend(declaration)
+                if depth_of(declaration) < 0:  # the names of an enum, and its end
+                    comment, family = [], None
         else:
+            if not fresh and stripped.startswith(("struct ", "enum ")):
+                out.extend(sentence_for(header, [line]))
             if stripped.startswith(("public:", "private:", "protected:", "class ", "struct ", "enum ", "};", "// ")):
                 comment, family = [], None
             if opened := re.match(r"class (\w+_forms)\b", line):
@@ -201,12 +267,20 @@ def begins_class_template(lines, i):
     return bool(re.match(r"\s*(class|struct)\b", lines[i]))
 
 
+def code_of(declaration):
+    text = re.sub(r"//.*", "", "\n".join(declaration))
+    return re.sub(r'"(\\.|[^"])*"', '""', text)
+
+
+def depth_of(declaration):
+    """How many brackets are open at its end."""
+    text = code_of(declaration)
+    return sum(text.count(c) for c in "({[") - sum(text.count(c) for c in ")}]")
+
+
 def ends(declaration):
     """Whether a declaration is complete: a `;` or a body outside of brackets."""
-    text = re.sub(r"//.*", "", "\n".join(declaration))
-    text = re.sub(r'"(\\.|[^"])*"', '""', text)
-    depth = sum(text.count(c) for c in "({[") - sum(text.count(c) for c in ")}]")
-    return depth <= 0 and text.rstrip().endswith((";", "}"))
+    return depth_of(declaration) <= 0 and code_of(declaration).rstrip().endswith((";", "}"))
 
 
 def linked_files():
