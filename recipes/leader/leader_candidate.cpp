@@ -275,9 +275,10 @@ void leader_candidate::on_confirmed() {
     }
 }
 
-/// After a loss, its listeners may be waited for. That is no reason to doubt the servers.
+/// Between two terms it is in no queue, because its listeners or a pause are waited for. That is no
+/// reason to doubt the servers.
 bool leader_candidate::is_confirmed() const {
-    return contender_ ? contender_->is_confirmed() : term() && core_->connected();
+    return contender_ ? contender_->is_confirmed() : core_->connected();
 }
 
 std::string wait_for_term::aim() const {
