@@ -14,6 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
+BOLD = re.compile(r"`[^`]+`|\*\*((?:`[^`]+`|[^*`])+)\*\*")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 
 
@@ -80,6 +81,8 @@ def linked(page, text):
 
     name = site_name(page)
     text = without_code(text, lambda part: re.sub(r"(?<![\\\w])[@\\](?=\w)", r"\\\g<0>", part))
+    # Doxygen does not see where `**` with code inside begins or ends.
+    text = BOLD.sub(lambda found: f"<b>{found[1]}</b>" if found[1] else found[0], text)
     return LINK.sub(link, text)
 
 
