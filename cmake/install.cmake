@@ -66,5 +66,6 @@ install(EXPORT latchkey-targets NAMESPACE latchkey:: DESTINATION ${_package})
 install(EXPORT latchkey-static-targets NAMESPACE latchkey:: DESTINATION ${_package})
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindZooKeeper.cmake" DESTINATION ${_package})
 
+file(RELATIVE_PATH _to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/latchkey.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/latchkey.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/latchkey.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

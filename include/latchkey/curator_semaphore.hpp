@@ -38,9 +38,8 @@ namespace latchkey::inline v0 {
 ///   takes all of them. At most 100 at once. try_acquire(n) takes them if no participant waits and
 ///   enough are free. errc::invalid_argument for more permits than the semaphore's number.
 /// - Cost of an acquire, uncontended: 4 requests in 2 round trips. Behind others, no requests while
-/// it
-///   waits, then 2 round trips. The first in the queue looks again whenever permits are given back.
-///   Release: 1 request that no call waits for.
+///   it waits, then 2 round trips. The first in the queue looks again whenever permits are given
+///   back. Release: 1 request that no call waits for.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
 class LATCHKEY_EXPORT curator_semaphore : public acquire_forms<curator_semaphore, std::uint32_t> {

@@ -95,16 +95,15 @@ struct join_options {
 ///
 ///     latchkey::group workers(zk, "/workers");
 ///     latchkey::membership me = workers.join("worker-3", my_address);
-///     const auto watching = workers.watch(
+///     const auto watching = workers.on_change(
 ///         [](const std::vector<latchkey::group_member>& now) { update_routes(now); });
 ///
 /// A member is an ephemeral znode of that name below the path, as Curator's GroupMember creates it.
 ///
-/// - Cost of a join, for the others: nothing for members that do not watch() the group. Each
+/// - Cost of a join, for the others: nothing for members that do not call on_change(). Each
 ///   watcher receives one event, and sends one list and one read of the new member. With many joins
-///   at once, group_options::coalesce_for limits that to one list for each watcher
-///   and interval. ZooKeeper's
-///   watches report that something changed, not what, so this is the minimum.
+///   at once, group_options::coalesce_for limits that to one list for each watcher and interval.
+///   ZooKeeper's watches report that something changed, not what, so this is the minimum.
 /// - Cost of a leave: each watcher receives two events and sends one list.
 /// - Threads: any thread may call any member.
 /// - Lifetime: memberships and subscriptions outlive the group object.

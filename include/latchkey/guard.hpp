@@ -25,8 +25,8 @@ inline void terminate_on_loss(loss_reason) noexcept {
 ///
 ///     latchkey::guard g(m, 30s);
 ///     g.on_loss([&](latchkey::loss_reason) { job.cancel(); });
-///     store.write(job.result(), g.token());                         // the store refuses older
-///     tokens g.hold().transact({latchkey::operation::set("/jobs/last", today)});
+///     store.write(job.result(), g.token());  // the store refuses older tokens
+///     g.hold().transact({latchkey::operation::set("/jobs/last", today)});
 ///
 /// - Constructed with a recipe and the arguments of its acquire(): `guard(m)`, `guard(rw,
 ///   lock_mode::shared)`, `guard(sem, 2, options)`. If the last argument is a duration, it is the
@@ -35,8 +35,7 @@ inline void terminate_on_loss(loss_reason) noexcept {
 ///   errc::not_acquired if the time was over or the call was canceled; errc::hold_lost if the hold
 ///   was lost at once.
 /// - Loss: the lock may be lost while the guard lives. valid(), check() and on_loss() report it;
-/// the
-///   destructor then releases what is left.
+///   the destructor then releases what is left.
 /// - Blocks: the constructor, as acquire(). The destructor does not wait for the network, but waits
 ///   for an on_loss() function that runs on the stop thread.
 /// - Threads: as hold. Not movable.

@@ -41,9 +41,8 @@ class leader_candidate;
 ///   deleted. Another candidate can be elected only after that, so a listener can finish its work
 ///   first. If the session is gone, the servers do not wait for the listeners.
 /// - wait() calls start() and waits until this candidate leads. It returns a term that was valid;
-/// an
-///   empty one when `stop` is requested or the time is over. This object remains a candidate then.
-///   Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
+///   an empty one when `stop` is requested or the time is over. This object remains a candidate
+///   then. Errors: the reason if this candidate is refused (errc::not_authorized, invalid_argument,
 ///   sequence_exhausted, malformed_participant, quota_exceeded, ephemeral_parent); it continues to
 ///   try. errc::unreachable if the servers have not confirmed this candidate within the time;
 ///   closed after close() of the latch or the client; authentication_failed, forked,

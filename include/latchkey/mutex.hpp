@@ -42,9 +42,8 @@ namespace latchkey::inline v0 {
 /// - Lockable: meets TimedLockable, for the guards of std and boost. unlock() of a lost lock has no
 ///   effect and never throws; held() says whether the lock is still valid.
 /// - Cost of an acquire, uncontended: 2 requests in 1 round trip, plus one request for each level
-/// of
-///   the path that is not known to exist. A hold that lasts longer than 10 ms sends one more read,
-///   which no call waits for. try_acquire(): 2 round trips, or 1 request if the lock is held.
+///   of the path that is not known to exist. A hold that lasts longer than 10 ms sends one more
+///   read, which no call waits for. try_acquire(): 2 round trips, or 1 request if the lock is held.
 /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor leaves.
 ///   If others were ahead of the predecessor, one or two more round trips follow. Each reconnect
 ///   while it waits: 2 reads. Participants of one client that join a queue together share their
