@@ -131,7 +131,9 @@ private:
 
 /// The forms of lock() that meet TimedLockable, for the guards of std and Boost. The hold is kept
 /// inside the recipe: see held(). They throw what acquire() throws. lock() in a thread that has
-/// locked this object already throws errc::would_deadlock; try_lock() returns false there.
+/// locked this object already throws errc::would_deadlock; try_lock() returns false there. A guard
+/// of std or Boost does not notice that its lock was lost: ask held().valid(), or use
+/// latchkey::guard.
 template <class Recipe>
 class lock_forms {
 public:

@@ -17,7 +17,8 @@ concept duration_like = requires(const D& d) {
     D::period::den;
 };
 
-/// The timeout of a call that waits for as long as it takes.
+/// The timeout of a call that waits for as long as it takes. Timeouts of blocking calls do not
+/// count the time in which the machine is suspended; the deadline of a hold does.
 inline constexpr auto no_timeout = std::chrono::nanoseconds::max();
 
 /// Any time point of std::chrono or boost::chrono, of any precision.

@@ -138,7 +138,7 @@ struct queue_view {
 /// - `reason`: for people. It is written to client_options::log of this client, with the path, its
 ///   session and its czxid. The first 512 bytes are used. The holder does not receive it.
 /// - Cost: 2 requests, 2 round trips.
-/// - Errors: errc::invalid_argument; not_authorized (needs READ and DELETE on the directory),
+/// - Errors: errc::invalid_argument; not_authorized (needs DELETE on the directory),
 ///   not_empty, unreachable (no answer within the session timeout: it may have been deleted, or may
 ///   still be), closed, forked, would_deadlock.
 /// - Threads: any thread.
