@@ -126,7 +126,7 @@ TEST_F(LockCommand, WithoutCommandPrintsOneLineAndHolds) {
         line >> path >> node >> token;
         EXPECT_EQ(holder->out(), path + ' ' + node + ' ' + token + '\n');
         EXPECT_EQ(path, path_);
-        EXPECT_EQ(queue().holder().value().czxid, std::stoll(token));
+        EXPECT_EQ(fencing_token{.zxid = queue().holder().value().czxid}.to_string(), token);
         EXPECT_EQ(path_ + '/' + queue().holder().value().name, node);
         holder->send(signal);
         EXPECT_EQ(holder->wait(), 0) << signal;
@@ -139,7 +139,7 @@ TEST_F(LockCommand, PrintsJsonForPrograms) {
     ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
     const auto object = nlohmann::json::parse(holder->out());
     EXPECT_EQ(object.at("path"), path_);
-    EXPECT_EQ(object.at("token"), queue().holder().value().czxid);
+    EXPECT_EQ(object.at("token"), fencing_token{.zxid = queue().holder().value().czxid}.value());
     holder->send(SIGTERM);
     EXPECT_EQ(holder->wait(), 0);
     std::istringstream lines(holder->err());

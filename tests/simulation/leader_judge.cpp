@@ -89,7 +89,7 @@ void leader_judge::look(candidacy& c) {
         return;
     }
     const leadership term = c.latch->term();
-    if (term && term.path() != c.newest) {
+    if (!term.path().empty() && term.path() != c.newest) {
         begin_term(c, term);
     }
 }
