@@ -1,6 +1,6 @@
 #include <latchkey/version.hpp>
 
-#include "zookeeper/zookeeper_handle.hpp"
+#include <zookeeper/zookeeper_version.h>
 
 #ifndef LATCHKEY_COMMIT  // a build without the repository
 #define LATCHKEY_COMMIT ""
@@ -13,7 +13,7 @@ namespace latchkey::inline v0 {
 library_version version() noexcept {
     return {.library = LATCHKEY_TEXT(LATCHKEY_VERSION_MAJOR) "." LATCHKEY_TEXT(
                 LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
-            .zookeeper_client = c_client_version(),
+            .zookeeper_client = ZOO_VERSION,
             .commit = LATCHKEY_COMMIT,
             .tls = false};
 }

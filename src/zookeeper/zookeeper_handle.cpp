@@ -389,8 +389,4 @@ int zookeeper_handle::send_multi(std::uint64_t id, const request& r) {
     return rc;
 }
 
-const char* c_client_version() noexcept {
-    return ZOO_VERSION;
-}
-
 }  // namespace latchkey::inline v0

@@ -111,7 +111,4 @@ private:
     int socket_ = -1;  ///< the C client's socket, as next() saw it
 };
 
-/// The version of Apache's C client.
-[[nodiscard]] const char* c_client_version() noexcept;
-
 }  // namespace latchkey::inline v0
