@@ -30,6 +30,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     if (const duration most = s.what.servers.max_session_timeout; most > duration{}) {
         record_->granted = std::min(record_->timeout, most);
     }
+    record_->patience = std::min<duration>(what.session_timeout, record_->granted);
     client_ = client_core::handle(client_core::start(
         env_,
         parse_connect_string(s.servers.servers() + what.chroot),
