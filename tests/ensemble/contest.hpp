@@ -16,6 +16,8 @@
 #include <system_error>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace latchkey::test {
 
 using time_point = boottime_clock::time_point;
