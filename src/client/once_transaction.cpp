@@ -23,9 +23,10 @@ std::string once_transaction::aim() const {
 }
 
 void once_transaction::begin() {
-    mark_ = guard_->path() + ' ' + guid(core()->loop());
+    guards_ = guard_->paths();
+    mark_ = guards_.front() + ' ' + guid(core()->loop());
     heard_of_servers();
-    if (guard_->may_transact()) {
+    if (may_send()) {
         retrying_operation::begin();
     } else {
         end_if_nothing_was_sent();
@@ -34,8 +35,8 @@ void once_transaction::begin() {
 
 task<retrying_operation::attempted> once_transaction::attempt() {
     heard_of_servers();
-    if (!end_ && !guard_->may_transact()) {
-        end_ = guard_->hold_is_lost("nothing was applied");
+    if (!end_ && !may_send()) {
+        end_ = guard_is_gone();
     }
     if (!end_) {
         auto sent = send();
@@ -52,7 +53,7 @@ task<retrying_operation::attempted> once_transaction::attempt() {
 
 user_transaction once_transaction::transaction() const {
     std::vector<request> ahead;
-    for (const std::string& own : guard_->paths()) {
+    for (const std::string& own : guards_) {
         // One check that fails is enough, so only the first znode's version counts.
         ahead.push_back(request::check(own, ahead.empty() ? version_ : request::any_version));
     }
@@ -62,7 +63,7 @@ user_transaction once_transaction::transaction() const {
 
 /// Tries until there is an answer.
 task<retrying_operation::attempted> once_transaction::send() {
-    while (guard_->may_transact()) {
+    while (may_send()) {
         const user_transaction all = transaction();
         request one_try = all.multi();
         one_try.urgent = true;  // as any guarded transaction
@@ -88,14 +89,19 @@ task<retrying_operation::attempted> once_transaction::send() {
             attempted a = co_await marker;
             co_return a;
         }
+        if (all.guard_is_gone(answer)) {
+            // The hold learns it from its watch, or knows it: it may have been converted.
+            end_ = guard_is_gone();
+            co_return in_doubt_ ? std::nullopt : attempted(result{*end_});
+        }
         if (!answer.refused(0, result_code::bad_version)) {
-            end_ = guard_->failure_of_transaction(answer, all);
+            end_ = all.why(answer);
             if (end_->code == errc::indeterminate) {
                 end_->code = errc::protocol;  // it does not end before that is found out
             }
             co_return in_doubt_ ? std::nullopt : attempted(result{*end_});
         }
-        auto asked = core()->send(request::get(guard_->path()));
+        auto asked = core()->send(request::get(guards_.front()));
         const reply own = co_await asked;
         if (!own.ok() && own.code != result_code::no_node) {
             co_return std::nullopt;
@@ -139,7 +145,7 @@ task<retrying_operation::attempted> once_transaction::find_out() {
 }
 
 task<std::optional<bool>> once_transaction::bar_late_tries() {
-    const std::string own = guard_->path();
+    const std::string& own = guards_.front();
     auto asked = core()->send(request::get(own));
     const reply there = co_await asked;
     if (there.code == result_code::no_node) {
@@ -175,9 +181,23 @@ void once_transaction::client_closed(const failure& why) {
 }
 
 void once_transaction::end_if_nothing_was_sent() {
-    if (!in_doubt_ && !guard_->may_transact()) {
-        finish({guard_->hold_is_lost("nothing was applied")});
+    if (!in_doubt_ && !may_send()) {
+        finish({guard_is_gone()});
     }
+}
+
+bool once_transaction::may_send() const {
+    return guard_->may_transact() && guard_->paths() == guards_;
+}
+
+failure once_transaction::guard_is_gone() const {
+    if (!guard_->may_transact()) {
+        return guard_->hold_is_lost("nothing was applied");
+    }
+    return {errc::hold_lost,
+            '"' + escaped(guards_.front()) +
+                "\": nothing was applied: the znode is gone, because the hold was converted or "
+                "somebody deleted it"};
 }
 
 void once_transaction::heard_of_servers() {
