@@ -119,6 +119,10 @@ public:
 
     /// Commits the operations unless the znode `marker` exists, and creates it with them. The term
     /// guards them. Returns, cost, errors and the other rules: as hold::transact_once().
+    ///
+    /// Do not use it in an election that Curator's candidates share: after a lost answer it may
+    /// write to the candidate's znode, and the candidate of Curator's that watches that znode then
+    /// does not notice when it is deleted. transact() never writes to it.
     bool transact_once(std::string marker,
                        std::vector<operation> operations,
                        std::error_code& ec = throws()) const;
