@@ -89,13 +89,9 @@ task<retrying_operation::attempted> once_transaction::send() {
             attempted a = co_await marker;
             co_return a;
         }
-        if (all.guard_is_gone(answer)) {
-            // The hold learns it from its watch, or knows it: it may have been converted.
-            end_ = guard_is_gone();
-            co_return in_doubt_ ? std::nullopt : attempted(result{*end_});
-        }
         if (!answer.refused(0, result_code::bad_version)) {
-            end_ = all.why(answer);
+            // That its znode is gone the hold learns from its watch, or knows: it was converted.
+            end_ = all.guard_is_gone(answer) ? guard_is_gone() : all.why(answer);
             if (end_->code == errc::indeterminate) {
                 end_->code = errc::protocol;  // it does not end before that is found out
             }
