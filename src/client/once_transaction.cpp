@@ -34,7 +34,9 @@ void once_transaction::begin() {
 }
 
 task<retrying_operation::attempted> once_transaction::attempt() {
-    heard_of_servers();
+    if (!waits_for_deletion_) {
+        heard_of_servers();
+    }
     if (!end_ && !may_send()) {
         end_ = guard_is_gone();
     }
@@ -133,7 +135,8 @@ task<retrying_operation::attempted> once_transaction::find_out() {
         co_return std::nullopt;
     }
     if (!*barred) {
-        end_ = unknown("the znode of the hold cannot be read and written");
+        end_ = unknown(guard_->writable() ? "the znode of the hold cannot be read and written"
+                                          : "the znode of a candidate is never written to");
     }
     auto marker = read_marker();
     attempted a = co_await marker;
@@ -150,10 +153,15 @@ task<std::optional<bool>> once_transaction::bar_late_tries() {
     if (!there.ok()) {
         co_return there.code == result_code::no_auth ? std::optional(false) : std::nullopt;
     }
-    heard_of_servers();
     if (there.stat.version > version_) {
         co_return true;
     }
+    if (!guard_->writable()) {
+        // A term that is over takes its znode with it.
+        waits_for_deletion_ = !guard_->may_transact();
+        co_return waits_for_deletion_ ? std::nullopt : std::optional(false);
+    }
+    heard_of_servers();
     auto written = core()->send(request::set(own, there.data, there.stat.version));
     const reply raised = co_await written;
     if (raised.ok() || raised.code == result_code::no_node) {
@@ -165,11 +173,13 @@ task<std::optional<bool>> once_transaction::bar_late_tries() {
 // ---- the end ----
 
 void once_transaction::give_up() {
-    finish({in_doubt_ ? unknown("no server was reached for a session timeout")
-                      : failure{errc::unreachable,
-                                '"' + escaped(marker_) + "\": nothing was sent: " +
-                                    (core()->trouble().empty() ? "no server was reached"
-                                                               : core()->trouble())}});
+    finish({in_doubt_
+                ? unknown(waits_for_deletion_ ? "its znode was not deleted within a session timeout"
+                                              : "no server was reached for a session timeout")
+                : failure{errc::unreachable,
+                          '"' + escaped(marker_) + "\": nothing was sent: " +
+                              (core()->trouble().empty() ? "no server was reached"
+                                                         : core()->trouble())}});
 }
 
 void once_transaction::client_closed(const failure& why) {

@@ -25,7 +25,8 @@ namespace latchkey::inline v0 {
 /// applied anything, no earlier try may be on its way any more. A server may keep one for long, and
 /// pass it on when the session comes back to that server. As in a guarded_write, the version is
 /// what makes it worthless: each try checks one version of the hold's znode, and a write raises
-/// that.
+/// that. Where the znode may not be written to, it has to be gone first: a refusal while the hold
+/// goes on is errc::indeterminate then.
 ///
 /// It is guarded by the znodes that the hold had at first. A conversion ends it: what may be done
 /// under an exclusive hold may not be done when that was converted to shared.
@@ -68,6 +69,7 @@ private:
     std::string mark_;                 ///< the marker's data
     std::int32_t version_ = 0;         ///< of the hold's znode, as the tries check it
     bool in_doubt_ = false;            ///< a try may have been applied, or may still be
+    bool waits_for_deletion_ = false;  ///< of the hold's znode: it may not be written to
     /// Nothing is sent any more; this is how it ends unless a try was applied.
     std::optional<failure> end_;
     timer silence_;  ///< since a server was heard of
