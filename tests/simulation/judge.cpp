@@ -174,7 +174,7 @@ void judge::check_unreachable(const call& c) {
     if (!c.limit) {
         return stage_.broken("I9", c.who + " had all the time, and was told of no server");
     }
-    const duration end = c.tries() ? c.begun + c.by->lasting(c.by->timeout) : c.ends();
+    const duration end = c.tries() ? c.begun + c.by->lasting(c.by->patience) : c.ends();
     if (c.stopped && *c.stopped + 20ms < end) {
         return stage_.broken("I9", c.who + " was told an error after it had canceled");
     }
@@ -186,8 +186,9 @@ void judge::check_unreachable(const call& c) {
 
 /// What is told nothing at its end was in a queue before.
 void judge::check_was_in_a_queue(const call& c, std::error_code ec) {
-    if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed) {
-        return;
+    if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed ||
+        stage_.what.uses(fault::sequence_ended)) {
+        return;  // at its end, a number that a server gave is no place
     }
     for (const std::string& directory : c.directories) {
         for (const auto& [place, p] : truth_.history_of(directory)) {
