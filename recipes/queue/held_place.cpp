@@ -18,6 +18,7 @@ constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 hold held_place::publish(std::shared_ptr<client_core> core,
                          std::shared_ptr<const queue_recipe> as,
                          attempt::grant g,
+                         telemetry::span span,
                          notifications n) {
     const bool revocation_requested = g.revocation_requested;
     const std::int64_t zxid = g.zxid;
@@ -30,6 +31,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                                                            .token = {zxid, 0},
                                                            .mode = as->mode,
                                                            .owner = place,
+                                                           .span = std::move(span),
                                                            .writable = !as->markers.transferable});
     place->hold_ = granted;
     if (revocation_requested) {

@@ -33,6 +33,7 @@ public:
     [[nodiscard]] static hold publish(std::shared_ptr<client_core> core,
                                       std::shared_ptr<const queue_recipe> as,
                                       attempt::grant g,
+                                      telemetry::span span,
                                       notifications n);
 
     held_place(std::shared_ptr<client_core> core,

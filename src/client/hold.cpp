@@ -7,6 +7,7 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <boost/thread/thread_only.hpp>
@@ -56,8 +57,24 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       token_(g.token),
       owner_(std::move(g.owner)),
       writable_(g.writable),
+      span_(std::move(g.span)),
       mode_(g.mode),
-      paths_(std::move(g.paths)) {}
+      paths_(std::move(g.paths)) {
+    core_->telemetry().granted(span_, known());
+}
+
+/// For the observer only: nothing is copied without one.
+telemetry::grant hold_state::known() const noexcept {
+    telemetry::grant g{.token = token_, .mode = mode()};
+    if (core_->telemetry().is_observed()) {
+        try {
+            g.node = path();
+        } catch (const std::bad_alloc&) {
+            g.node.clear();
+        }
+    }
+    return g;
+}
 
 std::vector<std::string> hold_state::paths() const {
     const monitor_lock lock(guard_);
@@ -70,6 +87,7 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
         paths_.assign(1, std::move(path));
     }
     mode_.store(mode, std::memory_order_release);
+    core_->telemetry().converted(span_, known());
 }
 
 bool hold_state::valid() noexcept {
@@ -113,6 +131,9 @@ void hold_state::lose(loss_reason why) noexcept {
         return;
     }
     core_->callbacks().request_stop(stop_);
+    if (!over_.exchange(true)) {
+        core_->telemetry().lost(span_, known(), why);
+    }
 }
 
 void hold_state::call_after_loss(std::function<void()> code) {
@@ -129,6 +150,9 @@ void hold_state::ask_back() noexcept {
 void hold_state::release(std::function<void()> gone) {
     if (released_.exchange(true)) {
         return;
+    }
+    if (!over_.exchange(true)) {
+        core_->telemetry().released(span_, known());
     }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
         // The owner may refer to this object. It is dropped here, so that no cycle remains.
@@ -181,11 +205,14 @@ void hold_state::send_transaction(std::vector<request> operations,
         std::make_shared<user_transaction>(std::move(requests), std::move(operations));
     request all = sent->multi();
     all.urgent = true;  // like the delete that may follow it
-    core_->submit(std::move(all),
-                  [self = shared_from_this(), sent, done = std::move(done)](const reply& r) {
-                      const failure f = self->failure_of_transaction(r, *sent);
-                      done({f, f ? std::vector<operation_result>() : sent->results(r)});
-                  });
+    core_->submit(
+        std::move(all),
+        [self = shared_from_this(), sent, begun = core_->loop().now(), done = std::move(done)](
+            const reply& r) {
+            const failure f = self->failure_of_transaction(r, *sent);
+            self->core_->telemetry().transacted(self->path(), begun, f);
+            done({f, f ? std::vector<operation_result>() : sent->results(r)});
+        });
 }
 
 failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {
