@@ -76,7 +76,8 @@ void leader_watch::look_later() {
 void leader_watch::look(bool later) {
     head_.end();
     looking_.start(find_head(later), [this](const std::string& name) {
-        follow_record();  // the directory may have been made anew since the first list
+        // The directory may have been made anew since the first list.
+        follow_record();
         head_path_ = join_path(directory_, name);
         head_.begin(head_path_);
     });
