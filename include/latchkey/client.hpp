@@ -128,6 +128,9 @@ public:
     /// that is held for long, and does not throw: for a scrape, or a health check.
     [[nodiscard]] client_stats stats() const noexcept;
 
+    /// A function that reads stats() at any time, and does not keep the client open.
+    [[nodiscard]] std::function<client_stats()> stats_reader() const;
+
     /// Calls `listener` with every change of state from now on. A slow listener gets a shorter
     /// sequence: a `suspended` that was followed by `reconnected` may be left out. `lost` and
     /// `closed` never are.

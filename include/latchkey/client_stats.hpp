@@ -30,8 +30,9 @@ struct client_stats {
     std::uint64_t held = 0;             ///< holds that are neither lost nor released
     std::uint64_t deletes_pending = 0;  ///< znodes that the client is still deleting
 
-    /// How long the holds stay valid if no server answers any more. Zero without a session. It
-    /// becomes small before holds are lost, so it is what to watch.
+    /// How long the holds stay valid if no server answers any more. It becomes small before holds
+    /// are lost, so it is what to watch while `held` is not 0. A client that holds nothing proves
+    /// nothing: then it may be zero.
     std::chrono::nanoseconds validity_left{};
     /// How long there has been no connection; zero while there is one.
     std::chrono::nanoseconds disconnected_for{};

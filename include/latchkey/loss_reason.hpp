@@ -22,4 +22,7 @@ enum class loss_reason : std::uint8_t {
 /// A sentence for people, such as "the servers ended the session".
 [[nodiscard]] LATCHKEY_EXPORT const char* to_string(loss_reason why) noexcept;
 
+/// The name of the enumerator, such as "session_expired", for metrics and logs.
+[[nodiscard]] LATCHKEY_EXPORT const char* id_of(loss_reason why) noexcept;
+
 }  // namespace latchkey::inline v0

@@ -97,7 +97,7 @@ void leader_candidate::enter() {
         return;
     }
     const auto weak = weak_from_this();
-    span_ = core_->telemetry().begin(directory(), as_->leads);
+    span_ = core_->telemetry().begin(directory(), as_->leads, core_->loop().now());
     contender_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{.as = as_,

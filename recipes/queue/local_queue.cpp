@@ -22,7 +22,7 @@ acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
       reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
                                  : nullptr),
       done_(std::move(done)),
-      span_(queue_->core()->telemetry().begin(as_->users_path(), as_->leads)),
+      begun_(queue_->core()->loop().now()),
       limit_(queue_->core()->loop()) {}
 
 void acquire_call::cancel() {
@@ -30,6 +30,7 @@ void acquire_call::cancel() {
 }
 
 void acquire_call::start(std::chrono::nanoseconds limit) {
+    span_ = queue_->core()->telemetry().begin(as_->users_path(), as_->leads, begun_);
     if (limit != local_queue::for_ever) {
         limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {

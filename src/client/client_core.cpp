@@ -104,13 +104,6 @@ void client_core::submit(request r,
             done(std::move(answer));
         };
     }
-    telemetry_.sent();
-    if (telemetry_.is_observed()) {
-        done = [this, what = r.what, sent = loop().now(), done = std::move(done)](reply answer) {
-            telemetry_.answered(what, sent, answer.code);
-            done(std::move(answer));
-        };
-    }
     keeper_.submit(std::move(r), w, std::move(done));
 }
 
@@ -163,6 +156,17 @@ void client_core::trouble_changed(std::string why) {
         log({log_level::warning, "unreachable", why});
     }
     status_->set_trouble(std::move(why));
+}
+
+void client_core::request_sent() noexcept {
+    telemetry_.sent();
+}
+
+void client_core::request_answered(request::kind what,
+                                   std::chrono::nanoseconds took,
+                                   result_code code,
+                                   bool quorum_write) {
+    telemetry_.answered(what, took, code, quorum_write);
 }
 
 void client_core::session_connected() {

@@ -188,6 +188,11 @@ private:
     // From the keeper.
     void state_changed(connection_state s) override;
     void trouble_changed(std::string why) override;
+    void request_sent() noexcept override;
+    void request_answered(request::kind what,
+                          std::chrono::nanoseconds took,
+                          result_code code,
+                          bool quorum_write) override;
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;

@@ -26,30 +26,6 @@ const char* to_string(lock_mode m) noexcept {
     return "unknown";
 }
 
-const char* to_string(loss_reason why) noexcept {
-    switch (why) {
-        case loss_reason::none:
-            return "not lost";
-        case loss_reason::deadline_passed:
-            return "no server confirmed the session in time";
-        case loss_reason::session_expired:
-            return "the servers ended the session";
-        case loss_reason::session_replaced:
-            return "a server replaced the session with another one";
-        case loss_reason::znode_deleted:
-            return "another client deleted the participant's znode";
-        case loss_reason::client_closed:
-            return "the client was closed";
-        case loss_reason::forked:
-            return "the hold belongs to the parent process";
-        case loss_reason::suspended:
-            return "the connection was lost, and the leader steps down then";
-        case loss_reason::resigned:
-            return "the leadership was given up";
-    }
-    return "unknown";
-}
-
 hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
     : core_(std::move(core)),
       validity_(core_->session_validity()),

@@ -82,13 +82,21 @@ void telemetry::state_changed(connection_state s, const std::shared_ptr<const va
     }
 }
 
-void telemetry::answered(request::kind what, time_point sent, result_code code) {
-    tell({.what = event_kind::request,
-          .took = loop_->now() - sent,
-          .operation = operation_name(what),
-          .error = failure_of(code, {}).code},
-         {},
-         {});
+void telemetry::answered(request::kind what,
+                         std::chrono::nanoseconds took,
+                         result_code code,
+                         bool quorum_write) {
+    if (quorum_write) {
+        write_round_trip_.store(took.count(), std::memory_order_relaxed);
+    }
+    if (events_) {
+        tell({.what = event_kind::request,
+              .took = took,
+              .operation = operation_name(what),
+              .error = failure_of(code, {}).code},
+             {},
+             {});
+    }
 }
 
 void telemetry::transacted(const std::string& path, time_point begun, const failure& why) {
@@ -104,10 +112,10 @@ void telemetry::transacted(const std::string& path, time_point begun, const fail
 
 // ---- holds ----
 
-telemetry::span telemetry::begin(const std::string& path, bool leads) {
+telemetry::span telemetry::begin(const std::string& path, bool leads, time_point begun) {
     count(waiting_);
     return {.id = spans_.fetch_add(1, std::memory_order_relaxed) + 1,
-            .begun = loop_->now(),
+            .begun = begun,
             .path = events_ ? path : std::string(),
             .leads = leads};
 }

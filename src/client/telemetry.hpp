@@ -59,17 +59,16 @@ public:
 
     void sent() noexcept { count(requests_); }
 
-    void answered(request::kind what, time_point sent, result_code code);
-
-    void write_answered(std::chrono::nanoseconds took) noexcept {
-        write_round_trip_.store(took.count(), std::memory_order_relaxed);
-    }
+    void answered(request::kind what,
+                  std::chrono::nanoseconds took,
+                  result_code code,
+                  bool quorum_write);
 
     void transacted(const std::string& path, time_point begun, const failure& why);
 
     // ---- holds ----
 
-    [[nodiscard]] span begin(const std::string& path, bool leads);
+    [[nodiscard]] span begin(const std::string& path, bool leads, time_point begun);
     void queued(const span& s, const std::string& node, std::size_t ahead, lock_mode mode);
     void granted(span& s, const grant& g);
     void not_granted(const span& s, const failure& why);
