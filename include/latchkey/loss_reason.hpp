@@ -17,6 +17,7 @@ enum class loss_reason : std::uint8_t {
     forked,            ///< this is the child of a fork; the hold belongs to the parent process
     suspended,         ///< a leader with suspended_policy::step_down lost its connection
     resigned,          ///< the leader gave up the leadership
+    max_hold_passed,   ///< lock_options::max_hold is over
 };
 
 /// A sentence for people, such as "the servers ended the session".

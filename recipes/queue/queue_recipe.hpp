@@ -6,6 +6,7 @@
 #include "queue/last_step.hpp"
 #include "queue/queue_order.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,7 +25,9 @@ struct queue_recipe {
     acl access;
     std::shared_ptr<const grant_terms> terms = nullptr;  ///< none: the first in the queue holds
     bool steps_down_when_suspended = false;
-    bool leads = false;  ///< who holds is a leader
+    bool leads = false;                    ///< who holds is a leader
+    std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
+    std::chrono::nanoseconds min_hold{0};
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
     std::string owner_path = {};  ///< what the user calls it, where that is not the directory

@@ -34,6 +34,7 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       owner_(std::move(g.owner)),
       writable_(g.writable),
       span_(std::move(g.span)),
+      ends_(g.ends),
       mode_(g.mode),
       paths_(std::move(g.paths)) {
     core_->telemetry().granted(span_, known());
@@ -72,22 +73,25 @@ bool hold_state::valid() noexcept {
         return false;
     }
     const auto now = core_->loop().now();
-    if (now < validity_->deadline()) {
+    if (now < deadline()) {
         // A later proof may move the deadline after `why_` was set.
         return why_.load(std::memory_order_acquire) == loss_reason::none;
     }
-    lose(validity_->why_passed());
+    lose(now < ends_ ? validity_->why_passed() : loss_reason::max_hold_passed);
     return false;
 }
 
+boottime_clock::time_point hold_state::deadline() const noexcept {
+    return std::min(validity_->deadline(), ends_);
+}
+
 boottime_clock::time_point hold_state::valid_until() const noexcept {
-    const auto until = validity_->deadline();
+    const auto until = deadline();
     return why_lost() == loss_reason::none ? until : boottime_clock::time_point::min();
 }
 
 std::chrono::nanoseconds hold_state::remaining() noexcept {
-    return valid() ? std::max(validity_->deadline() - core_->loop().now(),
-                              std::chrono::nanoseconds::zero())
+    return valid() ? std::max(deadline() - core_->loop().now(), std::chrono::nanoseconds::zero())
                    : std::chrono::nanoseconds::zero();
 }
 

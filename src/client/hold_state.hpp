@@ -57,6 +57,8 @@ public:
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
         telemetry::span span = {};
+        /// It is lost then at the latest.
+        boottime_clock::time_point ends = boottime_clock::time_point::max();
         /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
         /// its watch on the candidate ahead when that one's data changes.
         bool writable = true;
@@ -151,6 +153,7 @@ public:
 
 private:
     [[nodiscard]] telemetry::grant known() const noexcept;
+    [[nodiscard]] boottime_clock::time_point deadline() const noexcept;
     void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);
 
@@ -161,6 +164,7 @@ private:
     std::shared_ptr<hold_owner> owner_;
     const bool writable_;
     telemetry::span span_;
+    const boottime_clock::time_point ends_;
     std::atomic<bool> over_{false};  ///< told as lost or released
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;

@@ -22,6 +22,8 @@ const char* to_string(loss_reason why) noexcept {
             return "the connection was lost, and the leader steps down then";
         case loss_reason::resigned:
             return "the leadership was given up";
+        case loss_reason::max_hold_passed:
+            return "the longest time that a hold may last is over";
     }
     return "unknown";
 }
@@ -46,6 +48,8 @@ const char* id_of(loss_reason why) noexcept {
             return "suspended";
         case loss_reason::resigned:
             return "resigned";
+        case loss_reason::max_hold_passed:
+            return "max_hold_passed";
     }
     return "unknown";
 }
