@@ -130,14 +130,17 @@ task<std::string> leader_watch::find_head(bool later) {
             asked.push_back(core_->send(request::get(join_path(directory_, name))));
         }
         std::map<std::int64_t, std::string> by_czxid;
+        bool known = true;
         for (std::size_t i = 0; i < asked.size(); ++i) {
             auto& one = asked[i];
             const reply r = co_await one;
             if (r.ok()) {
                 by_czxid.emplace(r.stat.czxid, heads[i]);
+            } else {
+                known = known && r.code == result_code::no_node;
             }
         }
-        if (!by_czxid.empty()) {
+        if (known && !by_czxid.empty()) {
             co_return by_czxid.begin()->second;
         }
     }

@@ -100,6 +100,28 @@ TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
     EXPECT_EQ(told_.size(), 2U);
 }
 
+TEST_F(LeaderObserverFaults, OfTwoWithOneNumberTheOlderOneLeadsWhicheverReadIsRefused) {
+    client c = connected();
+    const auto make = [&](const std::string& id, const std::string& number) {
+        return ensemble_.create(
+            "/lead/_c_" + id + "0000000-89ab-cdef-0123-456789abcdef-latch-000000000" + number, id);
+    };
+    const listening_observer o(c, "/lead", notes());
+    for (int refused = 0; refused < 3; ++refused) {
+        const std::string before = make("0", "1");
+        const std::vector<std::string> both{make("1", "7"), make("2", "7")};
+        ASSERT_TRUE(comes_to("0"));
+        ensemble_.refuse_next(op::get, -127, c.session_id(), refused);
+        ensemble_.remove(before);
+        ASSERT_TRUE(ensemble_.run_until([&] { return last() == "1" || last() == "2"; }, 10s));
+        EXPECT_EQ(last(), "1") << refused << " reads were throttled";
+        ensemble_.remove(both[0]);
+        ASSERT_TRUE(comes_to("2"));
+        ensemble_.remove(both[1]);
+        ASSERT_TRUE(comes_to(""));
+    }
+}
+
 TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedIsMadeAndWatchedAgain) {
     client c = connected();
     const listening_observer o(c, "/lead", notes());
