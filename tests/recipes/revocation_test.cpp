@@ -28,7 +28,7 @@ protected:
 
     /// The holder, as the other client sees it.
     template <class Lock>
-    [[nodiscard]] participant seen(const Lock& other) {
+    [[nodiscard]] participant seen(Lock& other) {
         catch_up(others_);
         return other.holder().value();
     }
