@@ -15,13 +15,13 @@ struct client_stats {
 
     // ---- since the start ----
     std::uint64_t acquired = 0;  ///< holds that were granted
-    std::uint64_t not_acquired =
-        0;                          ///< calls that ended without one: refused, in no time, canceled
-    std::uint64_t released = 0;     ///< holds that the program gave back
-    std::uint64_t lost = 0;         ///< holds that were lost, and terms that ended
-    std::uint64_t sessions = 0;     ///< sessions that were opened
-    std::uint64_t connections = 0;  ///< connections that were made, the sessions' first ones too
-    std::uint64_t requests = 0;     ///< requests that were sent
+    /// Calls that ended without a hold: refused, not in time, canceled.
+    std::uint64_t not_acquired = 0;
+    std::uint64_t released = 0;        ///< holds that the program gave back
+    std::uint64_t lost = 0;            ///< holds that were lost, and terms that ended
+    std::uint64_t sessions = 0;        ///< sessions that were opened
+    std::uint64_t connections = 0;     ///< connections that were made, the sessions' first ones too
+    std::uint64_t requests = 0;        ///< requests that were sent
     std::uint64_t transactions = 0;    ///< transact() and transact_once() calls that were committed
     std::uint64_t events_dropped = 0;  ///< events that the observer was too slow for
 

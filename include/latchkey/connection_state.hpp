@@ -17,6 +17,11 @@ enum class connection_state : std::uint8_t {
     closed,  ///< the client was closed; no other state follows
 };
 
+/// Whether a client in this state is connected.
+[[nodiscard]] constexpr bool is_connected(connection_state s) noexcept {
+    return s == connection_state::connected || s == connection_state::reconnected;
+}
+
 [[nodiscard]] LATCHKEY_EXPORT const char* to_string(connection_state s) noexcept;
 
 }  // namespace latchkey::inline v0

@@ -45,8 +45,7 @@ public:
         f.add("held", "Holds, and terms of leaders.", Gauge, [](s c) { return c.held; });
         f.add("waiting", "Calls that wait for a hold.", Gauge, [](s c) { return c.waiting; });
         f.add("connected", "1 while there is a connection.", Gauge, [](s c) {
-            return std::uint64_t{c.state == connection_state::connected ||
-                                 c.state == connection_state::reconnected};
+            return std::uint64_t{is_connected(c.state)};
         });
         f.add("disconnected_seconds", "Since when there is no connection.", Gauge, [](s c) {
             return c.disconnected_for;

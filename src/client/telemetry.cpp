@@ -5,41 +5,6 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
-namespace {
-
-const char* operation_name(request::kind what) noexcept {
-    switch (what) {
-        case request::kind::create:
-            return "create";
-        case request::kind::remove:
-            return "delete";
-        case request::kind::get:
-            return "get";
-        case request::kind::exists:
-            return "exists";
-        case request::kind::children:
-            return "children";
-        case request::kind::set:
-            return "set";
-        case request::kind::check:
-            return "check";
-        case request::kind::multi:
-            return "multi";
-        case request::kind::sync:
-            return "sync";
-        case request::kind::get_acl:
-            return "get_acl";
-        case request::kind::set_acl:
-            return "set_acl";
-    }
-    return "unknown";
-}
-
-[[nodiscard]] bool is_connected(connection_state s) noexcept {
-    return s == connection_state::connected || s == connection_state::reconnected;
-}
-
-}  // namespace
 
 void telemetry::end(move_only_function<void()> done) {
     if (events_) {
@@ -92,7 +57,7 @@ void telemetry::answered(request::kind what,
     if (events_) {
         tell({.what = event_kind::request,
               .took = took,
-              .operation = operation_name(what),
+              .operation = to_string(what),
               .error = failure_of(code, {}).code},
              {},
              {});

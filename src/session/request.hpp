@@ -219,6 +219,35 @@ private:
     }
 };
 
+/// The field's name of an operation, as events, spans and logs show it.
+[[nodiscard]] constexpr const char* to_string(request::kind what) noexcept {
+    switch (what) {
+        case request::kind::create:
+            return "create";
+        case request::kind::remove:
+            return "delete";
+        case request::kind::get:
+            return "get";
+        case request::kind::exists:
+            return "exists";
+        case request::kind::children:
+            return "children";
+        case request::kind::set:
+            return "set";
+        case request::kind::check:
+            return "check";
+        case request::kind::multi:
+            return "multi";
+        case request::kind::sync:
+            return "sync";
+        case request::kind::get_acl:
+            return "get_acl";
+        case request::kind::set_acl:
+            return "set_acl";
+    }
+    return "unknown";
+}
+
 /// The answer to a request. Fields that do not belong to the kind of request, or to a failure, are
 /// empty.
 struct reply {

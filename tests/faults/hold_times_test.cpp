@@ -12,8 +12,6 @@ namespace {
 
 class HoldTimes : public SteppedTest {
 protected:
-    std::shared_ptr<attempt> wait(mutex& m) { return acquire(m); }
-
     client a_ = connected();
     client b_ = connected();
     mutex theirs_{b_, "/lock"};
@@ -28,7 +26,7 @@ TEST_F(MaxHold, IsTheDeadlineAndFreesTheLockOfAProgramThatHangs) {
     const auto granted = ensemble_.now();
     EXPECT_LE(h.remaining(), 3s);
     EXPECT_FALSE(h.valid_for(3s + 1ms));
-    const auto next = wait(theirs_);
+    const auto next = acquire(theirs_);
     ensemble_.run_for(2900ms);
     EXPECT_TRUE(h.valid());
     EXPECT_FALSE(next->done);
@@ -89,8 +87,8 @@ TEST_F(MinHold, KeepsTheLockTakenAndTheHoldEmpty) {
     mutex mine(a_, "/lock", {.min_hold = 5s});
     hold h = held(mine);
     const auto granted = ensemble_.now();
-    const auto next = wait(theirs_);
-    const auto here = wait(mine);
+    const auto next = acquire(theirs_);
+    const auto here = acquire(mine);
     ensemble_.run_for(1s);
     h.release();
     EXPECT_FALSE(h.valid());
@@ -108,7 +106,7 @@ TEST_F(MinHold, KeepsTheLockTakenAndTheHoldEmpty) {
 TEST_F(MinHold, AddsNothingToALongerHold) {
     mutex mine(a_, "/lock", {.min_hold = 5s});
     hold h = held(mine);
-    const auto next = wait(theirs_);
+    const auto next = acquire(theirs_);
     ensemble_.run_for(6s);
     h.release();
     ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 4 * round_trip));

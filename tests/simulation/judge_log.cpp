@@ -8,38 +8,6 @@
 
 namespace latchkey::simulation {
 
-namespace {
-
-const char* name_of(request::kind k) {
-    switch (k) {
-        case request::kind::create:
-            return "create";
-        case request::kind::remove:
-            return "remove";
-        case request::kind::get:
-            return "get";
-        case request::kind::exists:
-            return "exists";
-        case request::kind::children:
-            return "children";
-        case request::kind::set:
-            return "set";
-        case request::kind::check:
-            return "check";
-        case request::kind::multi:
-            return "multi";
-        case request::kind::sync:
-            return "sync";
-        case request::kind::get_acl:
-            return "get the list of";
-        case request::kind::set_acl:
-            return "set the list of";
-    }
-    return "?";
-}
-
-}  // namespace
-
 void judge::opened(const std::shared_ptr<client_record>& by, std::int64_t session) {
     ++by->connections;
     by->busy_until = by->connected_at = stage_.now();
@@ -72,7 +40,7 @@ void judge::received(const model::connection& c, const model::packet& p) {
     const auto farewell = farewells_.find(c.session);
     if (farewell != farewells_.end() && farewell->second == &c) {
         stage_.broken("I10",
-                      std::string("a ") + name_of(p.body.what) + " after the end of its session");
+                      std::string("a ") + to_string(p.body.what) + " after the end of its session");
     }
     if (client_record* const by = client_of(c.session)) {
         ++model::request_counters::counter_for(by->asked, p.body);
@@ -81,7 +49,7 @@ void judge::received(const model::connection& c, const model::packet& p) {
     stage_.tell("  ",
                 c.session & 0xffff,
                 ": ",
-                name_of(p.body.what),
+                to_string(p.body.what),
                 ' ',
                 p.body.what == request::kind::multi ? p.body.operations.front().path : p.body.path);
 }

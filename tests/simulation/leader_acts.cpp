@@ -1,10 +1,9 @@
 #include "leader_acts.hpp"
 
-#include <latchkey/transaction.hpp>
-
 #include "election_judge.hpp"
 #include "plan.hpp"
 #include "program.hpp"
+#include "register_write.hpp"
 
 #include <cstdint>
 #include <string>
@@ -23,23 +22,7 @@ void transact(program& by, const candidacy& c, bool once) {
     d.token = h.token;
     d.places = {h.place};
     d.once = once;
-    const std::uint64_t number = by.judge_.deals(std::move(d));
-    const std::string path = register_path + by.record()->chroot.size();
-    const std::vector<operation> change{
-        operation::set(path, std::to_string(number) + " " + h.token.to_string())};
-    if (once) {
-        c.handle.async_transact_once(path + '-' + std::to_string(number),
-                                     change,
-                                     [&j = by.judge_, number](std::error_code ec, bool applied) {
-                                         j.told(number, ec, applied || ec);
-                                     });
-    } else {
-        c.handle.async_transact(
-            change,
-            [&j = by.judge_, number](std::error_code ec, const std::vector<operation_result>&) {
-                j.told(number, ec);
-            });
-    }
+    write_to_register(by.judge_, std::move(d), c.handle);
 }
 
 void proclaim(program& by, const candidacy& c) {

@@ -1,10 +1,9 @@
 #include "worker.hpp"
 
-#include <latchkey/transaction.hpp>
-
 #include "client/hold_state.hpp"
 #include "plan.hpp"
 #include "program.hpp"
+#include "register_write.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -181,7 +180,6 @@ void worker::act() {
 }
 
 void worker::transact() {
-    const std::string& chroot = of_.record()->chroot;
     deal d;
     d.by = of_.record();
     d.who = name_;
@@ -190,24 +188,7 @@ void worker::transact() {
     d.ordered = judge_.orders(*held_);
     d.places = judge_.places_of(*held_->by, hold_.paths());
     d.once = stage_.random.chance(0.5);
-    const bool once = d.once;
-    const std::uint64_t number = judge_.deals(std::move(d));
-    const std::string path = register_path + chroot.size();
-    const std::vector<operation> change{
-        operation::set(path, std::to_string(number) + " " + held_->token.to_string())};
-    if (once) {
-        hold_.async_transact_once(path + '-' + std::to_string(number),
-                                  change,
-                                  [&j = judge_, number](std::error_code ec, bool applied) {
-                                      j.told(number, ec, applied || ec);
-                                  });
-    } else {
-        hold_.async_transact(
-            change,
-            [&j = judge_, number](std::error_code ec, const std::vector<operation_result>&) {
-                j.told(number, ec);
-            });
-    }
+    write_to_register(judge_, std::move(d), hold_);
 }
 
 /// To another mode, in all the ways that a conversion may end.
