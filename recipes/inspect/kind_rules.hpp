@@ -59,9 +59,13 @@ struct queue_seen {
                                              std::string_view name,
                                              bool has_record);
 
-/// How many sequential znodes the servers can still create in a directory. `highest` is the highest
-/// number in it, if there is one.
+/// What a participant of a mutex or shared_mutex asks for: its name says it, and of an exclusive
+/// one its record says whether it is an upgrader.
+[[nodiscard]] lock_mode mode_of(const participant& p, const queue_markers& markers);
+
+/// How many sequential znodes the servers can still create in a directory with these children.
 [[nodiscard]] std::uint32_t sequence_left_in(const server_stat& directory,
-                                             std::optional<std::uint32_t> highest) noexcept;
+                                             const std::vector<std::string>& names,
+                                             const queue_markers& markers);
 
 }  // namespace latchkey::inline v0
