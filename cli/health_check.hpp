@@ -26,8 +26,8 @@ struct finding {
 
     std::string check;  ///< a stable name, for example "deadlock"
     level how_bad = level::problem;
-    std::vector<std::string> paths;  ///< the first ones
-    std::size_t count = 1;           ///< how many paths
+    std::vector<std::string> paths = {};  ///< the first ones
+    std::size_t count = 1;                ///< how many paths
     std::string what;
     std::string why;
     std::string remedy;

@@ -35,13 +35,14 @@ queue_monitor::queue_monitor(const path_options& options, const status_output& o
     : options_(options),
       output_(output),
       on_terminal_(!options.json && ::isatty(STDOUT_FILENO) == 1),
+      queue_(std::make_shared<main_thread_queue>()),
       client_(client::connect(options.servers, client_options_of(options, output))),
-      connection_(client_, queue_, output) {
+      connection_(client_, *queue_, output) {
     watch_ = std::make_shared<path_watch>(
         client_core::of(client_),
         options.paths.front(),
-        [this] { queue_.post([this] { begin_look(); }); },
-        [this] { queue_.post([this] { wanted_ = true; }); });
+        [this, queue = queue_] { queue->post([this] { begin_look(); }); },
+        [this, queue = queue_] { queue->post([this] { wanted_ = true; }); });
 }
 
 queue_monitor::~queue_monitor() {
@@ -97,14 +98,14 @@ int queue_monitor::poll_limit() const {
 }
 
 void queue_monitor::poll_events() {
-    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {queue_.fd(), POLLIN, 0}}};
+    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {queue_->fd(), POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), poll_limit());
     while (const int signal = signals_.read()) {
         if (signal != SIGCONT) {
             finish(exit_status::success);
         }
     }
-    queue_.run();
+    queue_->run();
     connection_.report_trouble();
 }
 
@@ -113,11 +114,11 @@ void queue_monitor::poll_events() {
 void queue_monitor::begin_look() {
     looking_ = std::jthread([this] {
         try {
-            queue_.post([this, v = inspect(client_, options_.paths.front())]() mutable {
+            queue_->post([this, v = inspect(client_, options_.paths.front())]() mutable {
                 looked(std::move(v));
             });
         } catch (const error&) {
-            queue_.post([this, why = std::current_exception()] { look_failed(why); });
+            queue_->post([this, why = std::current_exception()] { look_failed(why); });
         }
     });
 }

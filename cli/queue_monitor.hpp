@@ -57,7 +57,7 @@ private:
     const status_output& output_;
     const bool on_terminal_;
 
-    main_thread_queue queue_;
+    const std::shared_ptr<main_thread_queue> queue_;  ///< shared with what the watch calls
     client client_;
     connection_report connection_;
     std::shared_ptr<path_watch> watch_;
