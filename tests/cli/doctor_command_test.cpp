@@ -57,7 +57,9 @@ TEST_F(DoctorCommand, FindsADeadlockOfTwoPrograms) {
 TEST_F(DoctorCommand, FindsADeadlockWithCuratorsParticipants) {
     put(path_);
     put(path_ + "/a");
-    put(path_ + "/a/" + curators_name, "10.0.0.1", create_mode::ephemeral);
+    put(path_ + "/a/_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-0000000000",
+        "10.0.0.1",
+        create_mode::ephemeral);
     mutex b(two_, path_ + "/b");
     const hold held = b.acquire();
     put(path_ + "/b/_c_7c9e6679-7425-40de-944b-e07fc1f90ae7-lock-0000000001",
