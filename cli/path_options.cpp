@@ -5,6 +5,7 @@
 #include "text/path.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -35,6 +36,7 @@ void path_options::read(option_parser& parser,
 }
 
 void print(const std::string& text) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error, and is reported
     if (!write_to_stdout(text)) {
         throw command_failure(exit_status::output_failed,
                               fmt::format("cannot write to stdout: {}", std::strerror(errno)));
