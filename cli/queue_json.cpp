@@ -11,7 +11,7 @@ namespace latchkey::cli {
 
 namespace {
 
-json_object json_of(const std::optional<leader_info>& leader) {
+json_object leader_json(const std::optional<leader_info>& leader) {
     if (!leader) {
         return nullptr;
     }
@@ -88,7 +88,7 @@ json_object json_of(const queue_view& v) {
                   {"holders", holders_in(v)},
                   {"waiters", v.participants.size() - holders_in(v)},
                   {"participants", json_object::array()},
-                  {"leader", json_of(v.leader)},
+                  {"leader", leader_json(v.leader)},
                   {"capacity", nullptr},
                   {"taken", nullptr},
                   {"sequence_left", nullptr},
