@@ -103,15 +103,15 @@ void health_check::look_at_participants(const queue_view& v) {
         if (p.ephemeral || !needs_sessions(v.kind)) {
             continue;
         }
-        single_.push_back(
+        count(
             {.check = p.holding ? "holder_without_session" : "waiter_without_session",
-             .paths = {p.path},
-             .what = fmt::format("{} {} and has no session: its znode is not ephemeral",
-                                 who_text(p),
-                                 p.holding ? "holds the lock" : "waits in the queue"),
+             .what = fmt::format("{} has no session, because the znode is not ephemeral ({})",
+                                 p.holding ? "a holder" : "a waiter",
+                                 who_text(p)),
              .why = "No end of a program removes it. The lock stays taken, and all that wait "
                     "behind it wait for ever.",
-             .remedy = "Make sure that its program does not run any more. Then delete the znode."});
+             .remedy = "Make sure that its program does not run any more. Then delete the znode."},
+            p.path);
     }
 }
 

@@ -1,7 +1,6 @@
 #include "inspect/tree_walk.hpp"
 
 #include "barrier/double_barrier_round.hpp"
-#include "client/blocking_read.hpp"
 #include "client/failure.hpp"
 #include "client/public_stat.hpp"
 #include "inspect/kind_rules.hpp"
@@ -15,8 +14,8 @@
 namespace latchkey::inline v0 {
 namespace {
 
-/// Enough to keep 64 requests in flight nearly all the time.
-constexpr std::size_t most_in_a_batch = 512;
+/// How many questions are asked ahead, with those whose answers are still to be used.
+constexpr std::size_t most_open = 2 * read_window::enough;
 
 /// Whether the path is a directory of mailboxes beside an election.
 bool is_for_mailboxes(const std::string& path, const std::vector<std::string>& names) {
@@ -60,9 +59,11 @@ std::size_t needed_above(std::string_view name, const server_stat& stat) noexcep
 lock_tree_summary tree_walk::run(const std::string& path) {
     visits_.push_back({.path = path});
     while (!visits_.empty()) {
-        gather();
-        send();
-        for (const auto& v : answered_) {
+        ask_first();
+        if (answered_.empty()) {
+            take_answers();
+        }
+        for (const auto& v : std::exchange(answered_, {})) {
             advance(v);
         }
         report_finished();
@@ -70,28 +71,23 @@ lock_tree_summary tree_walk::run(const std::string& path) {
     return summary_;
 }
 
-// ---- one batch ----
+// ---- questions ----
 
-void tree_walk::gather() {
-    questions_.clear();
-    asked_.clear();
-    answered_.clear();
-    most_data_ = 0;
-    for (auto v = visits_.begin(); v != visits_.end() && questions_.size() < most_in_a_batch; ++v) {
-        if (!v->done && !v->look && !v->asks_access) {
-            begin(*v);
-        }
-        if (v->done || v->unread > 0) {
+/// Asks for the first visits what they need to know.
+void tree_walk::ask_first() {
+    for (auto v = visits_.begin(); v != visits_.end() && reads_.open() < most_open; ++v) {
+        if (v->is_asking || v->done) {
             continue;
         }
-        if (v->asks_access) {
-            questions_.push_back(request::access_of(v->path));
-            asked_.push_back({v, 0});
-        } else {
-            take_known_answers(*v);
-            ask_rest(v);
+        if (!v->look && !v->asks_access) {
+            begin(*v);
         }
-        answered_.push_back(v);
+        if (!v->done && v->unread == 0) {
+            v->is_asking = true;
+            if (!ask(v)) {
+                answered_.push_back(v);
+            }
+        }
     }
 }
 
@@ -115,17 +111,28 @@ void tree_walk::begin(visit& v) {
     }
 }
 
-void tree_walk::ask_rest(visits::iterator v) {
+/// Returns false if nothing is unknown.
+bool tree_walk::ask(visits::iterator v) {
+    if (v->asks_access) {
+        asked_[reads_.add({request::access_of(v->path)}, 0)] = {v, {0}};
+        return true;
+    }
+    take_known_answers(*v);
+    std::vector<request> questions;
+    std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < v->answers.size(); ++i) {
         if (!v->answers[i]) {
-            questions_.push_back(v->look->questions()[i]);
-            asked_.push_back({v, i});
+            questions.push_back(v->look->questions()[i]);
+            numbers.push_back(i);
         }
     }
-    most_data_ =
-        std::max(most_data_,
-                 name_of(v->path) == double_barrier_round::ready ? double_barrier_round::longest
-                                                                 : v->look->most_data());
+    if (questions.empty()) {
+        return false;
+    }
+    const bool is_round = name_of(v->path) == double_barrier_round::ready;
+    const std::size_t most_data = is_round ? double_barrier_round::longest : v->look->most_data();
+    asked_[reads_.add(std::move(questions), most_data)] = {v, std::move(numbers)};
+    return true;
 }
 
 /// What the walk has read already, below the path.
@@ -143,22 +150,29 @@ void tree_walk::take_known_answers(visit& v) {
     }
 }
 
-void tree_walk::send() {
-    if (questions_.empty()) {
+void tree_walk::take_answers() {
+    if (asked_.empty()) {
         return;
     }
-    auto replies = blocking_read(*core_, questions_, most_data_);
-    for (std::size_t i = 0; i < replies.size(); ++i) {
-        if (questions_[i].what == request::kind::get && replies[i].code != result_code::no_node) {
-            ++summary_.znodes;
+    for (auto& [group, replies] : reads_.take()) {
+        const auto found = asked_.find(group);
+        const auto [v, numbers] = std::move(found->second);
+        asked_.erase(found);
+        for (std::size_t i = 0; i < replies.size(); ++i) {
+            const bool is_read = !v->asks_access &&
+                                 v->look->questions()[numbers[i]].what == request::kind::get &&
+                                 replies[i].code != result_code::no_node;
+            summary_.znodes += is_read ? 1 : 0;
+            v->answers[numbers[i]] = std::move(replies[i]);
         }
-        asked_[i].of->answers[asked_[i].number] = std::move(replies[i]);
+        answered_.push_back(v);
     }
 }
 
 // ---- one path ----
 
 void tree_walk::advance(visits::iterator v) {
+    v->is_asking = false;
     if (v->asks_access) {
         reply& r = *v->answers.front();
         if (r.ok()) {

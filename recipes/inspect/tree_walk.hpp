@@ -3,6 +3,7 @@
 #include <latchkey/lock_tree.hpp>
 
 #include "client/client_core.hpp"
+#include "client/read_window.hpp"
 #include "inspect/path_look.hpp"
 #include "session/request.hpp"
 
@@ -22,14 +23,14 @@ namespace latchkey::inline v0 {
 /// One walk. Blocks; any thread. Throws latchkey::error.
 ///
 /// `visits_` is what is under way and what is still to be visited, in the order of the report. Each
-/// round asks what the first of them need to know, in one batch.
+/// round asks what the first of them need to know, and takes what was answered meanwhile.
 class tree_walk {
 public:
     using visitor = std::function<void(const lock_tree_entry&)>;
 
     /// All must outlive this object.
     tree_walk(client_core& core, const visitor& report, const lock_tree_options& options)
-        : core_(&core), report_(report), options_(options) {}
+        : reads_(core.shared_from_this()), report_(report), options_(options) {}
 
     [[nodiscard]] lock_tree_summary run(const std::string& path);
 
@@ -46,7 +47,8 @@ private:
         std::size_t unread = 0;                      ///< how many of them are yet to be read
 
         lock_tree_entry entry = {};
-        bool begun = false;  ///< the first answers are there
+        bool begun = false;      ///< the first answers are there
+        bool is_asking = false;  ///< questions are under way
         bool asks_access = false;
         bool internal = false;  ///< not to be reported
         bool done = false;
@@ -54,17 +56,17 @@ private:
 
     using visits = std::list<visit>;
 
-    /// Where an answer belongs.
-    struct pending {
+    /// Whose questions a group of reads is.
+    struct asked {
         visits::iterator of;
-        std::size_t number;
+        std::vector<std::size_t> numbers;
     };
 
-    void gather();
+    void ask_first();
     void begin(visit& v);
     static void take_known_answers(visit& v);
-    void ask_rest(visits::iterator v);
-    void send();
+    [[nodiscard]] bool ask(visits::iterator v);
+    void take_answers();
 
     void advance(visits::iterator v);
     static void refuse(visit& v, std::error_code why);
@@ -74,15 +76,13 @@ private:
 
     void report_finished();
 
-    client_core* const core_;
+    read_window reads_;
     const visitor& report_;
     const lock_tree_options& options_;
 
     visits visits_;
-    std::vector<request> questions_;
-    std::vector<pending> asked_;              ///< for each question
-    std::vector<visits::iterator> answered_;  ///< whose questions are answered by this batch
-    std::size_t most_data_ = 0;
+    std::map<std::size_t, asked> asked_;      ///< by the number of the group
+    std::vector<visits::iterator> answered_;  ///< whose questions are answered
     std::int64_t newest_ = 0;
     bool cut_ = false;  ///< no further path is visited
     lock_tree_summary summary_;

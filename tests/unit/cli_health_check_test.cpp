@@ -159,6 +159,21 @@ TEST(HealthCheck, AdviceOfOneKindIsOneFinding) {
     EXPECT_THAT(health.contended(), IsEmpty()) << "no participant waits";
 }
 
+TEST(HealthCheck, ParticipantsWithoutSessionsAreOneFindingForHoldersAndOneForWaiters) {
+    health_check health(noon);
+    for (int i = 0; i < 100; ++i) {
+        health.look_at(lock_of("/lock" + std::to_string(i),
+                               {holder_of(0), holder_of(0, false), holder_of(0, false)}));
+    }
+    const auto found = health.findings();
+    ASSERT_THAT(checks_of(found), ElementsAre("holder_without_session", "waiter_without_session"));
+    EXPECT_EQ(found[0].count, 100U);
+    EXPECT_EQ(found[1].count, 200U);
+    EXPECT_THAT(found[1].paths, SizeIs(5));
+    EXPECT_THAT(text_of(found[1]), HasSubstr("200 paths (/lock/lock-0, "));
+    EXPECT_EQ(found[0].how_bad, finding::level::problem);
+}
+
 TEST(HealthCheck, DeadlocksComeFirstWithNamesAndPaths) {
     health_check health(noon);
     auto odd = lock_of("/odd");
