@@ -81,8 +81,8 @@ struct lock_tree_summary {
 ///   together may show a state that never was; see find_deadlocks().
 /// - A path whose holders all left while it was read is reported without a holder. The walk does
 ///   not look again.
-/// - `visit` runs on the calling thread, with no request under way. It may block. What it throws
-///   ends the walk.
+/// - `visit` runs on the calling thread, and may block. At most 512 answers wait for it meanwhile.
+///   What it throws ends the walk.
 /// - Cost: 2 requests for each path, 1 for each participant, and what inspect() lists for
 ///   semaphores, rounds, and znodes that the client may not read. Each znode is read at most once,
 ///   and its children are listed at most once, unless the connection breaks. At most 64 requests
