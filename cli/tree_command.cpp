@@ -21,9 +21,11 @@ namespace {
 constexpr const char* tree_help = R"(Usage: latchkey tree [OPTION]... [PATH]
 
 Lists all locks below PATH (/), of any kind and library: how many hold each, how
-many wait, since when, and the first holder. It changes nothing. Ten thousand
-locks with ten waiters each take a few seconds; at most 64 reads are in flight.
+many wait, since when, and the first holder. It changes nothing, reads no znode
+twice, and sends at most 64 requests at a time.
 
+      --waiters              read the znodes of those that wait, too. With --json
+                             they are listed
       --max-depth N          visit N levels below PATH (64)
       --max-znodes N         stop after reading N znodes (1000000)
 
@@ -71,6 +73,8 @@ std::size_t limit_from(const char* option, const std::string& text) {
 tree_options parse_tree(const std::vector<std::string>& arguments) {
     option_parser parser("tree", tree_help);
     tree_options options;
+    options.limits.waiters = false;
+    parser.flag("--waiters", options.limits.waiters);
     parser.value("--max-depth", [&](const std::string& text) {
         options.limits.max_depth = limit_from("--max-depth", text);
     });
@@ -94,7 +98,7 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
                                      [](const participant& p) { return p.holding; });
     const bool held = holder != v.participants.end();
     const std::size_t holders = holders_in(v);
-    std::string who = held ? who_text(*holder) : v.participants.empty() ? "" : "nothing holds it";
+    std::string who = held ? who_text(*holder) : e.waiting > 0 ? "nothing holds it" : "";
     if (holders > 1) {
         who += fmt::format(" and {} more", holders - 1);
     }
@@ -104,7 +108,7 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
     return fmt::format(columns,
                        to_string(v.kind),
                        holders,
-                       v.participants.size() - holders,
+                       e.waiting,
                        held ? age_text(age_of(*holder, now)) : "-",
                        escaped(v.path),
                        who);
@@ -116,6 +120,7 @@ std::string tree_json(const lock_tree_entry& e) {
     }
     json_object o{{"type", "lock"}};
     o.update(json_of(e.view));
+    o["waiters"] = e.waiting;
     return line_of(o);
 }
 

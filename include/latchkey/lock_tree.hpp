@@ -19,9 +19,11 @@ namespace latchkey::inline v0 {
 
 /// What a walk found at one path. Names, data and lists are untrusted: see queue_view.
 struct lock_tree_entry {
-    /// As inspect() shows it. If `ec` is set, only the path is known.
+    /// As inspect() shows it. If `ec` is set, only the path is known. Without
+    /// lock_tree_options::waiters, participants of a queue that wait are left out.
     queue_view view;
-    znode_stat stat;  ///< of the path
+    std::size_t waiting = 0;  ///< how many participants wait, with those that are left out
+    znode_stat stat;          ///< of the path
 
     /// The access control list of the path, if lock_tree_options::access asks for it. Nothing if
     /// the client may not read it.
@@ -39,6 +41,10 @@ struct lock_tree_options {
 
     /// No further path is visited when so many znodes were read. Participants count, too.
     std::size_t max_znodes = 1'000'000;
+
+    /// Read the participants of queues that wait. find_deadlocks() needs them. Without it, a walk
+    /// over long queues is many times as fast.
+    bool waiters = true;
 
     bool others = false;  ///< report the paths as well that are no locks: lock_kind::unknown
     bool access = false;  ///< read the access control list of each reported path: 1 request each
@@ -83,7 +89,8 @@ struct lock_tree_summary {
 ///   not look again.
 /// - `visit` runs on the calling thread, and may block. At most 512 answers wait for it meanwhile.
 ///   What it throws ends the walk.
-/// - Cost: 2 requests for each path, 1 for each participant, and what inspect() lists for
+/// - Cost: 2 requests for each path, 1 for each participant that is read, and what inspect() lists
+/// for
 ///   semaphores, rounds, and znodes that the client may not read. Each znode is read at most once,
 ///   and its children are listed at most once, unless the connection breaks. At most 64 requests
 ///   are in flight.

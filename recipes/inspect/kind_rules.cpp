@@ -3,6 +3,7 @@
 #include "barrier/double_barrier_round.hpp"
 #include "leader/leader_record.hpp"
 #include "queue/participant_record.hpp"
+#include "queue/queue_order.hpp"
 #include "semaphore/permits.hpp"
 
 #include <algorithm>
@@ -147,6 +148,26 @@ std::optional<queue_seen> queue_of_kind(lock_kind kind, const std::vector<std::s
             break;
     }
     return std::nullopt;
+}
+
+std::vector<std::string> may_hold(lock_kind kind,
+                                  const std::vector<std::string>& ordered,
+                                  const queue_markers& markers) {
+    std::vector<std::string> names;
+    if (ordered.empty() || !permits_of_kind(kind).empty()) {
+        return names;
+    }
+    const std::uint32_t first = place_of(ordered.front(), markers).sequence;
+    const queue_list queue(ordered, markers);
+    for (const std::string& name : ordered) {
+        // An exclusive one may be an upgrader: its record would say so.
+        const bool granted =
+            queue.decide(name, queue_rule::exclusive_only).what == queue_verdict::answer::acquired;
+        if (granted || place_of(name, markers).sequence == first) {
+            names.push_back(name);
+        }
+    }
+    return names;
 }
 
 std::string_view permits_of_kind(lock_kind kind) noexcept {

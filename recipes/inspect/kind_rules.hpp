@@ -45,6 +45,11 @@ struct queue_seen {
 [[nodiscard]] std::optional<queue_seen> queue_of_kind(lock_kind kind,
                                                       const std::vector<std::string>& names);
 
+/// Those participants of a queue that may hold, as far as names say it. `ordered` is by number.
+[[nodiscard]] std::vector<std::string> may_hold(lock_kind kind,
+                                                const std::vector<std::string>& ordered,
+                                                const queue_markers& markers);
+
 /// Where the permits of a semaphore are, below its path; empty for other kinds.
 [[nodiscard]] std::string_view permits_of_kind(lock_kind kind) noexcept;
 

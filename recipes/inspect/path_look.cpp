@@ -37,7 +37,7 @@ bool was_created_before(const participant& one, const participant& other) noexce
 
 }  // namespace
 
-path_look::path_look(std::string path) : path_(std::move(path)) {
+path_look::path_look(std::string path, bool waiters) : path_(std::move(path)), waiters_(waiters) {
     view_.path = path_;
     // The list comes first: a leader's record that is read behind it is not older.
     ask({request::children(path_), request::get(path_)},
@@ -175,7 +175,14 @@ void path_look::on_hidden_participants(std::vector<reply> answers) {
 void path_look::look_at_queue() {
     ordered_ = sort_out(names_);
     view_.sequence_left = sequence_left_in(znode_.stat, names_, queue_.markers);
-    read(paths_in(path_, ordered_), &path_look::decide_queue);
+    read(paths_in(path_, to_be_read()), &path_look::decide_queue);
+}
+
+/// Of the participants in the queue.
+std::vector<std::string> path_look::to_be_read() {
+    auto names = waiters_ ? ordered_ : may_hold(view_.kind, ordered_, queue_.markers);
+    left_out_ = ordered_.size() - names.size();
+    return names;
 }
 
 void path_look::decide_queue() {
@@ -276,7 +283,7 @@ void path_look::on_semaphore_lists(std::vector<reply> answers) {
     ordered_ = sort_out(answers[1].names);
     view_.sequence_left = sequence_left_in(answers[0].stat, answers[1].names, queue_.markers);
     auto paths = paths_in(taken, permits_in(answers[2].names));
-    for (std::string& path : paths_in(directory, ordered_)) {
+    for (std::string& path : paths_in(directory, to_be_read())) {
         paths.push_back(std::move(path));
     }
     read(std::move(paths), &path_look::decide_semaphore);
@@ -294,7 +301,7 @@ void path_look::decide_semaphore() {
         p->holding = true;
     }
     // Its znode in the queue has gone when it takes permits, too.
-    missed_ = static_cast<std::size_t>(all.end() - waiting) < ordered_.size();
+    missed_ = static_cast<std::size_t>(all.end() - waiting) + left_out_ < ordered_.size();
 }
 
 /// Those that count. Of a curator_semaphore every child does, whatever its name is.

@@ -21,7 +21,8 @@ namespace latchkey::inline v0 {
 /// answer().
 class path_look {
 public:
-    explicit path_look(std::string path);
+    /// Without `waiters`, participants of a queue that cannot hold are not read and not shown.
+    explicit path_look(std::string path, bool waiters = true);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -42,6 +43,9 @@ public:
 
     /// When it is done.
     [[nodiscard]] queue_view take_view() { return std::move(view_); }
+
+    /// When it is done: how many participants were left out, because they wait.
+    [[nodiscard]] std::size_t left_out() const noexcept { return left_out_; }
 
     /// Whether all holders left while this looked, or a waiter of a semaphore, which may hold now.
     [[nodiscard]] bool missed_the_holders() const noexcept { return missed_; }
@@ -84,6 +88,7 @@ private:
 
     /// Splits the children of a queue's directory; returns the participants, by number.
     [[nodiscard]] std::vector<std::string> sort_out(const std::vector<std::string>& names);
+    [[nodiscard]] std::vector<std::string> to_be_read();
     [[nodiscard]] std::vector<std::string> permits_in(const std::vector<std::string>& names);
 
     /// Reads participants into the view, and goes on with `next`.
@@ -100,6 +105,7 @@ private:
     void finish();
 
     const std::string path_;
+    const bool waiters_;
     queue_view view_;
     std::vector<request> questions_;
     std::size_t most_data_ = 0;
@@ -110,6 +116,7 @@ private:
     std::vector<std::string> names_;
     queue_seen queue_;
     std::vector<std::string> ordered_;  ///< the participants in the queue, by number
+    std::size_t left_out_ = 0;
 
     std::vector<std::string> reading_;  ///< the paths of the participants that are read
     std::vector<reply> read_;

@@ -101,7 +101,7 @@ void tree_walk::begin(visit& v) {
         summary_.end = lock_tree_summary::ending::too_many;
     }
     if (!cut_) {
-        v.look.emplace(v.path);
+        v.look.emplace(v.path, options_.waiters);
         v.answers.resize(v.look->questions().size());
         return;
     }
@@ -267,6 +267,10 @@ void tree_walk::look_is_done(visit& v) {
     const bool had_children = !v.look->names().empty() || stat.cversion != 0;
     queue_view& view = v.entry.view;
     view = v.look->take_view();
+    const auto waits = [](const participant& p) { return !p.holding; };
+    const auto& shown = view.participants;
+    v.entry.waiting = v.look->left_out() +
+                      static_cast<std::size_t>(std::count_if(shown.begin(), shown.end(), waits));
     if (view.kind == lock_kind::none || stat.ephemeral_owner != 0) {
         v.internal = true;
     } else if (view.kind == lock_kind::semaphore && !had_children) {

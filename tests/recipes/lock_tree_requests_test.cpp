@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <system_error>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,6 +46,7 @@ protected:
             [this](const lock_tree_entry& e) {
                 found_.insert(e.view.path);
                 participants_ += e.view.participants.size();
+                waiting_ = e.waiting;
             },
             options);
         const auto after = servers_.count(zk_.session_id());
@@ -58,6 +61,7 @@ protected:
     client zk_ = servers_.connect({.session_timeout = 40s});
     std::set<std::string> found_;
     std::size_t participants_ = 0;
+    std::size_t waiting_ = 0;  ///< of the last path
     std::uint64_t gets_ = 0;
     std::uint64_t lists_ = 0;
     std::uint64_t watches_ = 0;
@@ -75,6 +79,33 @@ TEST_F(LockTreeRequests, EachZnodeIsReadOnceAndListedOnce) {
     EXPECT_EQ(lists_, 1U + 300) << "no participant is listed";
     EXPECT_EQ(watches_, 0U);
     EXPECT_EQ(end.znodes, gets_);
+}
+
+TEST_F(LockTreeRequests, WithoutWaitersOnlyThoseAreReadThatMayHold) {
+    put_lock("/lock", 100);
+    servers_.create("/files");
+    for (const char* name : {"_c_x-__READ__0000000001",
+                             "_c_x-__READ__0000000002",
+                             "_c_x-__WRIT__0000000003",
+                             "_c_x-__READ__0000000004"}) {
+        servers_.create(std::string("/files/") + name);
+    }
+    servers_.create("/s", "2");
+    servers_.create("/s/queue");
+    servers_.create("/s/permits");
+    servers_.create("/s/permits/_c_x-permit-1");
+    servers_.create("/s/queue/_c_x-permit-0000000007");
+    for (const auto& [path, shown, gets, waiting] : {std::tuple("/lock", 1U, 2U, 99U),
+                                                     std::tuple("/files", 3U, 4U, 2U),
+                                                     std::tuple("/s", 1U, 2U, 1U)}) {
+        participants_ = 0;
+        walk(path, {.waiters = false});
+        EXPECT_EQ(participants_, shown) << path << ": a writer behind readers may be an upgrader";
+        EXPECT_EQ(gets_, gets) << path;
+        EXPECT_EQ(waiting_, waiting) << path;
+        walk(path);
+        EXPECT_EQ(waiting_, waiting) << path;
+    }
 }
 
 TEST_F(LockTreeRequests, DirectoriesInsideOfASemaphoreAreListedOnce) {
@@ -108,6 +139,43 @@ TEST_F(LockTreeRequests, LostAnswersAreAskedForAgain) {
         EXPECT_EQ(walk("/jobs").locks, 50U);
         EXPECT_EQ(servers_.faults_to_come(), 0U);
     }
+}
+
+TEST_F(LockTreeRequests, AtMost64RequestsAreInFlight) {
+    // No faster than that many a round trip, however fast this machine is.
+    constexpr auto round_trip = 4ms;
+    ensemble distant{{.servers = 1, .one_way = round_trip / 2}};
+    const client zk = distant.connect({.session_timeout = 40s});
+    ASSERT_TRUE(zk.wait_connected(30s));
+    distant.create("/jobs");
+    for (int i = 0; i < 200; ++i) {
+        const std::string path = "/jobs/" + std::to_string(i);
+        distant.create(path);
+        for (int k = 0; k < 3; ++k) {
+            distant.create(path + "/_c_x-lock-000000000" + std::to_string(k));
+        }
+    }
+    const auto begin = distant.now();
+    const auto end = walk_locks(zk, "/jobs", [](const lock_tree_entry&) {});
+    EXPECT_EQ(end.locks, 200U);
+    constexpr int requests = 2 + 200 * (2 + 3);
+    EXPECT_GE(distant.now() - begin, requests / 64 * round_trip);
+}
+
+TEST_F(LockTreeRequests, VisitorThatThrowsEndsTheWalkWithReadsUnderWay) {
+    servers_.create("/jobs");
+    for (int i = 0; i < 300; ++i) {
+        put_lock("/jobs/" + std::to_string(i), 2);
+    }
+    std::size_t visited = 0;
+    const auto visit = [&](const lock_tree_entry&) {
+        if (++visited == 2) {
+            throw std::runtime_error("enough");
+        }
+    };
+    EXPECT_THROW(static_cast<void>(walk_locks(zk_, "/jobs", visit)), std::runtime_error);
+    EXPECT_EQ(visited, 2U);
+    EXPECT_EQ(walk("/jobs").locks, 300U) << "the client is as before";
 }
 
 TEST_F(LockTreeRequests, ServersThatDoNotAnswerAreUnreachable) {
