@@ -2,6 +2,8 @@
 
 #include <latchkey/awaitable.hpp>
 #include <latchkey/client_options.hpp>
+#include <latchkey/client_stats.hpp>
+#include <latchkey/connection_state.hpp>
 #include <latchkey/duration.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/export.hpp>
@@ -24,19 +26,6 @@
 namespace latchkey::inline v0 {
 
 class client_core;
-
-/// What a client knows about its session.
-enum class connection_state : std::uint8_t {
-    connecting,  ///< not connected for the first time yet; never reported to listeners
-    connected,   ///< connected, with a new session
-    suspended,  ///< the connection is gone, the session perhaps alive: holds stay valid until their
-                ///< deadline
-    reconnected,  ///< the same session again
-    lost,    ///< the session is gone, or validity could no longer be proven: every hold is lost
-    closed,  ///< the client was closed; no other state follows
-};
-
-[[nodiscard]] LATCHKEY_EXPORT const char* to_string(connection_state s) noexcept;
 
 /// The registration of a listener, which ends when this object is destroyed. When the destructor
 /// has returned, the listener is not running and will not run again. (A listener that destroys its
@@ -134,6 +123,13 @@ public:
     /// has been running: the longer time of the two threads, or zero if none runs. For health
     /// checks: a callback should return within milliseconds, because other callbacks wait for it.
     [[nodiscard]] std::chrono::nanoseconds callback_running_for() const noexcept;
+
+    /// What this client has done until now, and how it is doing. Sends no request, takes no lock
+    /// that is held for long, and does not throw: for a scrape, or a health check.
+    [[nodiscard]] client_stats stats() const noexcept;
+
+    /// A function that reads stats() at any time, and does not keep the client open.
+    [[nodiscard]] std::function<client_stats()> stats_reader() const;
 
     /// Calls `listener` with every change of state from now on. A slow listener gets a shorter
     /// sequence: a `suspended` that was followed by `reconnected` may be left out. `lost` and

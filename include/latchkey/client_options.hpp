@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/event.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/log_record.hpp>
 
@@ -59,7 +60,16 @@ struct client_options {
     /// client is closed.
     std::function<void(const log_record&)> log = {};
 
-    /// The name of this client in its log.
+    /// Is told what happens: acquires, holds, losses, transactions, requests. For metrics (see
+    /// prometheus.hpp), traces and audits. It runs on a thread of its own, one event at a time and
+    /// in order, and may block and call this library. Locks never wait for it: while 4096 events
+    /// wait for it, later ones are dropped (client_stats::events_dropped). When close() has
+    /// returned, it has been called with all events, unless it was so slow that close() gave up
+    /// waiting. It must not throw (std::terminate). Without it, nothing is allocated for events and
+    /// no thread is started.
+    std::function<void(const event&)> observer = {};
+
+    /// The name of this client in its log and its events.
     std::string name = {};
 
     /// Where listeners, handlers, `reserved`, `log` and coroutines run, instead of on the callback

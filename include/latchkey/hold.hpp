@@ -8,6 +8,7 @@
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/lock_mode.hpp>
+#include <latchkey/loss_reason.hpp>
 #include <latchkey/transaction.hpp>
 
 #include <chrono>
@@ -22,22 +23,6 @@
 namespace latchkey::inline v0 {
 
 class hold_state;
-
-/// Why a hold is no longer valid.
-enum class loss_reason : std::uint8_t {
-    none,              ///< not lost; the hold may have been released
-    deadline_passed,   ///< no answered quorum write came in time, so the session may have ended
-    session_expired,   ///< the servers ended the session
-    session_replaced,  ///< a server handed out another session when the client reconnected
-    znode_deleted,     ///< another client deleted the participant's znode
-    client_closed,     ///< the client was closed while the lock was held
-    forked,            ///< this is the child of a fork; the hold belongs to the parent process
-    suspended,         ///< a leader with suspended_policy::step_down lost its connection
-    resigned,          ///< the leader gave up the leadership
-};
-
-/// A sentence for people, such as "the servers ended the session".
-[[nodiscard]] LATCHKEY_EXPORT const char* to_string(loss_reason why) noexcept;
 
 /// A granted lock or permit. It says until when the lock is guaranteed, and it guards the effects
 /// of the work that is done under the lock.

@@ -2,12 +2,13 @@
 
 #include <latchkey/acl.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
 namespace latchkey::inline v0 {
 
-/// The znodes of a recipe's participants: their data and their access control list.
+/// The znodes of a recipe's participants, and how long holds may last.
 struct lock_options {
     /// The data of the znode, at most 512 bytes. Replaces Latchkey's own record, which names the
     /// host, the process, the user and the program (see `identity`).
@@ -15,6 +16,19 @@ struct lock_options {
 
     /// The access control list. Replaces client_options::access.
     std::optional<acl> access = {};
+
+    /// The longest time that a hold may last, from its grant; zero: no limit. Then the hold is lost
+    /// (loss_reason::max_hold_passed): valid_until() is never later, lost() is requested, and the
+    /// client deletes the znode at once, so the next participant is granted even if this program
+    /// hangs. A converted hold keeps its time.
+    std::chrono::nanoseconds max_hold{0};
+
+    /// The shortest time that the lock stays taken, from the grant: a hold that is released sooner
+    /// is empty at once, and the client keeps its znode until the time is over. For jobs that
+    /// several machines start at the same time by their own clocks: the job is not run again by a
+    /// machine that is late by less. It does not outlive the session: when the client is closed,
+    /// or its process ends, the lock is free.
+    std::chrono::nanoseconds min_hold{0};
 };
 
 }  // namespace latchkey::inline v0

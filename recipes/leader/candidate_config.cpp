@@ -75,7 +75,8 @@ candidate_config check_candidate(const client_core& core,
         .mode = lock_mode::exclusive,
         .data = [id = terms.id](lock_mode) { return id; },
         .access = std::move(options.access).value_or(core.access()),
-        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down};
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
+        .leads = true};
     return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};
 }
 

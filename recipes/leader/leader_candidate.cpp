@@ -97,6 +97,7 @@ void leader_candidate::enter() {
         return;
     }
     const auto weak = weak_from_this();
+    span_ = core_->telemetry().begin(directory(), as_->leads, core_->loop().now());
     contender_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{.as = as_,
@@ -112,7 +113,8 @@ void leader_candidate::enter() {
                                     .released = while_here(&leader_candidate::on_released),
                                     .lost = while_here(&leader_candidate::on_lost),
                                     .begins = while_here(&leader_candidate::on_no_place),
-                                    .confirmed = while_here(&leader_candidate::on_confirmed)},
+                                    .confirmed = while_here(&leader_candidate::on_confirmed),
+                                    .span = span_},
         [self = shared_from_this()](queue_participant::outcome o) {
             self->on_contended(std::move(o));
         });
@@ -133,7 +135,10 @@ void leader_candidate::on_contended(queue_participant::outcome o) {
     if (!is_empty(o.granted)) {
         directory_known_ = true;
         lead(std::move(o.granted));
-    } else if (o.why) {
+        return;
+    }
+    core_->telemetry().not_granted(span_, o.why);
+    if (o.why) {
         refuse(o.why);
     }
 }

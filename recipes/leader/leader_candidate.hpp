@@ -98,6 +98,7 @@ private:
     leader_listeners listeners_;
     std::vector<std::weak_ptr<wait_for_term>> waiting_;
     std::shared_ptr<queue_participant> contender_;     ///< until it is granted
+    telemetry::span span_;                             ///< of that
     std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in transfers
     bool started_ = false;
     bool directory_known_ = false;

@@ -76,6 +76,8 @@ void leader_watch::look_later() {
 void leader_watch::look(bool later) {
     head_.end();
     looking_.start(find_head(later), [this](const std::string& name) {
+        // The directory may have been made anew since the first list.
+        follow_record();
         head_path_ = join_path(directory_, name);
         head_.begin(head_path_);
     });
@@ -92,8 +94,8 @@ task<std::string> leader_watch::find_head(bool later) {
         auto listed = core_->send(request::children(directory_));
         reply list = co_await listed;
         auto heads = heads_of(list.names);
-        if (list.ok() && !published_.begun()) {
-            published_.begin(directory_);
+        if (list.ok()) {
+            follow_record();
         }
         if (list.ok() && heads.empty()) {
             // Once more, with a watch. While a candidate leads there must be no such watch, because
@@ -142,6 +144,12 @@ task<std::string> leader_watch::find_head(bool later) {
 }
 
 // ---- what is watched ----
+
+void leader_watch::follow_record() {
+    if (!published_.begun()) {
+        published_.begin(directory_);
+    }
+}
 
 void leader_watch::watched::begin(const std::string& path) {
     last_.reset();

@@ -92,6 +92,7 @@ private:
     void look(bool later);
     [[nodiscard]] task<std::string> find_head(bool later);
     void on_head(const reply& r);
+    void follow_record();
     void on_directory(const reply& r);
     void tell_leader();
     void tell(std::optional<leader_info> now);

@@ -17,6 +17,21 @@ error no_participant(const participant& whom, const std::string& directory) {
 
 }  // namespace
 
+namespace {
+
+void check_times(const lock_options& options) {
+    const auto zero = std::chrono::nanoseconds::zero();
+    if (options.max_hold < zero || options.min_hold < zero) {
+        throw error(errc::invalid_argument,
+                    "a negative max_hold or min_hold: give a positive time, or zero for none");
+    }
+    if (options.max_hold > zero && options.max_hold < options.min_hold) {
+        throw error(errc::invalid_argument, "max_hold is shorter than min_hold: make it longer");
+    }
+}
+
+}  // namespace
+
 queue_recipe queue_recipe_of(const client_core& core,
                              std::string path,
                              const queue_markers& markers,
@@ -29,11 +44,14 @@ queue_recipe queue_recipe_of(const client_core& core,
                         " bytes is too long for a participant's znode: give at most " +
                         std::to_string(longest_record));
     }
+    check_times(options);
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
                     .mode = lock_mode::exclusive,
                     .data = nullptr,
-                    .access = options.access.value_or(core.access())};
+                    .access = options.access.value_or(core.access()),
+                    .max_hold = options.max_hold,
+                    .min_hold = options.min_hold};
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {

@@ -18,6 +18,7 @@ constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 hold held_place::publish(std::shared_ptr<client_core> core,
                          std::shared_ptr<const queue_recipe> as,
                          attempt::grant g,
+                         telemetry::span span,
                          notifications n) {
     const bool revocation_requested = g.revocation_requested;
     const std::int64_t zxid = g.zxid;
@@ -30,8 +31,13 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                                                            .token = {zxid, 0},
                                                            .mode = as->mode,
                                                            .owner = place,
+                                                           .span = std::move(span),
+                                                           .ends = place->ends_,
                                                            .writable = !as->markers.transferable});
     place->hold_ = granted;
+    if (place->ends_ != loop::clock::time_point::max()) {
+        place->time_.start(place->ends_, [raw = place.get()] { raw->on_max_hold(); });
+    }
     if (revocation_requested) {
         granted->ask_back();
     }
@@ -47,7 +53,12 @@ held_place::held_place(std::shared_ptr<client_core> core,
       prefix_(std::move(g.prefix)),
       notify_(std::move(n)),
       znodes_(std::move(g.znodes)),
-      watch_delay_(core_->loop()) {
+      watch_delay_(core_->loop()),
+      ends_(as_->max_hold > std::chrono::nanoseconds::zero()
+                ? time_after(core_->loop(), as_->max_hold)
+                : loop::clock::time_point::max()),
+      stays_until_(time_after(core_->loop(), as_->min_hold)),
+      time_(core_->loop()) {
     for (const auto& z : znodes_) {
         z->belongs_to(*this);
     }
@@ -114,7 +125,9 @@ void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
         change_.reset();
         std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
+        const auto keep = shared_from_this();
         step_down(loss_reason::znode_deleted);
+        release_if_meanwhile();
     }
 }
 
@@ -151,6 +164,7 @@ void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
     change_.reset();
+    stays_until_ = {};
     release_if_meanwhile();
     core_->deletes().add(paths(), nullptr);
     leave();
@@ -166,11 +180,22 @@ void held_place::lose(loss_reason why) {
     end_conversion({errc::hold_lost, to_string(why)}, false);
 }
 
+/// The program may hang: the znodes do not stay.
+void held_place::on_max_hold() {
+    const auto keep = shared_from_this();
+    lose(loss_reason::max_hold_passed);
+    release(nullptr);
+}
+
 // ---- releasing ----
 
 void held_place::release(std::function<void()> gone) {
-    if (is_swapping()) {
+    const bool too_early = !znodes_.empty() && core_->loop().now() < stays_until_;
+    if (is_swapping() || too_early) {
         released_meanwhile_ = gone ? std::move(gone) : [] {};
+        if (too_early) {
+            time_.start(stays_until_, [this] { release_if_meanwhile(); });
+        }
         return;
     }
     const auto keep = shared_from_this();
@@ -189,6 +214,7 @@ void held_place::leave() {
     change_.reset();
     znodes_.clear();
     watch_delay_.cancel();
+    time_.cancel();
     core_->heartbeat().withdraw(this);
     core_->detach(this);
 }

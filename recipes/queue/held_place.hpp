@@ -33,6 +33,7 @@ public:
     [[nodiscard]] static hold publish(std::shared_ptr<client_core> core,
                                       std::shared_ptr<const queue_recipe> as,
                                       attempt::grant g,
+                                      telemetry::span span,
                                       notifications n);
 
     held_place(std::shared_ptr<client_core> core,
@@ -65,6 +66,7 @@ private:
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
+    void on_max_hold();
     void leave();
     void on_mode_changed(lock_mode to, mode_change::end how);
     void end_conversion(failure why, bool done);
@@ -82,9 +84,13 @@ private:
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
     std::unique_ptr<mode_change> change_;
-    converted converted_;                       ///< while a conversion is under way
-    std::function<void()> released_meanwhile_;  ///< ... and the hold was released
+    converted converted_;  ///< while a conversion is under way
+    std::function<void()>
+        released_meanwhile_;  ///< ... and the hold was released, or before min_hold
     timer watch_delay_;
+    const loop::clock::time_point ends_;   ///< by max_hold
+    loop::clock::time_point stays_until_;  ///< by min_hold
+    timer time_;                           ///< of max_hold; after the release, of min_hold
 };
 
 }  // namespace latchkey::inline v0

@@ -22,6 +22,7 @@ acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
       reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
                                  : nullptr),
       done_(std::move(done)),
+      begun_(queue_->core()->loop().now()),
       limit_(queue_->core()->loop()) {}
 
 void acquire_call::cancel() {
@@ -29,6 +30,7 @@ void acquire_call::cancel() {
 }
 
 void acquire_call::start(std::chrono::nanoseconds limit) {
+    span_ = queue_->core()->telemetry().begin(as_->users_path(), as_->leads, begun_);
     if (limit != local_queue::for_ever) {
         limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -59,7 +61,11 @@ void acquire_call::complete(local_queue::acquired result) {
             *queue_->core(),
             "acquire \"" + escaped(as_->directory) + (several ? "\" and the other paths" : "\""));
     }
-    if (const auto done = std::exchange(done_, nullptr)) {
+    const auto done = std::exchange(done_, nullptr);
+    if (done && is_empty(result.granted)) {
+        queue_->core()->telemetry().not_granted(span_, result.why);
+    }
+    if (done) {
         done(std::move(result));
     }
 }
@@ -147,7 +153,8 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
                                           if (const auto confirmed = weak.lock()) {
                                               self->on_confirmed(confirmed);
                                           }
-                                      }};
+                                      },
+                                  .span = a->span_};
     if (a->reserved_ && a->wish_ == wish::wait) {
         s.reserved = [core = core_, tell = a->reserved_](queue_position p) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });

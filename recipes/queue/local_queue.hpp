@@ -111,6 +111,8 @@ private:
     const std::stop_token stop_;
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     std::function<void(local_queue::acquired)> done_;
+    const telemetry::time_point begun_;
+    telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
     timer limit_;
     bool confirmed_ = false;

@@ -49,6 +49,7 @@ void queue_participant::begin_attempt() {
 }
 
 void queue_participant::on_reserved(queue_position p) {
+    core_->telemetry().queued(settings_.span, p.path, p.position, settings_.as->mode);
     if (settings_.reserved) {
         settings_.reserved(std::move(p));
     }
@@ -66,6 +67,7 @@ void queue_participant::on_granted(attempt::grant g) {
         core_,
         settings_.as,
         std::move(g),
+        std::move(settings_.span),
         {.released = std::move(settings_.released), .lost = std::move(settings_.lost)});
     finish({.granted = std::move(granted)});
 }

@@ -37,6 +37,7 @@ public:
         std::function<void()> begins = nullptr;
         /// The servers have answered that it is in the queue: of each attempt, once.
         std::function<void()> confirmed = nullptr;
+        telemetry::span span = {};
     };
 
     /// A hold, or nothing (cancelled, or others are ahead), or a failure.

@@ -6,6 +6,7 @@
 #include "queue/last_step.hpp"
 #include "queue/queue_order.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,14 +25,22 @@ struct queue_recipe {
     acl access;
     std::shared_ptr<const grant_terms> terms = nullptr;  ///< none: the first in the queue holds
     bool steps_down_when_suspended = false;
+    bool leads = false;                    ///< who holds is a leader
+    std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
+    std::chrono::nanoseconds min_hold{0};
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
+    std::string owner_path = {};  ///< what the user calls it, where that is not the directory
 
     /// All of them.
     [[nodiscard]] std::vector<std::string> directories() const {
         std::vector<std::string> all{directory};
         all.insert(all.end(), more_directories.begin(), more_directories.end());
         return all;
+    }
+
+    [[nodiscard]] const std::string& users_path() const noexcept {
+        return owner_path.empty() ? directory : owner_path;
     }
 
     /// Whether the first in a queue has something to do or to wait for yet before it holds: what

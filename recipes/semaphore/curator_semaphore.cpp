@@ -35,8 +35,10 @@ queue_recipe lease_queue_of(const client_core& core,
                             const std::string& path,
                             lock_options options) {
     check_path(path);
-    return queue_recipe_of(
+    queue_recipe as = queue_recipe_of(
         core, path + "/locks", curator_semaphore_names, std::move(options), "permit");
+    as.owner_path = path;
+    return as;
 }
 
 }  // namespace

@@ -34,7 +34,10 @@ queue_recipe permit_queue_of(const client_core& core,
                              const std::string& path,
                              lock_options options) {
     check_path(path);
-    return queue_recipe_of(core, path + "/queue", semaphore_names, std::move(options), "permit");
+    queue_recipe as =
+        queue_recipe_of(core, path + "/queue", semaphore_names, std::move(options), "permit");
+    as.owner_path = path;
+    return as;
 }
 
 }  // namespace

@@ -95,6 +95,18 @@ std::chrono::nanoseconds client::callback_running_for() const noexcept {
     return usable() ? owner_->core->callbacks().running_for() : std::chrono::nanoseconds::zero();
 }
 
+client_stats client::stats() const noexcept {
+    return usable() ? owner_->core->stats() : client_stats{.state = connection_state::closed};
+}
+
+std::function<client_stats()> client::stats_reader() const {
+    return [core = std::weak_ptr(client_core::of(*this))] {
+        const auto alive = core.lock();
+        return alive && !alive->forked() ? alive->stats()
+                                         : client_stats{.state = connection_state::closed};
+    };
+}
+
 subscription client::on_change(state_listener listener) const {
     const auto& core = client_core::of(*this);
     return core->forked() ? subscription()

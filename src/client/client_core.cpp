@@ -8,8 +8,23 @@
 #include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
+namespace {
 
-client_core::client_core(runtime env, connect_target target, client_options options)
+/// Takes the observer out of the options. Null if there is none.
+std::shared_ptr<event_stream> events_of(const runtime& env, client_options& options) {
+    return options.observer
+               ? std::make_shared<event_stream>(std::exchange(options.observer, nullptr),
+                                                options.name,
+                                                env.callbacks("latchkey-events"))
+               : nullptr;
+}
+
+}  // namespace
+
+client_core::client_core(runtime env,
+                         connect_target target,
+                         client_options options,
+                         std::shared_ptr<event_stream> events)
     : env_(std::move(env)),
       callbacks_(std::make_shared<user_callbacks>(env_,
                                                   std::exchange(options.log, nullptr),
@@ -18,6 +33,8 @@ client_core::client_core(runtime env, connect_target target, client_options opti
       options_(std::move(options)),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),
+      telemetry_(
+          env_.loop, [this] { return session_id(); }, std::move(events)),
       keeper_(env_, std::move(target), options_, *this),
       deletes_(
           *env_.loop,
@@ -51,9 +68,10 @@ std::shared_ptr<client_core> client_core::start(runtime env,
     if (options.access.empty()) {
         options.access = options.auth.empty() ? open_unsafe_acl() : creator_only_acl();
     }
+    auto events = events_of(env, options);
     // In a forked child it is not destroyed: its loop has no thread there.
     std::shared_ptr<client_core> core(
-        new client_core(std::move(env), std::move(target), std::move(options)),
+        new client_core(std::move(env), std::move(target), std::move(options), std::move(events)),
         [](client_core* made) {
             if (!made->forked()) {
                 delete made;
@@ -127,6 +145,7 @@ void client_core::state_changed(connection_state s) {
                      " ms: ask for 2 to 20 of their ticks, or change their limits"});
         }
     }
+    telemetry_.state_changed(s, session_validity());
     if (status_->set_state(s)) {
         listeners_.tell(s);
     }
@@ -137,6 +156,17 @@ void client_core::trouble_changed(std::string why) {
         log({log_level::warning, "unreachable", why});
     }
     status_->set_trouble(std::move(why));
+}
+
+void client_core::request_sent() noexcept {
+    telemetry_.sent();
+}
+
+void client_core::request_answered(request::kind what,
+                                   std::chrono::nanoseconds took,
+                                   result_code code,
+                                   bool quorum_write) {
+    telemetry_.answered(what, took, code, quorum_write);
 }
 
 void client_core::session_connected() {
@@ -233,7 +263,10 @@ void client_core::finish_close() {
         self->deletes_.session_ended();
         self->status_->set_closed(self->closed_why_);
         self->listeners_.tell(connection_state::closed);
-        self->callbacks_->end([status = self->status_] { status->ended.set(true); });
+        self->telemetry_.state_changed(connection_state::closed, nullptr);
+        self->telemetry_.end([callbacks = self->callbacks_, status = self->status_] {
+            callbacks->end([status] { status->ended.set(true); });
+        });
     });
 }
 
@@ -259,6 +292,13 @@ void client_core::close_without_servers() {
 }
 
 // ---- for threads outside ----
+
+client_stats client_core::stats() const {
+    client_stats now = telemetry_.stats();
+    now.deletes_pending = deletes_.size();
+    now.callback_running_for = callbacks_->running_for();
+    return now;
+}
 
 bool client_core::wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop) {
     check_may_block();

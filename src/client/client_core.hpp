@@ -10,6 +10,7 @@
 #include "client/session_listener.hpp"
 #include "client/session_owner.hpp"
 #include "client/state_listeners.hpp"
+#include "client/telemetry.hpp"
 #include "client/user_callbacks.hpp"
 #include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
@@ -105,6 +106,11 @@ public:
 
     void log(log_line line) { callbacks_->log(std::move(line), session_id()); }
 
+    /// Counts what happens, and tells the user's observer.
+    [[nodiscard]] latchkey::telemetry& telemetry() noexcept { return telemetry_; }
+
+    [[nodiscard]] client_stats stats() const;
+
     /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.
     [[nodiscard]] runtime::executor make_executor(const char* thread) const {
@@ -174,11 +180,19 @@ public:
     void detach(session_listener* user);
 
 private:
-    client_core(runtime env, connect_target target, client_options options);
+    client_core(runtime env,
+                connect_target target,
+                client_options options,
+                std::shared_ptr<event_stream> events);
 
     // From the keeper.
     void state_changed(connection_state s) override;
     void trouble_changed(std::string why) override;
+    void request_sent() noexcept override;
+    void request_answered(request::kind what,
+                          std::chrono::nanoseconds took,
+                          result_code code,
+                          bool quorum_write) override;
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;
@@ -198,12 +212,13 @@ private:
 
     const runtime env_;
     const std::shared_ptr<user_callbacks> callbacks_;
-    const client_options options_;  ///< without `log` and `executor`, which the callbacks have
+    const client_options options_;  ///< without the functions, which others have
     const std::uint64_t born_ = fork_generation();
 
     // Any thread.
     state_listeners listeners_;
     const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
+    latchkey::telemetry telemetry_;
 
     // On the loop only.
     session_keeper keeper_;  ///< a few of its members are for any thread

@@ -7,7 +7,9 @@
 namespace latchkey::inline v0 {
 
 guaranteed_deletes::pending& guaranteed_deletes::find_or_add(const std::string& path) {
-    return pending_.try_emplace(path, loop_).first->second;
+    pending& p = pending_.try_emplace(path, loop_).first->second;
+    size_.store(pending_.size(), std::memory_order_relaxed);
+    return p;
 }
 
 void guaranteed_deletes::add(std::string path, gone_handler gone) {
@@ -69,6 +71,7 @@ void guaranteed_deletes::suspended() {
 
 void guaranteed_deletes::session_ended() {
     suspended();
+    size_.store(0, std::memory_order_relaxed);
     for (auto& [path, p] : std::exchange(pending_, {})) {
         for (const gone_handler& gone : p.gone) {
             gone();
@@ -89,6 +92,7 @@ void guaranteed_deletes::answered(const std::string& path, result_code code) {
     }
     if (code == result_code::ok || code == result_code::no_node) {
         const auto finished = pending_.extract(found);
+        size_.store(pending_.size(), std::memory_order_relaxed);
         for (const gone_handler& gone : finished.mapped().gone) {
             gone();
         }

@@ -4,6 +4,7 @@
 #include "loop/loop.hpp"
 #include "session/session.hpp"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <string>
@@ -42,6 +43,11 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
 
+    /// Any thread.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_relaxed);
+    }
+
 private:
     struct pending {
         explicit pending(loop& l) : retry(l) {}
@@ -64,6 +70,7 @@ private:
     std::function<void()> emptied_;
     bool connected_ = false;
     std::map<std::string, pending> pending_;
+    std::atomic<std::size_t> size_{0};  ///< of that
 };
 
 }  // namespace latchkey::inline v0

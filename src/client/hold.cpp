@@ -7,6 +7,7 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <boost/thread/thread_only.hpp>
@@ -25,30 +26,6 @@ const char* to_string(lock_mode m) noexcept {
     return "unknown";
 }
 
-const char* to_string(loss_reason why) noexcept {
-    switch (why) {
-        case loss_reason::none:
-            return "not lost";
-        case loss_reason::deadline_passed:
-            return "no server confirmed the session in time";
-        case loss_reason::session_expired:
-            return "the servers ended the session";
-        case loss_reason::session_replaced:
-            return "a server replaced the session with another one";
-        case loss_reason::znode_deleted:
-            return "another client deleted the participant's znode";
-        case loss_reason::client_closed:
-            return "the client was closed";
-        case loss_reason::forked:
-            return "the hold belongs to the parent process";
-        case loss_reason::suspended:
-            return "the connection was lost, and the leader steps down then";
-        case loss_reason::resigned:
-            return "the leadership was given up";
-    }
-    return "unknown";
-}
-
 hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
     : core_(std::move(core)),
       validity_(core_->session_validity()),
@@ -56,8 +33,25 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       token_(g.token),
       owner_(std::move(g.owner)),
       writable_(g.writable),
+      span_(std::move(g.span)),
+      ends_(g.ends),
       mode_(g.mode),
-      paths_(std::move(g.paths)) {}
+      paths_(std::move(g.paths)) {
+    core_->telemetry().granted(span_, known());
+}
+
+/// For the observer only: nothing is copied without one.
+telemetry::grant hold_state::known() const noexcept {
+    telemetry::grant g{.token = token_, .mode = mode()};
+    if (core_->telemetry().is_observed()) {
+        try {
+            g.node = path();
+        } catch (const std::bad_alloc&) {
+            g.node.clear();
+        }
+    }
+    return g;
+}
 
 std::vector<std::string> hold_state::paths() const {
     const monitor_lock lock(guard_);
@@ -70,6 +64,7 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
         paths_.assign(1, std::move(path));
     }
     mode_.store(mode, std::memory_order_release);
+    core_->telemetry().converted(span_, known());
 }
 
 bool hold_state::valid() noexcept {
@@ -78,22 +73,25 @@ bool hold_state::valid() noexcept {
         return false;
     }
     const auto now = core_->loop().now();
-    if (now < validity_->deadline()) {
+    if (now < deadline()) {
         // A later proof may move the deadline after `why_` was set.
         return why_.load(std::memory_order_acquire) == loss_reason::none;
     }
-    lose(validity_->why_passed());
+    lose(now < ends_ ? validity_->why_passed() : loss_reason::max_hold_passed);
     return false;
 }
 
+boottime_clock::time_point hold_state::deadline() const noexcept {
+    return std::min(validity_->deadline(), ends_);
+}
+
 boottime_clock::time_point hold_state::valid_until() const noexcept {
-    const auto until = validity_->deadline();
+    const auto until = deadline();
     return why_lost() == loss_reason::none ? until : boottime_clock::time_point::min();
 }
 
 std::chrono::nanoseconds hold_state::remaining() noexcept {
-    return valid() ? std::max(validity_->deadline() - core_->loop().now(),
-                              std::chrono::nanoseconds::zero())
+    return valid() ? std::max(deadline() - core_->loop().now(), std::chrono::nanoseconds::zero())
                    : std::chrono::nanoseconds::zero();
 }
 
@@ -113,6 +111,9 @@ void hold_state::lose(loss_reason why) noexcept {
         return;
     }
     core_->callbacks().request_stop(stop_);
+    if (!over_.exchange(true)) {
+        core_->telemetry().lost(span_, known(), why);
+    }
 }
 
 void hold_state::call_after_loss(std::function<void()> code) {
@@ -129,6 +130,9 @@ void hold_state::ask_back() noexcept {
 void hold_state::release(std::function<void()> gone) {
     if (released_.exchange(true)) {
         return;
+    }
+    if (!over_.exchange(true)) {
+        core_->telemetry().released(span_, known());
     }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
         // The owner may refer to this object. It is dropped here, so that no cycle remains.
@@ -181,11 +185,14 @@ void hold_state::send_transaction(std::vector<request> operations,
         std::make_shared<user_transaction>(std::move(requests), std::move(operations));
     request all = sent->multi();
     all.urgent = true;  // like the delete that may follow it
-    core_->submit(std::move(all),
-                  [self = shared_from_this(), sent, done = std::move(done)](const reply& r) {
-                      const failure f = self->failure_of_transaction(r, *sent);
-                      done({f, f ? std::vector<operation_result>() : sent->results(r)});
-                  });
+    core_->submit(
+        std::move(all),
+        [self = shared_from_this(), sent, begun = core_->loop().now(), done = std::move(done)](
+            const reply& r) {
+            const failure f = self->failure_of_transaction(r, *sent);
+            self->core_->telemetry().transacted(self->path(), begun, f);
+            done({f, f ? std::vector<operation_result>() : sent->results(r)});
+        });
 }
 
 failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {

@@ -56,6 +56,9 @@ public:
         latchkey::fencing_token token;
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
+        telemetry::span span = {};
+        /// It is lost then at the latest.
+        boottime_clock::time_point ends = boottime_clock::time_point::max();
         /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
         /// its watch on the candidate ahead when that one's data changes.
         bool writable = true;
@@ -149,6 +152,8 @@ public:
     [[nodiscard]] failure failure_of_transaction(const reply& r, const user_transaction& sent);
 
 private:
+    [[nodiscard]] telemetry::grant known() const noexcept;
+    [[nodiscard]] boottime_clock::time_point deadline() const noexcept;
     void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);
 
@@ -158,6 +163,9 @@ private:
     const latchkey::fencing_token token_;
     std::shared_ptr<hold_owner> owner_;
     const bool writable_;
+    telemetry::span span_;
+    const boottime_clock::time_point ends_;
+    std::atomic<bool> over_{false};  ///< told as lost or released
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty

@@ -23,6 +23,7 @@ std::string once_transaction::aim() const {
 }
 
 void once_transaction::begin() {
+    begun_ = core()->loop().now();
     guards_ = guard_->paths();
     mark_ = guards_.front() + ' ' + guid(core()->loop());
     heard_of_servers();

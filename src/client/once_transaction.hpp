@@ -49,6 +49,10 @@ private:
 
     void client_closed(const failure& why) override;
 
+    void note_end(const failure& why) override {
+        core()->telemetry().transacted(guard_->path(), begun_, why);
+    }
+
     [[nodiscard]] task<attempted> send();
     [[nodiscard]] task<attempted> read_marker();
     [[nodiscard]] task<attempted> find_out();
@@ -65,6 +69,7 @@ private:
     const std::shared_ptr<hold_state> guard_;
     const std::string marker_;
     const std::vector<request> operations_;
+    telemetry::time_point begun_;
     std::vector<std::string> guards_;  ///< the znodes of the hold
     std::string mark_;                 ///< the marker's data
     std::int32_t version_ = 0;         ///< of the hold's znode, as the tries check it

@@ -59,6 +59,7 @@ void retrying_operation::finish(result r) {
         r.why = unreachable_failure(*core_, aim());
     }
     if (const auto done = std::exchange(done_, nullptr)) {
+        note_end(r.why);
         done(std::move(r));
     }
 }

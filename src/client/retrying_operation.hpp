@@ -74,6 +74,9 @@ protected:
     /// The time is over, or stop was requested. Called once, before the result.
     virtual void give_up() { finish({}); }
 
+    /// Once, before the caller gets the result.
+    virtual void note_end(const failure& /*why*/) {}
+
     /// What the call is for, as it follows "cannot".
     [[nodiscard]] virtual std::string aim() const = 0;
 

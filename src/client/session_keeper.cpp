@@ -86,15 +86,21 @@ void session_keeper::create_directories(const std::string& path,
     }
 }
 
-session_keeper::sent_request session_keeper::sending(request::kind what) const {
+session_keeper::sent_request session_keeper::sending(request::kind what) {
     const bool write = what == request::kind::create || what == request::kind::remove ||
                        what == request::kind::set || what == request::kind::multi;
-    return {generation_,
-            validity_ ? validity_->submitted(loop_->now()) : validity::submission{},
+    owner_.request_sent();
+    const auto now = loop_->now();
+    return {what,
+            now,
+            generation_,
+            validity_ ? validity_->submitted(now) : validity::submission{},
             write};
 }
 
 void session_keeper::on_answer(const sent_request& sent, result_code code) {
+    owner_.request_answered(
+        sent.what, loop_->now() - sent.at, code, sent.write && proves_quorum(code));
     if (sent.generation != generation_ || !from_server(code)) {
         return;
     }

@@ -91,8 +91,10 @@ public:
     }
 
 private:
-    /// What validity needs to know about a request in flight.
+    /// What is known of a request in flight.
     struct sent_request {
+        request::kind what;
+        boottime_clock::time_point at;
         std::uint64_t generation;
         validity::submission known;
         bool write;
@@ -108,7 +110,7 @@ private:
     void end(loss_reason why);
     void retire(std::function<void()> after = [] {});
     void give_up(failure why);
-    [[nodiscard]] sent_request sending(request::kind what) const;
+    [[nodiscard]] sent_request sending(request::kind what);
     void on_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
 

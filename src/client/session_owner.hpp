@@ -3,7 +3,9 @@
 #include <latchkey/client.hpp>
 
 #include "client/session_listener.hpp"
+#include "session/request.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -17,6 +19,13 @@ public:
 
     /// Why the last attempt to connect failed, for people; empty after success.
     virtual void trouble_changed(std::string why) = 0;
+
+    /// For counting. `quorum_write`: a quorum of the servers has answered.
+    virtual void request_sent() noexcept = 0;
+    virtual void request_answered(request::kind what,
+                                  std::chrono::nanoseconds took,
+                                  result_code code,
+                                  bool quorum_write) = 0;
 
     /// The session object is about to go. It still answers what is sent within this call.
     virtual void session_retires() = 0;

@@ -13,6 +13,7 @@ transact_call::transact_call(std::shared_ptr<client_core> core,
       unsent_(this->core()->loop()) {}
 
 void transact_call::begin() {
+    begun_ = core()->loop().now();
     unsent_.start(core()->patience(), [this] { give_up(); });
     retrying_operation::begin();
 }

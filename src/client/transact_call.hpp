@@ -30,9 +30,12 @@ private:
     void give_up() override;
     void client_closed(const failure& why) override;
 
+    void note_end(const failure& why) override { core()->telemetry().transacted({}, begun_, why); }
+
     const user_transaction transaction_;
     std::vector<operation_result> results_;
     bool sent_ = false;
+    telemetry::time_point begun_;
     timer unsent_;  ///< the time without a connection
 };
 

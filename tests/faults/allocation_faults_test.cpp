@@ -1,5 +1,6 @@
 #include <latchkey/double_barrier.hpp>
 
+#include "client/client_core.hpp"
 #include "failing_allocations.hpp"
 #include "stepped_test.hpp"
 
@@ -112,6 +113,22 @@ TEST_F(AllocationFaults, OfADoubleBarrierLeaveItWhereItWas) {
     until_started([&] { b.async_leave(1h, {}, note); });
     EXPECT_FALSE(b.inside());
     EXPECT_GT(failed, 4);
+}
+
+TEST_F(AllocationFaults, WithoutAnObserverNothingIsAllocatedForEvents) {
+    telemetry& t = client_core::of(c_)->telemetry();
+    const std::string path = "/a/lock/with-a-name-that-does-not-fit-into-the-string-itself";
+    allocations_left = 0;
+    EXPECT_NO_THROW({
+        telemetry::span s = t.begin(path, false, {});
+        t.queued(s, path, 3, lock_mode::exclusive);
+        t.granted(s, {});
+        t.converted(s, {});
+        t.lost(s, {}, loss_reason::deadline_passed);
+        t.transacted(path, {}, {});
+        t.sent();
+    });
+    allocations_left = never;
 }
 
 TEST_F(AllocationFaults, OfAListenerAreThrownAndItHearsNothing) {

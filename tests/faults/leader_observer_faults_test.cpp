@@ -1,5 +1,6 @@
 #include <latchkey/leader_observer.hpp>
 
+#include "every_step.hpp"
 #include "listening_observer.hpp"
 #include "stepped_test.hpp"
 
@@ -113,6 +114,40 @@ TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedIsMadeAndWatchedAgain) {
     }
     settle();
     EXPECT_EQ(ensemble_.open_watches(), 2U);
+}
+
+/// Its deletion may be told between the list that shows nobody and the one that shows the next
+/// leader.
+TEST_F(LeaderObserverFaults, DirectoryThatIsMadeAgainIsFollowedWheneverThatHappens) {
+    client c = connected();
+    const listening_observer o(c, "/lead", notes());
+    const int rounds = at_every_step(
+        {.of = ensemble_, .stretch = 50ms, .at_least = 500us},
+        [&] {
+            const auto leader = candidate();
+            EXPECT_TRUE(comes_to(std::to_string(joined_)));
+            ensemble_.remove(leader);
+            return leader;
+        },
+        [&](const std::string&) {
+            if (ensemble_.exists("/lead")) {
+                ensemble_.remove("/lead");
+            }
+            ensemble_.create("/lead");
+        },
+        [&](const std::string&) {
+            const auto leader = candidate();
+            EXPECT_TRUE(comes_to(std::to_string(joined_)));
+            const std::string name = leader.substr(leader.rfind('/') + 1);
+            ensemble_.set("/lead",
+                          R"({"state":"leading","leader":"x","token":7,"data":"at","znode":")" +
+                              name + "\"}");
+            EXPECT_TRUE(ensemble_.run_until(
+                [&] { return told_.back() && told_.back()->data == "at"; }, 10s));
+            ensemble_.remove(leader);
+            EXPECT_TRUE(comes_to(""));
+        });
+    EXPECT_GT(rounds, 20);
 }
 
 TEST_F(LeaderObserverFaults, NewSessionDoesNotShowALeaderOfThePast) {

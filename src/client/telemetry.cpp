@@ -1,0 +1,219 @@
+#include "client/telemetry.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace latchkey::inline v0 {
+namespace {
+
+const char* operation_name(request::kind what) noexcept {
+    switch (what) {
+        case request::kind::create:
+            return "create";
+        case request::kind::remove:
+            return "delete";
+        case request::kind::get:
+            return "get";
+        case request::kind::exists:
+            return "exists";
+        case request::kind::children:
+            return "children";
+        case request::kind::set:
+            return "set";
+        case request::kind::check:
+            return "check";
+        case request::kind::multi:
+            return "multi";
+        case request::kind::sync:
+            return "sync";
+        case request::kind::get_acl:
+            return "get_acl";
+        case request::kind::set_acl:
+            return "set_acl";
+    }
+    return "unknown";
+}
+
+[[nodiscard]] bool is_connected(connection_state s) noexcept {
+    return s == connection_state::connected || s == connection_state::reconnected;
+}
+
+}  // namespace
+
+void telemetry::end(move_only_function<void()> done) {
+    if (events_) {
+        events_->end(std::move(done));
+    } else {
+        done();
+    }
+}
+
+/// Out of memory, it is a loss for the observer only.
+void telemetry::tell(event e, const std::string& path, const std::string& node) noexcept {
+    try {
+        e.at = std::chrono::system_clock::now();
+        e.session = session_();
+        events_->tell(e, path, node);
+    } catch (const std::bad_alloc&) {
+        events_->drop();
+    }
+}
+
+// ---- the client ----
+
+void telemetry::state_changed(connection_state s, const std::shared_ptr<const validity>& v) {
+    if (s == connection_state::connected) {
+        count(sessions_);
+    }
+    if (is_connected(s)) {
+        count(connections_);
+    }
+    {
+        const monitor_lock lock(guard_);
+        if (is_connected(state_) && !is_connected(s)) {
+            disconnected_since_ = loop_->now();
+        }
+        state_ = s;
+        validity_ = v;
+    }
+    if (events_) {
+        tell({.what = event_kind::state, .state = s}, {}, {});
+    }
+}
+
+void telemetry::answered(request::kind what,
+                         std::chrono::nanoseconds took,
+                         result_code code,
+                         bool quorum_write) {
+    if (quorum_write) {
+        write_round_trip_.store(took.count(), std::memory_order_relaxed);
+    }
+    if (events_) {
+        tell({.what = event_kind::request,
+              .took = took,
+              .operation = operation_name(what),
+              .error = failure_of(code, {}).code},
+             {},
+             {});
+    }
+}
+
+void telemetry::transacted(const std::string& path, time_point begun, const failure& why) {
+    if (!why) {
+        count(transactions_);
+    }
+    if (events_) {
+        tell({.what = event_kind::transaction, .took = loop_->now() - begun, .error = why.code},
+             {},
+             path);
+    }
+}
+
+// ---- holds ----
+
+telemetry::span telemetry::begin(const std::string& path, bool leads, time_point begun) {
+    count(waiting_);
+    return {.id = spans_.fetch_add(1, std::memory_order_relaxed) + 1,
+            .begun = begun,
+            .path = events_ ? path : std::string(),
+            .leads = leads};
+}
+
+void telemetry::queued(const span& s, const std::string& node, std::size_t ahead, lock_mode mode) {
+    if (events_) {
+        tell({.what = event_kind::queued,
+              .span = s.id,
+              .leads = s.leads,
+              .took = loop_->now() - s.begun,
+              .ahead = ahead,
+              .mode = mode},
+             s.path,
+             node);
+    }
+}
+
+void telemetry::tell(event_kind what, const span& s, const grant& g, loss_reason why) {
+    if (events_) {
+        tell({.what = what,
+              .span = s.id,
+              .leads = s.leads,
+              .took = loop_->now() - s.begun,
+              .mode = g.mode,
+              .token = g.token,
+              .why = why},
+             s.path,
+             g.node);
+    }
+}
+
+void telemetry::granted(span& s, const grant& g) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    count(acquired_);
+    count(held_);
+    tell(event_kind::acquired, s, g);
+    s.begun = loop_->now();
+}
+
+void telemetry::not_granted(const span& s, const failure& why) {
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    count(not_acquired_);
+    if (events_) {
+        tell({.what = event_kind::not_acquired,
+              .span = s.id,
+              .leads = s.leads,
+              .took = loop_->now() - s.begun,
+              .error = why.code},
+             s.path,
+             {});
+    }
+}
+
+void telemetry::converted(const span& s, const grant& g) {
+    tell(event_kind::converted, s, g);
+}
+
+void telemetry::released(const span& s, const grant& g) {
+    held_.fetch_sub(1, std::memory_order_relaxed);
+    count(released_);
+    tell(event_kind::released, s, g);
+}
+
+void telemetry::lost(const span& s, const grant& g, loss_reason why) {
+    held_.fetch_sub(1, std::memory_order_relaxed);
+    count(lost_);
+    tell(event_kind::lost, s, g, why);
+}
+
+// ---- for threads outside ----
+
+client_stats telemetry::stats() const {
+    const auto read = [](const counter& c) { return c.load(std::memory_order_relaxed); };
+    client_stats now{.acquired = read(acquired_),
+                     .not_acquired = read(not_acquired_),
+                     .released = read(released_),
+                     .lost = read(lost_),
+                     .sessions = read(sessions_),
+                     .connections = read(connections_),
+                     .requests = read(requests_),
+                     .transactions = read(transactions_),
+                     .events_dropped = events_ ? events_->dropped() : 0,
+                     .waiting = read(waiting_),
+                     .held = read(held_),
+                     .write_round_trip = std::chrono::nanoseconds(
+                         write_round_trip_.load(std::memory_order_relaxed))};
+    const monitor_lock lock(guard_);
+    now.state = state_;
+    const time_point present = loop_->now();
+    if (validity_) {
+        now.validity_left =
+            std::max(validity_->deadline() - std::min(present, validity_->deadline()),
+                     std::chrono::nanoseconds::zero());
+    }
+    if (!is_connected(state_) && disconnected_since_ != time_point()) {
+        now.disconnected_for = present - disconnected_since_;
+    }
+    return now;
+}
+
+}  // namespace latchkey::inline v0

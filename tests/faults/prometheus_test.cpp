@@ -1,0 +1,110 @@
+// prometheus.hpp: what is counted, and under which labels.
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/prometheus.hpp>
+
+#include "stepped_test.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PrometheusMetrics : public SteppedTest {
+protected:
+    client observed(const prometheus_metrics& m) {
+        client c = connected({.session_timeout = 12s, .observer = m.observer()});
+        m.add(c, "test");
+        return c;
+    }
+};
+
+TEST_F(PrometheusMetrics, CountTheEventsAndTellTheStats) {
+    const prometheus_metrics metrics;
+    client c = observed(metrics);
+    mutex m(c, "/lock");
+    hold h = held(m);
+    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_held{client=\"test\"} 1\n"));
+    ensemble_.run_for(2s);
+    h.release();
+    hold lost = held(m);
+    const auto late = acquire(m, 1s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return late->done; }, 10s));
+    ensemble_.remove(lost.path());
+    ASSERT_TRUE(ensemble_.run_until([&] { return !lost.valid(); }, 20s));
+    ensemble_.run_for(1s);
+
+    const std::string text = metrics.text();
+    for (const char* line :
+         {"latchkey_acquire_seconds_count{lock=\"/lock\",mode=\"exclusive\",outcome=\"acquired\"} "
+          "2\n",
+          "latchkey_acquire_seconds_count{lock=\"/"
+          "lock\",mode=\"exclusive\",outcome=\"not_in_time\"} 1\n",
+          "latchkey_hold_seconds_count{lock=\"/lock\",mode=\"exclusive\"} 2\n",
+          "latchkey_hold_seconds_bucket{lock=\"/lock\",mode=\"exclusive\",le=\"5\"} 2\n",
+          "latchkey_lost_total{lock=\"/lock\",why=\"znode_deleted\"} 1\n",
+          "latchkey_held{client=\"test\"} 0\n",
+          "latchkey_connected{client=\"test\"} 1\n",
+          "latchkey_sessions_total{client=\"test\"} 1\n",
+          "# TYPE latchkey_requests_total counter\n",
+          "# TYPE latchkey_validity_left_seconds gauge\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+    EXPECT_THAT(text, HasSubstr("latchkey_request_seconds_count{operation=\"multi\"} "));
+}
+
+TEST_F(PrometheusMetrics, TellWhetherThisProcessLeads) {
+    const prometheus_metrics metrics;
+    client c = observed(metrics);
+    leader_latch latch(c, "/service");
+    latch.start();
+    ASSERT_TRUE(ensemble_.run_until([&] { return latch.is_leader(); }, 10s));
+    ensemble_.run_for(1s);
+    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_leader{election=\"/service\"} 1\n"));
+    latch.close();
+    ensemble_.run_for(1s);
+    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_leader{election=\"/service\"} 0\n"));
+    EXPECT_THAT(metrics.text(),
+                HasSubstr("latchkey_leader_changes_total{election=\"/service\"} 1\n"));
+}
+
+TEST_F(PrometheusMetrics, UseTheUsersLabelsAndNotTooMany) {
+    const prometheus_metrics by_kind([](std::string_view) { return std::string("accounts"); });
+    const prometheus_metrics few({}, 2);
+    client a = observed(by_kind);
+    client b = observed(few);
+    for (int i = 0; i < 4; ++i) {
+        mutex m(a, "/accounts/" + std::to_string(i));
+        held(m).release();
+        mutex n(b, "/lock-" + std::to_string(i));
+        held(n).release();
+    }
+    ensemble_.run_for(1s);
+    EXPECT_THAT(by_kind.text(),
+                HasSubstr("hold_seconds_count{lock=\"accounts\",mode=\"exclusive\"} 4\n"));
+    EXPECT_THAT(by_kind.text(), Not(HasSubstr("/accounts/")));
+    EXPECT_THAT(few.text(),
+                HasSubstr("hold_seconds_count{lock=\"/lock-1\",mode=\"exclusive\"} 1\n"));
+    EXPECT_THAT(few.text(), HasSubstr("hold_seconds_count{lock=\"other\",mode=\"exclusive\"} 2\n"));
+}
+
+TEST_F(PrometheusMetrics, DoNotKeepAClientOpen) {
+    const prometheus_metrics metrics;
+    std::int64_t session = 0;
+    {
+        client c = observed(metrics);
+        session = c.session_id();
+    }
+    ensemble_.run_for(5s);
+    for (const auto& s : ensemble_.sessions()) {
+        EXPECT_FALSE(s.id == session && s.alive);
+    }
+    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_connected{client=\"test\"} 0\n"));
+}
+
+}  // namespace
+}  // namespace latchkey::test
