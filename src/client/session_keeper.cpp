@@ -99,13 +99,12 @@ session_keeper::sent_request session_keeper::sending(request::kind what) {
 }
 
 void session_keeper::on_answer(const sent_request& sent, result_code code) {
-    owner_.request_answered(
-        sent.what, loop_->now() - sent.at, code, sent.write && proves_quorum(code));
+    const bool proof = sent.write && proves_quorum(code);
+    owner_.request_answered(sent.what, loop_->now() - sent.at, code, proof);
     if (sent.generation != generation_ || !from_server(code)) {
         return;
     }
     heartbeat_.answered();
-    const bool proof = sent.write && proves_quorum(code);
     const auto now = loop_->now();
     if (proof && heartbeat_.relied_upon() && now >= validity_->deadline()) {
         // The deadline passed before this proof arrived: what was held is lost before the deadline
