@@ -20,6 +20,24 @@ namespace latchkey::cli {
 /// Asks a leader to hand over.
 [[nodiscard]] int resign_command(const std::vector<std::string>& arguments, status_output& output);
 
+/// Reports the leader once.
+[[nodiscard]] int leader_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Shows who holds paths and who waits.
+[[nodiscard]] int who_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Lists all locks below a path.
+[[nodiscard]] int tree_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Shows a queue whenever it changes, until a signal ends it.
+[[nodiscard]] int watch_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Reports what is wrong with the locks below a path.
+[[nodiscard]] int doctor_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Measures how long servers take to answer.
+[[nodiscard]] int ping_command(const std::vector<std::string>& arguments, status_output& output);
+
 /// Runs an ensemble for development in this process, until a signal ends it.
 [[nodiscard]] int dev_server_command(const std::vector<std::string>& arguments,
                                      status_output& output);

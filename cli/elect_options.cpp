@@ -60,6 +60,11 @@ status 0.
                              $LATCHKEY_AUTH)
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
+      --audit FILE           append a line to FILE for each grant, release and
+                             loss, as a JSON object. "syslog" sends them to
+                             syslog (facility auth)
+      --metrics-file FILE    write metrics to FILE, for the textfile collector
+                             of Prometheus' node_exporter
       --verbose              report on stderr what happens
       --json                 print lines on stdout, events and errors as JSON
                              objects

@@ -3,6 +3,7 @@
 #include <latchkey/error.hpp>
 
 #include "exit_status.hpp"
+#include "leader_text.hpp"
 #include "status_output.hpp"
 #include "text/escape.hpp"
 
@@ -16,40 +17,9 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 
 namespace latchkey::cli {
-
-namespace {
-
-std::string line_of(const std::optional<leader_info>& now) {
-    if (!now) {
-        return "no leader\n";
-    }
-    const bool known = now->token.zxid != 0;
-    auto line = fmt::format("leader {} {} {}",
-                            escaped(now->id),
-                            known ? now->token.to_string() : "-",
-                            escaped(now->path));
-    return line + (now->data.empty() ? "" : " " + escaped(now->data)) + '\n';
-}
-
-std::string json_of(const std::string& path, const std::optional<leader_info>& now) {
-    nlohmann::ordered_json object{{"path", path}, {"leader", nullptr}};
-    if (now) {
-        object["leader"] = now->id;
-        object["node"] = now->path;
-        object["token"] = nullptr;
-        if (now->token.zxid != 0) {
-            object["token"] = now->token.value();
-        }
-        object["data"] = now->data;
-    }
-    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
-}  // namespace
 
 leader_monitor::leader_monitor(const elect_options& options, const status_output& output)
     : options_(options),
@@ -106,7 +76,8 @@ void leader_monitor::poll_events() {
 }
 
 void leader_monitor::print(const std::optional<leader_info>& now) {
-    if (!status_ && !write_to_stdout(options_.json ? json_of(options_.path, now) : line_of(now))) {
+    if (!status_ &&
+        !write_to_stdout(options_.json ? leader_json_line(options_.path, now) : leader_line(now))) {
         output_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
         finish(exit_status::output_failed);
     }

@@ -24,6 +24,12 @@ Commands:
   lock        run a command while holding a lock
   elect       run a command while leading, or report the leader
   resign      ask the leader to hand over
+  leader      report the leader once
+  who         show who holds a lock and who waits for it
+  tree        list all locks
+  watch       show a lock whenever it changes
+  doctor      find deadlocks and other problems of locks
+  ping        measure how long the servers take to answer
   dev-server  run a ZooKeeper ensemble for development, in memory
 
 latchkey COMMAND --help describes a command.
@@ -33,10 +39,16 @@ latchkey COMMAND --help describes a command.
 
 using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
 
-constexpr std::array<std::pair<std::string_view, command>, 4> commands{
+constexpr std::array<std::pair<std::string_view, command>, 10> commands{
     {{"lock", lock_command},
      {"elect", elect_command},
      {"resign", resign_command},
+     {"leader", leader_command},
+     {"who", who_command},
+     {"tree", tree_command},
+     {"watch", watch_command},
+     {"doctor", doctor_command},
+     {"ping", ping_command},
      {"dev-server", dev_server_command}}};
 
 int run(std::vector<std::string> arguments, status_output& output) {

@@ -81,6 +81,8 @@ void run_options::declare(option_parser& parser, const environment_lookup& envir
     parser.value("--grace",
                  [this](const std::string& text) { grace = parse_seconds("--grace", text); });
     parser.flag("--pass-auth", pass_auth);
+    parser.value("--audit", audit);
+    parser.value("--metrics-file", metrics_file);
 }
 
 void run_options::check() const {

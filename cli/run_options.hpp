@@ -37,7 +37,9 @@ struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; then `path` is all of them
     std::vector<std::string> command;  ///< empty: none is run
     std::optional<std::chrono::nanoseconds> grace;
-    bool pass_auth = false;  ///< leave LATCHKEY_AUTH in the command's environment
+    bool pass_auth = false;                   ///< leave LATCHKEY_AUTH in the command's environment
+    std::optional<std::string> audit;         ///< a file, or "syslog"
+    std::optional<std::string> metrics_file;  ///< for node_exporter
 
     void declare(option_parser& parser, const environment_lookup& environment);
     void check() const;

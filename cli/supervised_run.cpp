@@ -23,11 +23,19 @@ supervised_run::supervised_run(const run_options& options,
     : options_(options),
       kind_(kind),
       output_(output),
-      client_options_(client_options_of(options, output)),
+      outputs_(options, output),
+      client_options_(observed_options()),
       supervisor_(fork_supervisor()),
       client_(client::connect(options.servers, client_options_)),
       connection_(client_, queue_, output) {
     ::sigemptyset(&forwarded_);
+    outputs_.watch(client_);
+}
+
+client_options supervised_run::observed_options() const {
+    client_options how = client_options_of(options_, output_);
+    how.observer = outputs_.observer();
+    return how;
 }
 
 std::unique_ptr<supervisor> supervised_run::fork_supervisor() const {

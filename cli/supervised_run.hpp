@@ -6,6 +6,7 @@
 #include <latchkey/participant.hpp>
 
 #include "connection_report.hpp"
+#include "event_outputs.hpp"
 #include "exit_status.hpp"
 #include "main_thread_queue.hpp"
 #include "restart_backoff.hpp"
@@ -111,6 +112,7 @@ private:
     void on_command_end(int wait_status);
     void on_supervisor_death();
 
+    [[nodiscard]] client_options observed_options() const;
     [[nodiscard]] std::unique_ptr<supervisor> fork_supervisor() const;
     void start_command();
     void print_held();
@@ -129,6 +131,7 @@ private:
     const run_kind& kind_;
     const status_output& output_;
 
+    const event_outputs outputs_;
     const client_options client_options_;
     const signals signals_;
     const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds

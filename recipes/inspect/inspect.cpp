@@ -1,9 +1,10 @@
 #include <latchkey/inspect.hpp>
 
+#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "inspect/hold_break.hpp"
-#include "inspect/inspection.hpp"
 #include "inspect/kind_rules.hpp"
+#include "inspect/path_look.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 
@@ -72,10 +73,12 @@ queue_view inspect(const client& c, const std::string& path, std::error_code& ec
         const auto core = client_core::of(c);
         check_path(path);
         for (int looks = 1;; ++looks) {
-            inspection one(core, path);
-            queue_view seen = one.look();
+            path_look one(path);
+            while (!one.done()) {
+                one.answer(blocking_read(*core, one.questions(), one.most_data()));
+            }
             if (!one.missed_the_holders() || looks == most_looks) {
-                return seen;
+                return one.take_view();
             }
         }
     });

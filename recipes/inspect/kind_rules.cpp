@@ -3,6 +3,7 @@
 #include "barrier/double_barrier_round.hpp"
 #include "leader/leader_record.hpp"
 #include "queue/participant_record.hpp"
+#include "queue/queue_order.hpp"
 #include "semaphore/permits.hpp"
 
 #include <algorithm>
@@ -149,6 +150,26 @@ std::optional<queue_seen> queue_of_kind(lock_kind kind, const std::vector<std::s
     return std::nullopt;
 }
 
+std::vector<std::string> may_hold(lock_kind kind,
+                                  const std::vector<std::string>& ordered,
+                                  const queue_markers& markers) {
+    std::vector<std::string> names;
+    if (ordered.empty() || !permits_of_kind(kind).empty()) {
+        return names;
+    }
+    const std::uint32_t first = place_of(ordered.front(), markers).sequence;
+    const queue_list queue(ordered, markers);
+    for (const std::string& name : ordered) {
+        // An exclusive one may be an upgrader: its record would say so.
+        const bool granted =
+            queue.decide(name, queue_rule::exclusive_only).what == queue_verdict::answer::acquired;
+        if (granted || place_of(name, markers).sequence == first) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
 std::string_view permits_of_kind(lock_kind kind) noexcept {
     return kind == lock_kind::semaphore           ? permits_directory
            : kind == lock_kind::curator_semaphore ? leases_directory
@@ -195,14 +216,33 @@ participant_library library_of(lock_kind kind, std::string_view name, bool has_r
     return protected_name && kind != lock_kind::leader_election ? curator : unknown;
 }
 
+lock_mode mode_of(const participant& p, const queue_markers& markers) {
+    if (place_of(p.name, markers).shared) {
+        return lock_mode::shared;
+    }
+    return !markers.shared.empty() && p.identified &&
+                   p.identified->mode == to_string(lock_mode::upgrade)
+               ? lock_mode::upgrade
+               : lock_mode::exclusive;
+}
+
 std::uint32_t sequence_left_in(const server_stat& directory,
-                               std::optional<std::uint32_t> highest) noexcept {
+                               const std::vector<std::string>& names,
+                               const queue_markers& markers) {
     // The servers number by a count of the creates. They show it as twice the creates less the
     // children that are there, in 32 bits.
-    const std::uint32_t created = (static_cast<std::uint32_t>(directory.cversion) +
-                                   static_cast<std::uint32_t>(directory.num_children)) /
-                                  2;
-    const std::uint32_t next = std::max(created, highest ? *highest + 1 : 0);
+    std::uint32_t next = (static_cast<std::uint32_t>(directory.cversion) +
+                          static_cast<std::uint32_t>(directory.num_children)) /
+                         2;
+    for (const std::string& name : names) {
+        const queue_place place = place_of(name, markers);
+        if (place.what == standing::exhausted) {
+            return 0;
+        }
+        if (place.what == standing::participant) {
+            next = std::max(next, place.sequence + 1);
+        }
+    }
     return next > last_sequence ? 0 : last_sequence - next + 1;
 }
 

@@ -45,6 +45,11 @@ struct queue_seen {
 [[nodiscard]] std::optional<queue_seen> queue_of_kind(lock_kind kind,
                                                       const std::vector<std::string>& names);
 
+/// Those participants of a queue that may hold, as far as names say it. `ordered` is by number.
+[[nodiscard]] std::vector<std::string> may_hold(lock_kind kind,
+                                                const std::vector<std::string>& ordered,
+                                                const queue_markers& markers);
+
 /// Where the permits of a semaphore are, below its path; empty for other kinds.
 [[nodiscard]] std::string_view permits_of_kind(lock_kind kind) noexcept;
 
@@ -59,9 +64,13 @@ struct queue_seen {
                                              std::string_view name,
                                              bool has_record);
 
-/// How many sequential znodes the servers can still create in a directory. `highest` is the highest
-/// number in it, if there is one.
+/// What a participant of a mutex or shared_mutex asks for: its name says it, and of an exclusive
+/// one its record says whether it is an upgrader.
+[[nodiscard]] lock_mode mode_of(const participant& p, const queue_markers& markers);
+
+/// How many sequential znodes the servers can still create in a directory with these children.
 [[nodiscard]] std::uint32_t sequence_left_in(const server_stat& directory,
-                                             std::optional<std::uint32_t> highest) noexcept;
+                                             const std::vector<std::string>& names,
+                                             const queue_markers& markers);
 
 }  // namespace latchkey::inline v0

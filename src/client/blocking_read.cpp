@@ -11,9 +11,6 @@
 namespace latchkey::inline v0 {
 namespace {
 
-/// Limits what the servers and this process keep in memory for one call.
-constexpr std::size_t most_in_flight = 64;
-
 class asking final : public retrying_operation {
 public:
     asking(std::shared_ptr<client_core> core,
@@ -47,7 +44,7 @@ private:
         replies_.clear();
         std::deque<oneshot<reply>> asked;
         while (replies_.size() < questions_.size()) {
-            while (asked.size() < most_in_flight &&
+            while (asked.size() < most_reads_in_flight &&
                    replies_.size() + asked.size() < questions_.size()) {
                 asked.push_back(core()->send(questions_[replies_.size() + asked.size()]));
             }
@@ -91,10 +88,10 @@ reply blocking_read(client_core& core, const request& question) {
 
 void start_read(const std::shared_ptr<client_core>& core,
                 const std::vector<request>& questions,
-                std::function<void(failure, std::vector<reply>)> done) {
+                std::function<void(failure, std::vector<reply>)> done,
+                std::size_t most_data) {
     core->check_not_forked();
-    const auto call =
-        std::make_shared<asking>(core, questions, std::numeric_limits<std::size_t>::max());
+    const auto call = std::make_shared<asking>(core, questions, most_data);
     call->start(std::chrono::nanoseconds::zero(),
                 {},
                 [done = std::move(done), raw = call.get()](const retrying_operation::result& r) {

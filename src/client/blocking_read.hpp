@@ -12,6 +12,9 @@
 
 namespace latchkey::inline v0 {
 
+/// Limits what the servers and this process keep in memory for one call.
+inline constexpr std::size_t most_reads_in_flight = 64;
+
 /// Sends a request and waits for its answer, for at most the session timeout. Sends it again if its
 /// outcome is unknown. Blocks; an interruption point of Boost.Thread. Throws errc::unreachable,
 /// closed, forked, would_deadlock. Refusals are in the reply.
@@ -29,6 +32,7 @@ namespace latchkey::inline v0 {
 /// The same without blocking; `done` is called on the loop. Throws errc::forked.
 void start_read(const std::shared_ptr<client_core>& core,
                 const std::vector<request>& questions,
-                std::function<void(failure, std::vector<reply>)> done);
+                std::function<void(failure, std::vector<reply>)> done,
+                std::size_t most_data = std::numeric_limits<std::size_t>::max());
 
 }  // namespace latchkey::inline v0

@@ -3,6 +3,7 @@
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
+#include "client/public_stat.hpp"
 #include "client/transact_call.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
@@ -140,6 +141,8 @@ servers_time time_of(std::int64_t milliseconds_since_1970) {
         std::chrono::milliseconds(milliseconds_since_1970)));
 }
 
+}  // namespace
+
 znode_stat public_stat(const server_stat& s) {
     return {.czxid = s.czxid,
             .mzxid = s.mzxid,
@@ -152,6 +155,8 @@ znode_stat public_stat(const server_stat& s) {
             .created = time_of(s.ctime),
             .modified = time_of(s.mtime)};
 }
+
+namespace {
 
 std::optional<znode> znode_in(reply r) {
     if (!r.ok()) {

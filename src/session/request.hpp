@@ -153,8 +153,8 @@ struct request {
         check,
         multi,
         sync,
-        get_acl,  ///< only between a client and the in-process ensemble, like set_acl
-        set_acl
+        get_acl,
+        set_acl  ///< only between a client and the in-process ensemble
     };
     static constexpr std::int32_t any_version = -1;
 
@@ -184,6 +184,8 @@ struct request {
     static request exists(std::string path) { return of(kind::exists, std::move(path)); }
 
     static request children(std::string path) { return of(kind::children, std::move(path)); }
+
+    static request access_of(std::string path) { return of(kind::get_acl, std::move(path)); }
 
     static request set(std::string path, std::string data, std::int32_t version = any_version) {
         request r = of(kind::set, std::move(path), version);

@@ -187,6 +187,15 @@ struct zookeeper_handle::trampolines {
         deliver(id, std::move(r));
     }
 
+    static void allowed(int rc, ACL_vector* list, Stat*, const void* context) noexcept {
+        reply r = failed(rc);
+        for (int i = 0; list != nullptr && i < list->count; ++i) {
+            const auto& [permissions, id] = list->data[i];
+            r.access.push_back({id.scheme, id.id, static_cast<permission>(permissions)});
+        }
+        deliver(context, std::move(r));
+    }
+
     static void synced(int rc, const char* /*path*/, const void* context) noexcept {
         deliver(context, failed(rc));
     }
@@ -235,19 +244,12 @@ struct zookeeper_handle::trampolines {
     }
 
     static state known(int zk_state) noexcept {
-        if (zk_state == ZOO_CONNECTED_STATE) {
-            return state::connected;
-        }
-        if (zk_state == ZOO_EXPIRED_SESSION_STATE) {
-            return state::expired;
-        }
-        if (zk_state == ZOO_AUTH_FAILED_STATE) {
-            return state::auth_failed;
-        }
-        if (zk_state == ZOO_CONNECTING_STATE || zk_state == ZOO_ASSOCIATING_STATE) {
-            return state::connecting;
-        }
-        return state::disconnected;
+        const bool begins = zk_state == ZOO_CONNECTING_STATE || zk_state == ZOO_ASSOCIATING_STATE;
+        return zk_state == ZOO_CONNECTED_STATE         ? state::connected
+               : zk_state == ZOO_EXPIRED_SESSION_STATE ? state::expired
+               : zk_state == ZOO_AUTH_FAILED_STATE     ? state::auth_failed
+               : begins                                ? state::connecting
+                                                       : state::disconnected;
     }
 };
 
@@ -363,6 +365,8 @@ int zookeeper_handle::send_by_kind(std::uint64_t id, const request& r, bool watc
             return zoo_aexists(h, path, 0, &to::stated, context);
         case request::kind::children:
             return zoo_awget_children2(h, path, watcher, nullptr, &to::listed, context);
+        case request::kind::get_acl:
+            return zoo_aget_acl(h, path, &to::allowed, context);
         case request::kind::set:
             return zoo_aset(h, path, data, length, r.version, &to::stated, context);
         case request::kind::sync:

@@ -20,7 +20,7 @@ namespace latchkey::test {
 
 /// What tests of `latchkey lock` share: a folder for the files that commands write ($DIR), a lock
 /// of their own, and a client of their own that sees the lock's queue.
-class lock_fixture : public testing::Test {
+class lock_fixture : public ::testing::Test {
 protected:
     using words = std::vector<std::string>;
 

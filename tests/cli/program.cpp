@@ -86,6 +86,8 @@ program::program(const std::vector<std::string>& arguments,
         redirect(STDIN_FILENO, folder_ / "in");
         if (surroundings.closed_stdout) {
             redirect_to_nobody(STDOUT_FILENO);
+        } else if (surroundings.standard_output >= 0) {
+            ::dup2(surroundings.standard_output, STDOUT_FILENO);
         } else {
             redirect(STDOUT_FILENO, folder_ / "out");
         }

@@ -16,6 +16,7 @@ struct program_surroundings {
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
     bool closed_stdout = false;  ///< a pipe without a reader
+    int standard_output = -1;    ///< a terminal, for example; -1: a file, see program::out()
 };
 
 /// A process of the built `latchkey`. Killed with this object, if it still runs.

@@ -1,0 +1,400 @@
+#include "inspect/path_look.hpp"
+
+#include "barrier/double_barrier_round.hpp"
+#include "client/failure.hpp"
+#include "leader/leader_record.hpp"
+#include "leader/leader_view.hpp"
+#include "queue/participant_record.hpp"
+#include "queue/queue_order.hpp"
+#include "queue/queue_recipe.hpp"
+#include "semaphore/permits.hpp"
+#include "text/path.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace latchkey::inline v0 {
+namespace {
+
+std::vector<std::string> paths_in(const std::string& directory,
+                                  const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) {
+        paths.push_back(join_path(directory, name));
+    }
+    return paths;
+}
+
+std::vector<std::string> sorted(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+bool was_created_before(const participant& one, const participant& other) noexcept {
+    return one.czxid < other.czxid;
+}
+
+}  // namespace
+
+path_look::path_look(std::string path, bool waiters) : path_(std::move(path)), waiters_(waiters) {
+    view_.path = path_;
+    // The list comes first: a leader's record that is read behind it is not older.
+    ask({request::children(path_), request::get(path_)},
+        longest_leader_record + 1,
+        &path_look::on_path);
+}
+
+void path_look::ask(std::vector<request> questions, std::size_t most_data, answered next) {
+    if (questions.empty()) {
+        (this->*next)({});
+        return;
+    }
+    questions_ = std::move(questions);
+    most_data_ = most_data;
+    next_ = next;
+}
+
+void path_look::answer(std::vector<reply> answers) {
+    for (reply& r : answers) {
+        know_time(std::max(r.stat.ctime, r.stat.mtime));
+        if (r.data.size() > most_data_) {
+            r.data = r.data.substr(0, most_data_);
+        }
+    }
+    const auto asked = std::exchange(questions_, {});
+    (this->*next_)(std::move(answers));
+}
+
+void path_look::on_path(std::vector<reply> answers) {
+    for (const reply& r : answers) {
+        if (r.code == result_code::no_node) {
+            return;
+        }
+        failure_of(r.code, path_).raise_unless(r.ok());
+    }
+    names_ = std::move(answers[0].names);
+    znode_ = std::move(answers[1]);
+    const auto known = kind_of_path({names_, znode_.data, znode_.stat.ephemeral_owner != 0});
+    view_.kind = known.value_or(lock_kind::unknown);
+    if (known) {
+        look_by_kind();
+        return;
+    }
+    std::vector<request> questions;
+    for (const std::string& name : names_) {
+        questions.push_back(request::exists(join_path(path_, name)));
+    }
+    by_children_ = true;
+    ask(std::move(questions), 0, &path_look::on_children);
+}
+
+void path_look::on_children(std::vector<reply> answers) {
+    std::vector<child_seen> children;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i].ok()) {
+            children.push_back({names_[i], answers[i].stat.ephemeral_owner != 0});
+        }
+    }
+    view_.kind = kind_of_children(children);
+    look_by_kind();
+}
+
+void path_look::look_by_kind() {
+    queue_ = queue_of_kind(view_.kind, names_).value_or(queue_seen{});
+    switch (view_.kind) {
+        case lock_kind::semaphore:
+        case lock_kind::curator_semaphore:
+            look_at_semaphore();
+            break;
+        case lock_kind::barrier:
+            look_at_barrier();
+            break;
+        case lock_kind::double_barrier:
+            look_at_double_barrier();
+            break;
+        case lock_kind::group:
+            look_at_group();
+            break;
+        case lock_kind::none:
+        case lock_kind::unknown:
+            look_at_nothing_known();
+            break;
+        case lock_kind::mutex:
+        case lock_kind::shared_mutex:
+        case lock_kind::leader_election:
+            look_at_queue();
+            break;
+    }
+}
+
+// ---- participants ----
+
+void path_look::read(std::vector<std::string> paths, decided next) {
+    std::vector<request> questions;
+    for (const std::string& path : paths) {
+        questions.push_back(request::get(path));
+    }
+    reading_ = std::move(paths);
+    read_next_ = next;
+    ask(std::move(questions), longest_participant_data, &path_look::on_participants);
+}
+
+/// A client that may list a directory may ask whether a child exists. That shows all but the data.
+void path_look::on_participants(std::vector<reply> answers) {
+    std::vector<request> hidden;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i].code == result_code::no_auth) {
+            hidden.push_back(request::exists(reading_[i]));
+        }
+    }
+    read_ = std::move(answers);
+    ask(std::move(hidden), 0, &path_look::on_hidden_participants);
+}
+
+void path_look::on_hidden_participants(std::vector<reply> answers) {
+    std::size_t next_hidden = 0;
+    for (std::size_t i = 0; i < read_.size(); ++i) {
+        const bool readable = read_[i].code != result_code::no_auth;
+        reply r = std::move(readable ? read_[i] : answers[next_hidden++]);
+        if (r.code == result_code::no_node) {
+            left_ = true;
+            continue;
+        }
+        failure_of(r.code, reading_[i]).raise_unless(r.ok());
+        view_.participants.push_back(participant_from(reading_[i], queue_.markers, std::move(r)));
+        view_.participants.back().readable = readable;
+    }
+    read_.clear();
+    (this->*read_next_)();
+    finish();
+}
+
+// ---- queues ----
+
+void path_look::look_at_queue() {
+    ordered_ = sort_out(names_);
+    view_.sequence_left = sequence_left_in(znode_.stat, names_, queue_.markers);
+    read(paths_in(path_, to_be_read()), &path_look::decide_queue);
+}
+
+/// Of the participants in the queue.
+std::vector<std::string> path_look::to_be_read() {
+    auto names = waiters_ ? ordered_ : may_hold(view_.kind, ordered_, queue_.markers);
+    left_out_ = ordered_.size() - names.size();
+    return names;
+}
+
+void path_look::decide_queue() {
+    view_.kind == lock_kind::leader_election ? decide_leader() : decide_holders();
+    missed_ = left_ && !view_.participants.empty() &&
+              std::none_of(view_.participants.begin(),
+                           view_.participants.end(),
+                           [](const participant& p) { return p.holding; });
+}
+
+std::vector<std::string> path_look::sort_out(const std::vector<std::string>& names) {
+    for (const std::string& name : sorted(names)) {
+        std::string shown = queue_.directory.empty() ? name : join_path(queue_.directory, name);
+        switch (place_of(name, queue_.markers).what) {
+            case queue_place::standing::participant:
+                break;
+            case queue_place::standing::foreign:
+                view_.foreign.push_back(std::move(shown));
+                break;
+            case queue_place::standing::exhausted:
+            case queue_place::standing::malformed:
+                view_.malformed.push_back(std::move(shown));
+                break;
+        }
+    }
+    return in_order(names, queue_.markers);
+}
+
+/// As the participants themselves decide. A participant that has left meanwhile still counts: a
+/// list is what they decide by, too.
+void path_look::decide_holders() {
+    const queue_list queue(ordered_, queue_.markers);
+    for (participant& p : view_.participants) {
+        const lock_mode mode = mode_of(p, queue_.markers);
+        p.mode = mode;
+        p.holding = queue.decide(p.name, rule_of(mode)).what == queue_verdict::answer::acquired;
+        if (p.holding && mode != lock_mode::shared) {
+            p.token = latchkey::fencing_token{.zxid = p.czxid};
+        }
+    }
+}
+
+/// The first leads. Of two with one number, a leader and the successor that it has let in behind
+/// itself, the older one does.
+void path_look::decide_leader() {
+    auto& all = view_.participants;
+    std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
+        return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
+    });
+    for (participant& p : all) {
+        p.id = p.data;
+    }
+    if (all.empty() ||
+        all.front().sequence != place_of(ordered_.front(), queue_.markers).sequence) {
+        return;
+    }
+    participant& first = all.front();
+    reply its_znode;
+    its_znode.data = first.data;
+    its_znode.stat.czxid = first.czxid;
+    view_.leader = leader_from(first.path, its_znode, znode_);
+    first.holding = true;
+    if (view_.leader->token.zxid != 0) {
+        first.token = view_.leader->token;
+    }
+    if (const auto record = read_leader_record(znode_.data);
+        record && record->znode == first.name) {
+        first.library = participant_library::latchkey;
+    }
+}
+
+// ---- semaphores ----
+
+void path_look::look_at_semaphore() {
+    const std::string_view permits = permits_of_kind(view_.kind);
+    for (const std::string& name : sorted(names_)) {
+        if (name != queue_.directory && name != permits) {
+            view_.foreign.push_back(name);
+        }
+    }
+    view_.capacity = view_.kind == lock_kind::semaphore ? read_limit(znode_.data).value_or(0) : 0;
+    const std::string directory = join_path(path_, queue_.directory);
+    // The permits come last: a participant that takes some between the lists is then in both.
+    ask({request::exists(directory),
+         request::children(directory),
+         request::children(join_path(path_, permits))},
+        0,
+        &path_look::on_semaphore_lists);
+}
+
+void path_look::on_semaphore_lists(std::vector<reply> answers) {
+    const std::string directory = join_path(path_, queue_.directory);
+    const std::string taken = join_path(path_, permits_of_kind(view_.kind));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        failure_of(answers[i].code, i < 2 ? directory : taken)
+            .raise_unless(answers[i].ok() || answers[i].code == result_code::no_node);
+    }
+    ordered_ = sort_out(answers[1].names);
+    view_.sequence_left = sequence_left_in(answers[0].stat, answers[1].names, queue_.markers);
+    auto paths = paths_in(taken, permits_in(answers[2].names));
+    for (std::string& path : paths_in(directory, to_be_read())) {
+        paths.push_back(std::move(path));
+    }
+    read(std::move(paths), &path_look::decide_semaphore);
+}
+
+void path_look::decide_semaphore() {
+    auto& all = view_.participants;
+    const std::string taken = join_path(path_, permits_of_kind(view_.kind));
+    const auto holds = [&taken](const participant& p) { return parent_of(p.path) == taken; };
+    const auto waiting = std::stable_partition(all.begin(), all.end(), holds);
+    std::stable_sort(all.begin(), waiting, was_created_before);
+    for (auto p = all.begin(); p != waiting; ++p) {
+        p->sequence = 0;
+        p->permits = view_.kind == lock_kind::semaphore ? permits_of(p->name).value_or(0) : 1;
+        p->holding = true;
+    }
+    // Its znode in the queue has gone when it takes permits, too.
+    missed_ = static_cast<std::size_t>(all.end() - waiting) + left_out_ < ordered_.size();
+}
+
+/// Those that count. Of a curator_semaphore every child does, whatever its name is.
+std::vector<std::string> path_look::permits_in(const std::vector<std::string>& names) {
+    if (view_.kind == lock_kind::curator_semaphore) {
+        view_.taken = names.size();
+        return sorted(names);
+    }
+    view_.taken = permits_taken(names);
+    std::vector<std::string> counting;
+    for (const std::string& name : sorted(names)) {
+        if (permits_of(name)) {
+            counting.push_back(name);
+        } else {
+            view_.foreign.push_back(join_path(permits_of_kind(view_.kind), name));
+        }
+    }
+    return counting;
+}
+
+// ---- barriers and groups ----
+
+void path_look::look_at_barrier() {
+    view_.participants = {participant_from(path_, {}, znode_)};
+    view_.participants.front().holding = true;
+    finish();
+}
+
+void path_look::look_at_double_barrier() {
+    const bool has_round =
+        std::find(names_.begin(), names_.end(), double_barrier_round::ready) != names_.end();
+    std::vector<request> questions;
+    if (has_round) {
+        questions.push_back(request::get(join_path(path_, double_barrier_round::ready)));
+    }
+    ask(std::move(questions), double_barrier_round::longest, &path_look::on_ready);
+}
+
+void path_look::on_ready(std::vector<reply> answers) {
+    ready_.code = result_code::no_node;
+    if (!answers.empty()) {
+        ready_ = std::move(answers.front());
+        failure_of(ready_.code, join_path(path_, double_barrier_round::ready))
+            .raise_unless(ready_.ok() || ready_.code == result_code::no_node);
+    }
+    read(paths_in(path_, members_in(names_)), &path_look::decide_round);
+}
+
+void path_look::decide_round() {
+    std::stable_sort(view_.participants.begin(), view_.participants.end(), was_created_before);
+    if (!ready_.ok()) {
+        return;
+    }
+    // A round that one of Curator's participants began has no list.
+    const auto round = double_barrier_round::read(ready_.data);
+    for (participant& p : view_.participants) {
+        p.holding = round ? round->has(p.name) : p.czxid < ready_.stat.czxid;
+    }
+}
+
+void path_look::look_at_group() {
+    read(paths_in(path_, sorted(names_)), &path_look::decide_group);
+}
+
+void path_look::decide_group() {
+    for (participant& p : view_.participants) {
+        p.id = p.name;
+        p.holding = true;
+    }
+}
+
+void path_look::look_at_nothing_known() {
+    for (const std::string& name : sorted(names_)) {
+        (is_malformed(name) ? view_.malformed : view_.foreign).push_back(name);
+    }
+}
+
+// ---- what all have ----
+
+void path_look::finish() {
+    for (std::size_t i = 0; i < view_.participants.size(); ++i) {
+        participant& p = view_.participants[i];
+        p.position = i;
+        p.session_alive = p.ephemeral;
+        p.existed_for = std::chrono::milliseconds(0);
+        const auto age = wall_time(newest_) - p.created;
+        if (age > age.zero()) {
+            p.existed_for = std::chrono::duration_cast<std::chrono::milliseconds>(age);
+        }
+        if (p.library == participant_library::unknown) {
+            p.library = library_of(view_.kind, p.name, p.identified.has_value());
+        }
+    }
+}
+
+}  // namespace latchkey::inline v0

@@ -1,0 +1,201 @@
+#include "queue_changes.hpp"
+#include "queue_json.hpp"
+#include "queue_text.hpp"
+#include "screen.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace latchkey::cli;
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr wall_clock::time_point noon{std::chrono::seconds(1'795'000'000)};
+
+participant participant_of(std::int64_t session, bool holding) {
+    participant p;
+    p.name = "_c_x-lock-000000000" + std::to_string(session);
+    p.path = "/lock/" + p.name;
+    p.session_id = session;
+    p.czxid = 100 + session;
+    p.position = static_cast<std::size_t>(session - 1);
+    p.ephemeral = p.session_alive = true;
+    p.holding = holding;
+    p.mode = lock_mode::exclusive;
+    p.created = noon - 12min;
+    p.identified = identity{.host = "ci-4",
+                            .user = "build",
+                            .program = "backup",
+                            .pid = 812,
+                            .since = noon,
+                            .mode = "exclusive"};
+    return p;
+}
+
+queue_view mutex_of(std::vector<participant> all) {
+    queue_view v;
+    v.path = "/lock";
+    v.kind = lock_kind::mutex;
+    v.participants = std::move(all);
+    return v;
+}
+
+TEST(AgeText, HasTheLargestUnitOfWhichThereAreTwo) {
+    const std::pair<std::chrono::milliseconds, const char*> cases[] = {{-5s, "0 s"},
+                                                                       {1999ms, "1 s"},
+                                                                       {119s, "119 s"},
+                                                                       {120s, "2 min"},
+                                                                       {119min, "119 min"},
+                                                                       {2h, "2 h"},
+                                                                       {47h, "47 h"},
+                                                                       {48h, "2 d"}};
+    for (const auto& [age, text] : cases) {
+        EXPECT_EQ(age_text(age), text);
+    }
+}
+
+TEST(AgeText, IsTheLongerOfWhatTwoClocksSay) {
+    participant p = participant_of(1, true);
+    EXPECT_EQ(age_of(p, noon), 12min);
+    p.existed_for = 13min;
+    EXPECT_EQ(age_of(p, noon), 13min);
+}
+
+TEST(WhoText, IsWhatIsKnown) {
+    participant p = participant_of(1, true);
+    EXPECT_EQ(who_text(p), "build@ci-4 (pid 812, backup)");
+    p.identified.reset();
+    EXPECT_EQ(who_text(p), "session 0x1");
+    p.data = "10.0.0.1";
+    EXPECT_EQ(who_text(p), "10.0.0.1");
+    p.id = "host2\x1b[31m";
+    EXPECT_EQ(who_text(p), "host2\\x1b[31m") << "no other program's bytes reach the terminal";
+    p.id = p.data = "";
+    p.readable = false;
+    EXPECT_THAT(who_text(p), HasSubstr("hidden"));
+}
+
+TEST(QueueText, IsATableInTheOrderOfTheQueue) {
+    const std::string text =
+        queue_text(mutex_of({participant_of(1, true), participant_of(2, false)}), {.now = noon});
+    EXPECT_EQ(text,
+              "/lock: mutex, 1 holding, 1 waiting\n"
+              "  POS  STATE  MODE       WHO                           SINCE   TOKEN  NODE\n"
+              "  0    holds  exclusive  build@ci-4 (pid 812, backup)  12 min  -      "
+              "_c_x-lock-0000000001\n"
+              "  1    waits  exclusive  build@ci-4 (pid 812, backup)  12 min  -      "
+              "_c_x-lock-0000000002\n");
+}
+
+TEST(QueueText, NamesWhatStandsInTheWay) {
+    queue_view v = mutex_of({participant_of(1, true)});
+    v.participants[0].ephemeral = false;
+    v.malformed = {"lock-12"};
+    v.foreign = {"a\n", "b", "c", "d", "e", "f"};
+    const std::string text = queue_text(v, {.now = noon, .color = true});
+    EXPECT_THAT(text, HasSubstr("[no session]"));
+    EXPECT_THAT(text, HasSubstr("nothing more is granted: lock-12"));
+    EXPECT_THAT(text, HasSubstr("takes no part: a\\n b c d e and 1 more"));
+    EXPECT_THAT(text, HasSubstr("\x1b[1m"));
+    EXPECT_THAT(queue_text(v, {.now = noon}), Not(HasSubstr("\x1b")));
+}
+
+TEST(SummaryText, SaysWhatThePathIs) {
+    queue_view v;
+    EXPECT_THAT(summary_text(v), HasSubstr("does not exist"));
+    v.kind = lock_kind::unknown;
+    EXPECT_THAT(summary_text(v), HasSubstr("not in use"));
+    v.kind = lock_kind::semaphore;
+    v.capacity = 3;
+    v.taken = 2;
+    EXPECT_EQ(summary_text(v), "semaphore, 2 of 3 permits taken, 0 waiting");
+    v.kind = lock_kind::leader_election;
+    EXPECT_EQ(summary_text(v), "leader_election, no leader, 0 waiting");
+}
+
+TEST(QueueJson, HasStableFieldsAndEscapesAll) {
+    queue_view v = mutex_of({participant_of(1, true)});
+    v.participants[0].identified->host = "h\xff\u202e\n";
+    v.participants[0].token = fencing_token{.zxid = 5};
+    const std::string line = line_of(json_of(v));
+    EXPECT_THAT(line, HasSubstr(R"("host":"h\ufffd\u202e\n")"));
+    const auto read = nlohmann::json::parse(line);
+    EXPECT_EQ(read["path"], "/lock");
+    EXPECT_EQ(read["kind"], "mutex");
+    EXPECT_EQ(read["holders"], 1);
+    EXPECT_EQ(read["waiters"], 0);
+    EXPECT_EQ(read["capacity"], nullptr);
+    EXPECT_EQ(read["leader"], nullptr);
+    const auto& p = read["participants"][0];
+    EXPECT_EQ(p["state"], "holds");
+    EXPECT_EQ(p["session"], "0x1");
+    EXPECT_EQ(p["token"], 5 * 1024);
+    EXPECT_EQ(p["since"], "2026-11-18T11:06:40.000Z");
+    EXPECT_EQ(p["pid"], 812);
+}
+
+std::vector<std::string> changes(const std::optional<queue_view>& before, const queue_view& now) {
+    std::vector<std::string> all;
+    for (const queue_change& c : changes_between(before, now)) {
+        all.push_back(std::string(c.event) +
+                      (c.who ? ' ' + std::to_string(c.who->session_id) : ""));
+    }
+    return all;
+}
+
+TEST(QueueChanges, AreWhatDiffers) {
+    const auto one = mutex_of({participant_of(1, true), participant_of(2, false)});
+    auto two = mutex_of({participant_of(2, true), participant_of(3, false)});
+    EXPECT_THAT(changes(std::nullopt, one), ElementsAre("kind", "present 1", "present 2"));
+    EXPECT_THAT(changes(one, one), IsEmpty());
+    EXPECT_THAT(changes(one, two), ElementsAre("released 1", "granted 2", "joined 3"));
+    EXPECT_THAT(changes(two, one), ElementsAre("left 3", "granted 1", "demoted 2"));
+    two.participants[1].mode = lock_mode::shared;
+    auto three = mutex_of({participant_of(2, true), participant_of(3, false)});
+    three.malformed = {"lock-1"};
+    EXPECT_THAT(changes(two, three), ElementsAre("malformed", "mode 3"));
+    queue_view none;
+    EXPECT_THAT(changes(one, none), ElementsAre("released 1", "left 2", "kind"));
+    EXPECT_THAT(changes(none, mutex_of({participant_of(4, true)})),
+                ElementsAre("kind", "granted 4"));
+}
+
+TEST(QueueChanges, AreOneLineEach) {
+    const auto now = mutex_of({participant_of(1, true)});
+    const auto all = changes_between(std::nullopt, now);
+    EXPECT_EQ(text_of(all[0], now), "kind     mutex");
+    EXPECT_EQ(text_of(all[1], now),
+              "present  holds   exclusive build@ci-4 (pid 812, backup) _c_x-lock-0000000001");
+    const auto json = json_of(all[1], now);
+    EXPECT_EQ(json["event"], "present");
+    EXPECT_EQ(json["participant"]["state"], "holds");
+}
+
+TEST(Screen, CutsWhatDoesNotFit) {
+    const std::string begin = "\x1b[H";
+    const std::string end = "\x1b[J";
+    EXPECT_EQ(drawn("abcdef\nx\n", {.rows = 5, .columns = 4}),
+              begin + "abcd\x1b[0m\x1b[K\nx\x1b[K\n" + end);
+    EXPECT_EQ(drawn("\x1b[1mab\x1b[0m\u00e4\n", {.rows = 5, .columns = 3}),
+              begin + "\x1b[1mab\x1b[0m\u00e4\x1b[K\n" + end);
+    EXPECT_EQ(drawn("1\n2\n3\n4\n", {.rows = 4, .columns = 80}),
+              begin + "1\x1b[K\n2\x1b[K\n... and 2 more lines\x1b[K\n" + end);
+    EXPECT_EQ(drawn("", {.rows = 1, .columns = 1}), begin + end);
+}
+
+}  // namespace
+}  // namespace latchkey::test
