@@ -24,6 +24,12 @@ Commands:
   lock        run a command while holding a lock
   elect       run a command while leading, or report the leader
   resign      ask the leader to hand over
+  revoke      ask the holder of a lock to give it up
+  break       take a lock away from its holder
+  resize      change the number of permits of a semaphore
+  barrier     set or remove a barrier, or wait at it
+  join        run a command as a member of a group
+  members     list the members of a group
   dev-server  run a ZooKeeper ensemble for development, in memory
 
 latchkey COMMAND --help describes a command.
@@ -33,10 +39,16 @@ latchkey COMMAND --help describes a command.
 
 using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
 
-constexpr std::array<std::pair<std::string_view, command>, 4> commands{
+constexpr std::array<std::pair<std::string_view, command>, 10> commands{
     {{"lock", lock_command},
      {"elect", elect_command},
      {"resign", resign_command},
+     {"revoke", revoke_command},
+     {"break", break_command},
+     {"resize", resize_command},
+     {"barrier", barrier_command},
+     {"join", join_command},
+     {"members", members_command},
      {"dev-server", dev_server_command}}};
 
 int run(std::vector<std::string> arguments, status_output& output) {

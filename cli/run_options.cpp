@@ -81,11 +81,60 @@ void run_options::declare(option_parser& parser, const environment_lookup& envir
     parser.value("--grace",
                  [this](const std::string& text) { grace = parse_seconds("--grace", text); });
     parser.flag("--pass-auth", pass_auth);
+    parser.flag("-q,--quiet", quiet);
+}
+
+void run_options::declare_hold(option_parser& parser) {
+    const auto duration = [&parser](const char* name, std::optional<std::chrono::nanoseconds>& to) {
+        parser.value(name,
+                     [name, &to](const std::string& text) { to = parse_seconds(name, text); });
+    };
+    duration("--max-hold", max_hold);
+    duration("--min-hold", min_hold);
+    duration("--once-per", once_per);
+    parser.value("--on-lost", on_lost);
 }
 
 void run_options::check() const {
     program_options::check();
-    static_cast<void>(grace_within(*this, session_timeout));
+    if (quiet && verbose) {
+        throw usage_error("-q and --verbose: one says less, the other one more; leave one out");
+    }
+    check_hold();
+}
+
+void run_options::check_hold() const {
+    const auto least = grace_within(*this, session_timeout);
+    if (max_hold && *max_hold <= (command.empty() ? std::chrono::nanoseconds::zero() : least)) {
+        throw usage_error(
+            fmt::format("--max-hold: {} is not longer than the grace of {} in which the command "
+                        "ends; give more, or a shorter --grace",
+                        in_seconds(*max_hold),
+                        in_seconds(least)));
+    }
+    if (max_hold && min_hold && *max_hold < *min_hold) {
+        throw usage_error(fmt::format("--max-hold {} is shorter than --min-hold {}",
+                                      in_seconds(*max_hold),
+                                      in_seconds(*min_hold)));
+    }
+    if (once_per == std::chrono::nanoseconds::zero()) {
+        throw usage_error("--once-per: a time of zero prevents nothing; leave it out");
+    }
+    if (on_lost && on_lost->empty()) {
+        throw usage_error("--on-lost: the command is empty; leave it out");
+    }
+    for (const auto& [given, name] :
+         {std::pair(min_hold.has_value(), "--min-hold"), {once_per.has_value(), "--once-per"}}) {
+        if (given && command.empty()) {
+            throw usage_error(
+                fmt::format("{}: there is no command; give one, or leave it out", name));
+        }
+    }
+}
+
+status_output run_options::output() const {
+    using volume = status_output::volume;
+    return {quiet ? volume::quiet : verbose ? volume::verbose : volume::normal, json};
 }
 
 std::vector<std::string> command_from(std::vector<std::string> words,

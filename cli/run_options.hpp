@@ -1,6 +1,7 @@
 #pragma once
 
 #include "option_parser.hpp"
+#include "status_output.hpp"
 
 #include <chrono>
 #include <functional>
@@ -32,15 +33,32 @@ struct program_options {
     void check() const;
 };
 
-/// The options of the commands that run a command: lock and elect.
+/// The options of the commands that run a command: lock, elect and join.
 struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; then `path` is all of them
     std::vector<std::string> command;  ///< empty: none is run
     std::optional<std::chrono::nanoseconds> grace;
     bool pass_auth = false;  ///< leave LATCHKEY_AUTH in the command's environment
+    bool quiet = false;
+
+    // lock and elect
+    std::optional<std::chrono::nanoseconds> max_hold;
+    std::optional<std::chrono::nanoseconds> min_hold;
+    std::optional<std::chrono::nanoseconds> once_per;
+    std::optional<std::string> on_lost;  ///< a command for /bin/sh
 
     void declare(option_parser& parser, const environment_lookup& environment);
+
+    /// The options of lock and elect alone.
+    void declare_hold(option_parser& parser);
+
     void check() const;
+
+    /// What latchkey prints on stderr.
+    [[nodiscard]] status_output output() const;
+
+private:
+    void check_hold() const;
 };
 
 /// The command in the words after PATH: "--" and the command, -c and a string, the command alone,
