@@ -14,10 +14,8 @@ namespace latchkey::cli {
 
 namespace {
 
-using std::chrono::milliseconds;
-
 std::int64_t in_milliseconds(std::chrono::system_clock::time_point t) {
-    return std::chrono::floor<milliseconds>(t.time_since_epoch()).count();
+    return std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
 }
 
 /// When the command last succeeded. The data is not trusted: other programs may write there.
@@ -45,7 +43,7 @@ bool once_record::succeeded_within(std::chrono::nanoseconds time) {
         exists_ = false;
         return false;
     }
-    return milliseconds(in_milliseconds(written->modified) - last) < time;
+    return std::chrono::milliseconds(in_milliseconds(written->modified) - last) < time;
 }
 
 void once_record::succeeded() {

@@ -2,6 +2,7 @@
 
 #include "duration_text.hpp"
 #include "exit_status.hpp"
+#include "kill_schedule.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -104,11 +105,12 @@ void run_options::check() const {
 }
 
 void run_options::check_hold() const {
-    const auto least = grace_within(*this, session_timeout);
-    if (max_hold && *max_hold <= (command.empty() ? std::chrono::nanoseconds::zero() : least)) {
+    const auto least = std::max<std::chrono::nanoseconds>(grace_within(*this, session_timeout),
+                                                          2 * kill_schedule::safety);
+    if (max_hold && *max_hold <= least) {
         throw usage_error(
-            fmt::format("--max-hold: {} is not longer than the grace of {} in which the command "
-                        "ends; give more, or a shorter --grace",
+            fmt::format("--max-hold: {} is too short for a command that has {} to end; give more, "
+                        "or a shorter --grace",
                         in_seconds(*max_hold),
                         in_seconds(least)));
     }
@@ -158,7 +160,9 @@ std::vector<std::string> command_from(std::vector<std::string> words,
 std::chrono::nanoseconds grace_within(const run_options& options,
                                       std::chrono::milliseconds session_timeout) {
     if (!options.grace) {
-        return std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
+        const auto usual =
+            std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
+        return options.max_hold ? std::min(usual, *options.max_hold / 2) : usual;
     }
     if (*options.grace > session_timeout / 4) {
         const bool negotiated = session_timeout != options.session_timeout;

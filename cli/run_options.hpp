@@ -67,10 +67,10 @@ private:
                                                     const environment_lookup& environment);
 
 /// How long before the deadline the command gets TERM, for a session timeout T as negotiated:
-/// --grace (throws usage_error if that is longer than T/4), else T/20, at most 2 s. Not more,
-/// because a client whose server is silent moves to another server only after 5/12 of T, and after
-/// a silence a hold is at first valid for only 3T/16. A longer grace would end the command although
-/// that move saves the hold.
+/// --grace (throws usage_error if that is longer than T/4), else T/20, at most 2 s and half of
+/// --max-hold. Not more, because a client whose server is silent moves to another server only after
+/// 5/12 of T, and after a silence a hold is at first valid for only 3T/16. A longer grace would end
+/// the command although that move saves the hold.
 [[nodiscard]] std::chrono::nanoseconds grace_within(const run_options& options,
                                                     std::chrono::milliseconds session_timeout);
 

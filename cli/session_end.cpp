@@ -18,12 +18,11 @@ namespace latchkey::cli {
 
 namespace {
 
-using std::chrono::milliseconds;
 using steady = std::chrono::steady_clock;
 
 /// A server that accepts connections and does not answer costs so much.
-constexpr milliseconds longest_session_end_attempt{2000};
-constexpr milliseconds pause_between_rounds{100};
+constexpr std::chrono::milliseconds longest_session_end_attempt{2000};
+constexpr std::chrono::milliseconds pause_between_rounds{100};
 
 struct packed_claim {
     std::int64_t id;
@@ -128,7 +127,7 @@ private:
     }
 
     [[nodiscard]] bool await(short what) const {
-        const auto left = std::chrono::ceil<milliseconds>(deadline_ - steady::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady::now());
         pollfd waiting{fd_, what, 0};
         return left.count() > 0 && ::poll(&waiting, 1, static_cast<int>(left.count())) == 1;
     }
@@ -209,7 +208,7 @@ session_to_end unpacked(std::string_view bytes) {
         return s;
     }
     std::memcpy(&fixed, bytes.data(), sizeof fixed);
-    s.claim = {fixed.id, fixed.password, milliseconds(fixed.timeout), {}};
+    s.claim = {fixed.id, fixed.password, std::chrono::milliseconds(fixed.timeout), {}};
     for (auto rest = bytes.substr(sizeof fixed); !rest.empty();) {
         s.servers.emplace_back(rest.substr(0, rest.find('\0')));
         rest.remove_prefix(std::min(s.servers.back().size() + 1, rest.size()));

@@ -1,0 +1,73 @@
+#include "audit.hpp"
+#include "exit_status.hpp"
+#include "member_changes.hpp"
+#include "owner_record.hpp"
+#include "queue/participant_record.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(OwnerRecord, IsLatchkeysRecordWithIdAndData) {
+    const auto text = owner_record("permit", "nightly", "see wiki");
+    const auto who = read_record(text);
+    ASSERT_TRUE(who.has_value());
+    EXPECT_EQ(who->pid, ::getpid());
+    EXPECT_EQ(who->mode, "permit");
+    EXPECT_THAT(owner_text(text, 12min), StartsWith("nightly, "));
+    EXPECT_THAT(owner_text(text, 12min), EndsWith(", 12 min)"));
+    EXPECT_THAT(text, HasSubstr("see wiki"));
+    EXPECT_THROW(static_cast<void>(owner_record("permit", std::string(500, 'x'), "")), usage_error);
+}
+
+TEST(OwnerRecord, OfOthersIsShownEscaped) {
+    EXPECT_EQ(owner_text(R"({"host":"ci-4\u001b","pid":812,"user":"build"})", 12min),
+              "build@ci-4\\x1b (pid 812, 12 min)");
+    EXPECT_EQ(owner_text("10.0.0.7\n", 5s), "10.0.0.7\\n (5 s)");
+    EXPECT_EQ(owner_text("", 3h), "another client (3 h)");
+    EXPECT_THAT(owner_text(std::string(100, 'x'), 0s), EndsWith("xxx... (0 s)"));
+}
+
+TEST(OwnerRecord, AgesHaveOneUnit) {
+    EXPECT_EQ(elapsed_text(-5s), "0 s");
+    EXPECT_EQ(elapsed_text(119s), "119 s");
+    EXPECT_EQ(elapsed_text(120s), "2 min");
+    EXPECT_EQ(elapsed_text(119min), "119 min");
+    EXPECT_EQ(elapsed_text(47h), "47 h");
+    EXPECT_EQ(elapsed_text(49h), "2 d");
+}
+
+TEST(Audit, IsOneLineWhateverTheReasonIs) {
+    const auto text = audit_text({"break", "/a/b", "jo (pid 1, 2 s)", "0x1f", "x\"\nby=\"root"});
+    EXPECT_THAT(text, StartsWith("break node=\"/a/b\" owner=\"jo (pid 1, 2 s)\" session=\"0x1f\""));
+    EXPECT_THAT(text, HasSubstr(" uid=" + std::to_string(::getuid()) + ' '));
+    EXPECT_THAT(text, EndsWith("reason=\"x\\\"\\nby=\\\"root\""));
+}
+
+TEST(MemberChanges, AreThoseBetweenTwoLists) {
+    const group_member a{.name = "a", .czxid = 1};
+    const group_member b{.name = "b", .czxid = 2};
+    const group_member b_with_data{.name = "b", .data = "x", .czxid = 2, .version = 1};
+    const group_member b_again{.name = "b", .czxid = 9};
+    const group_member c{.name = "c", .czxid = 3};
+    using changes = std::vector<member_change>;
+    EXPECT_EQ(changes_between({}, {}), changes());
+    EXPECT_EQ(changes_between({}, {a, b}), (changes{{"joined", a}, {"joined", b}}));
+    EXPECT_EQ(changes_between({a, b}, {b, c}), (changes{{"left", a}, {"joined", c}}));
+    EXPECT_EQ(changes_between({b, c}, {a, b_with_data}),
+              (changes{{"joined", a}, {"changed", b_with_data}, {"left", c}}));
+    EXPECT_EQ(changes_between({a, b}, {a, b_again}), (changes{{"left", b}, {"joined", b_again}}));
+}
+
+}  // namespace
+
+}  // namespace latchkey::cli
