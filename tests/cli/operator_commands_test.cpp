@@ -158,8 +158,7 @@ TEST_F(BarrierCommand, StopsThoseWhoWaitUntilItIsRemoved) {
     EXPECT_EQ(run({"barrier", "wait", path_})->wait(), 0) << "there is none";
     EXPECT_EQ(run({"barrier", "set", path_})->wait(), 0);
     EXPECT_EQ(run({"barrier", "set", path_})->wait(), 0) << "again";
-    EXPECT_EQ(run({"barrier", "wait", "--timeout", "0.2", path_})->wait(), 1);
-    EXPECT_EQ(run({"barrier", "wait", path_, "--timeout=0"})->wait(), 1);
+    EXPECT_EQ(run({"barrier", "wait", path_, "--timeout", "0"})->wait(), 1);
     const auto waiting = run({"barrier", "wait", path_});
     const auto given_up = run({"barrier", "wait", "--verbose", path_});
     ASSERT_TRUE(eventually([&] { return given_up->err().find("connected") != std::string::npos; }));

@@ -54,11 +54,14 @@ TEST(Audit, IsOneLineWhateverTheReasonIs) {
 }
 
 TEST(MemberChanges, AreThoseBetweenTwoLists) {
-    const group_member a{.name = "a", .czxid = 1};
-    const group_member b{.name = "b", .czxid = 2};
-    const group_member b_with_data{.name = "b", .data = "x", .czxid = 2, .version = 1};
-    const group_member b_again{.name = "b", .czxid = 9};
-    const group_member c{.name = "c", .czxid = 3};
+    const auto member = [](const char* name, const char* data, std::int64_t czxid) {
+        return group_member{.name = name, .data = data, .czxid = czxid};
+    };
+    const group_member a = member("a", "", 1);
+    const group_member b = member("b", "", 2);
+    const group_member b_with_data = member("b", "x", 2);
+    const group_member b_again = member("b", "", 9);
+    const group_member c = member("c", "", 3);
     using changes = std::vector<member_change>;
     EXPECT_EQ(changes_between({}, {}), changes());
     EXPECT_EQ(changes_between({}, {a, b}), (changes{{"joined", a}, {"joined", b}}));

@@ -16,7 +16,7 @@ using latchkey::test::eventually;
 
 constexpr const char* nobody = "127.0.0.1:1";
 
-class SessionEnd : public testing::Test {
+class SessionEnd : public ::testing::Test {
 protected:
     static session_claim claim_of(const client& c) { return client_core::of(c)->claim(); }
 
