@@ -77,7 +77,7 @@ void run_report::lost(loss_reason why, const char* consequence) const {
 }
 
 void run_report::held_too_long(const char* consequence) const {
-    output_.error(fmt::format("{} {} was held for {}, the limit of --max-hold; {}",
+    output_.error(fmt::format("{} {} has reached the limit of --max-hold, {}; {}",
                               kind_.name,
                               escaped(options_.path),
                               in_seconds(*options_.max_hold),

@@ -2,6 +2,7 @@
 
 #include "exit_status.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -37,15 +38,17 @@ void write_to_stderr(std::string_view text) {
     static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
 }
 
-/// Escaped text has few characters of more than one column.
-std::string cut_to_terminal(const std::string& text) {
+std::size_t columns_of_stderr() {
     winsize size{};
-    const std::size_t columns =
-        ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// At most so many characters. Escaped text has few characters of more than one column.
+std::string_view cut(std::string_view text, std::size_t most) {
     std::size_t end = 0;
     for (std::size_t shown = 0; end < text.size(); ++end) {
         const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80;
-        if (begins && ++shown == columns) {
+        if (begins && ++shown > most) {
             break;
         }
     }
@@ -90,9 +93,11 @@ bool status_output::shows_progress() const {
     return volume_ == volume::normal && !json_ && can_erase && ::isatty(STDERR_FILENO) == 1;
 }
 
-void status_output::progress(const std::string& text) const {
+void status_output::progress(const std::string& text, const std::string& end) const {
     progress_->store(true);
-    write_to_stderr(std::string(erase_line) + cut_to_terminal(text));
+    const std::size_t room = columns_of_stderr() - 1;
+    const auto shown = cut(text, room - std::min(room, end.size()));
+    write_to_stderr(fmt::format("{}{}{}", erase_line, shown, cut(end, room)));
 }
 
 void status_output::end_progress() const {

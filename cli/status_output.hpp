@@ -34,8 +34,9 @@ public:
     /// Whether a line of progress makes sense: stderr is a terminal, and nothing else is asked for.
     [[nodiscard]] bool shows_progress() const;
 
-    /// Replaces the line of progress. All that is printed afterwards takes its place.
-    void progress(const std::string& text) const;
+    /// Replaces the line of progress; `text` is cut so that `end` fits, too. All that is printed
+    /// afterwards takes its place.
+    void progress(const std::string& text, const std::string& end) const;
     void end_progress() const;
 
 private:

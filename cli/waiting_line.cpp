@@ -104,7 +104,9 @@ void waiting_line::refresh() {
         look_at_ = now + between_looks;
         look();
     }
-    output_.progress(text(now));
+    const auto waited = std::chrono::floor<std::chrono::seconds>(now - begin_);
+    output_.progress(fmt::format("latchkey: waiting for {}{}", escaped(path_), place_text()),
+                     " ... " + clock_text(waited));
 }
 
 void waiting_line::end() {
@@ -148,12 +150,6 @@ void waiting_line::on_znode(std::uint64_t wait,
         owner_of_ = name;
         owner_ = *found;
     }
-}
-
-std::string waiting_line::text(clock::time_point now) const {
-    const auto waited = std::chrono::floor<std::chrono::seconds>(now - begin_);
-    return fmt::format(
-        "latchkey: waiting for {}{} ... {}", escaped(path_), place_text(), clock_text(waited));
 }
 
 std::string waiting_line::place_text() const {

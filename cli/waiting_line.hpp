@@ -78,7 +78,6 @@ private:
     void look();
     void on_names(std::uint64_t wait, std::error_code ec, const std::vector<std::string>& names);
     void on_znode(std::uint64_t wait, const std::string& name, const std::optional<znode>& found);
-    [[nodiscard]] std::string text(clock::time_point now) const;
     [[nodiscard]] std::string place_text() const;
 
     client& client_;
