@@ -26,18 +26,18 @@ constexpr const char* barrier_help =
 A barrier on PATH: clients that wait at it continue when it is removed. Apache
 Curator's DistributedBarrier.
 
-  set       creates the barrier, which may exist already. It stays until a client
-            removes it
+  set       creates the barrier, which may exist already. It stays until a
+            client removes it
   remove    removes it; it may be gone already
-  wait      waits until there is no barrier, and returns at once if there is none
+  wait      waits until there is no barrier; returns at once if there is none
 
       --timeout SEC          wait: give up after SEC seconds, including the time
                              to connect. SEC may have a fraction
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
-  -t, --session-timeout SEC  set and remove: give up if no server answers for SEC
-                             seconds (10)
+  -t, --session-timeout SEC  set and remove: give up if no server answers for
+                             SEC seconds (10)
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)
@@ -48,7 +48,8 @@ Curator's DistributedBarrier.
   -V, --version              print the version
 
 EXAMPLES
-  latchkey barrier set /migration && ./migrate && latchkey barrier remove /migration
+  latchkey barrier set /migration
+  ./migrate && latchkey barrier remove /migration
   latchkey barrier wait --timeout 600 /migration && ./serve
 
 Exit status: 0 if it was set or removed, or is not there (wait); 128+N if signal

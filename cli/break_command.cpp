@@ -28,12 +28,12 @@ deletes NODE, the znode of one participant. NODE is its name or its path, as
 latchkey prints it.
 
 This is not mutual exclusion. The next participant is granted the lock at once,
-and the owner of NODE may still work: it notices when an event arrives, or never.
-latchkey revoke asks the owner instead. Use break if the owner is known to be
+and the owner of NODE may still work. It notices when an event arrives, or
+never. latchkey revoke asks the owner instead. Use break if the owner is known to be
 dead, and if its znode has no session that could end.
 
-      --reason TEXT          why, for the line on stdout and the system's log; at
-                             most 512 bytes
+      --reason TEXT          why, for the line on stdout and the system's log.
+                             At most 512 bytes
       --yes                  do not ask. Without a terminal it is required
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
@@ -53,7 +53,7 @@ has deleted is one line on stdout, and one in the system's log (syslog, facility
 LOG_AUTH, priority LOG_NOTICE).
 
 EXAMPLES
-  latchkey break /jobs/nightly _c_0f8f...-lock-0000000007 --reason "host is gone"
+  latchkey break /jobs/nightly _c_0f8f...-lock-0000000007 --reason 'host gone'
   latchkey break --yes --reason INC-4711 /jobs/nightly "$NODE"
 
 Exit status: 0 if NODE was deleted, and

@@ -29,8 +29,8 @@ Runs CMD as the member NAME of the group PATH. Other clients see the member as
 long as CMD runs and the session lives. If the session is lost, latchkey joins
 again by itself, and CMD continues. -c runs STRING with $SHELL, or with /bin/sh
 if SHELL is not set. Without a command latchkey prints "PATH NODE" when it has
-joined, and stays until it gets INT, TERM, HUP, QUIT, USR1 or USR2. Then it exits
-with status 0. Apache Curator's GroupMember can be in the same group.
+joined, and stays until it gets INT, TERM, HUP, QUIT, USR1 or USR2. Then it
+exits with status 0. Apache Curator's GroupMember can be in the same group.
 
       --data S               what the member publishes, for example its address
   -w, --wait, --timeout SEC  give up after SEC seconds, including the time to

@@ -107,8 +107,8 @@ take the time that it needs.
 
 If the lock is lost, latchkey kills CMD and everything that CMD started before
 another client can acquire the lock, even if latchkey itself is stopped or
-killed. After kill -9 of latchkey the lock is free when CMD is dead. Processes that CMD leaves in the background when it exits keep running,
-without the lock.
+killed. After kill -9 of latchkey the lock is free when CMD is dead. Processes
+that CMD leaves in the background when it exits keep running, without the lock.
 
 EXAMPLES
   latchkey lock -w 30 /jobs/deploy -- ./deploy
