@@ -47,7 +47,7 @@ private:
         return d < time_point::max() - t ? t + d : time_point::max();
     }
 
-    time_point least_ = time_point::min();
+    time_point least_{};
     time_point most_ = time_point::max();
 };
 
