@@ -13,8 +13,8 @@ namespace latchkey::cli {
 class run_report {
 public:
     /// All must outlive this object.
-    run_report(const status_output& output, const run_options& options, const run_kind& kind)
-        : output_(output), options_(options), kind_(kind) {}
+    run_report(const status_output& output, const run_options& options, const run_kind& what)
+        : output_(output), options_(options), kind_(what) {}
 
     // Events, which are printed if verbose.
     void acquired(const held_resource& held) const;
