@@ -14,7 +14,7 @@ namespace latchkey::cli {
 
 namespace {
 
-std::int64_t in_milliseconds(std::chrono::system_clock::time_point t) {
+std::int64_t milliseconds_since_1970(std::chrono::system_clock::time_point t) {
     return std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
 }
 
@@ -22,7 +22,7 @@ std::int64_t in_milliseconds(std::chrono::system_clock::time_point t) {
 std::int64_t last_success(const znode& record) {
     const auto stored =
         number_in<std::int64_t>(record.data, 0, std::numeric_limits<std::int64_t>::max());
-    return stored.value_or(in_milliseconds(record.stat.modified));
+    return stored.value_or(milliseconds_since_1970(record.stat.modified));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ bool once_record::succeeded_within(std::chrono::nanoseconds time) {
         exists_ = false;
         return false;
     }
-    return std::chrono::milliseconds(in_milliseconds(written->modified) - last) < time;
+    return std::chrono::milliseconds(milliseconds_since_1970(written->modified) - last) < time;
 }
 
 void once_record::succeeded() {

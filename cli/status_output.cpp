@@ -44,7 +44,7 @@ std::size_t columns_of_stderr() {
 }
 
 /// At most so many characters. Escaped text has few characters of more than one column.
-std::string_view cut(std::string_view text, std::size_t most) {
+std::string_view cut_to_columns(std::string_view text, std::size_t most) {
     std::size_t end = 0;
     for (std::size_t shown = 0; end < text.size(); ++end) {
         const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80;
@@ -96,8 +96,8 @@ bool status_output::shows_progress() const {
 void status_output::progress(const std::string& text, const std::string& end) const {
     progress_->store(true);
     const std::size_t room = columns_of_stderr() - 1;
-    const auto shown = cut(text, room - std::min(room, end.size()));
-    write_to_stderr(fmt::format("{}{}{}", erase_line, shown, cut(end, room)));
+    const auto shown = cut_to_columns(text, room - std::min(room, end.size()));
+    write_to_stderr(fmt::format("{}{}{}", erase_line, shown, cut_to_columns(end, room)));
 }
 
 void status_output::end_progress() const {

@@ -13,7 +13,7 @@ namespace latchkey::cli {
 namespace {
 
 constexpr std::chrono::seconds first_shown_after{2};
-constexpr std::chrono::seconds between_looks{5};
+constexpr std::chrono::seconds between_place_looks{5};
 constexpr std::size_t digits_of_a_place = 10;
 
 /// Nothing for the name of another znode.
@@ -101,7 +101,7 @@ void waiting_line::refresh() {
         return;
     }
     if (!directory_.empty() && now >= look_at_) {
-        look_at_ = now + between_looks;
+        look_at_ = now + between_place_looks;
         look();
     }
     const auto waited = std::chrono::floor<std::chrono::seconds>(now - begin_);
