@@ -1,4 +1,5 @@
 #include "acting_fixture.hpp"
+#include "ensemble/wire_answer.hpp"
 #include "terminal_program.hpp"
 
 #include <chrono>
@@ -178,6 +179,7 @@ TEST_F(WaitingLine, SaysWhoIsAheadAndIsErasedInTheEnd) {
     terminal_program p({"lock", path_, "--", "echo", "granted"}, environment());
     EXPECT_TRUE(eventually_shows(p, "waiting for " + path_ + ": 3rd in line behind second, "))
         << p.screen();
+    EXPECT_TRUE(eventually_shows(p, " ... 00:")) << p.screen();
     ::kill(second->pid(), SIGTERM);
     EXPECT_EQ(second->wait(), 128 + SIGTERM);
     EXPECT_TRUE(eventually_shows(p, ": 2nd in line behind first\\x1b, ")) << p.screen();
@@ -221,6 +223,16 @@ TEST_F(KilledLatchkey, LeavesTheLockFreeWhenItsCommandIsDead) {
     EXPECT_EQ(holder->wait(), 137);
     EXPECT_EQ(next->wait(30s), 0) << "the session timeout is a minute: " << next->err();
     EXPECT_TRUE(dead(main) && dead(stray));
+}
+
+TEST_F(KilledLatchkey, ShowsTheSessionsPasswordToNoOtherProcess) {
+    const auto p = lock_sh({},
+                           "cat /proc/$PPID/environ /proc/$PPID/cmdline /proc/$$/environ "
+                           ">$DIR/seen; echo $$ >$DIR/main; exec sleep 1000");
+    static_cast<void>(pid_in("main"));
+    const auto password = model::session_password(queue().holder().value().session_id);
+    EXPECT_THAT(content_of(folder_ / "seen"), HasSubstr("LATCHKEY_TOKEN="));
+    EXPECT_THAT(content_of(folder_ / "seen"), Not(HasSubstr(password)));
 }
 
 TEST_F(KilledLatchkey, LeavesTheQueueToo) {
