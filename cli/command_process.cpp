@@ -53,12 +53,20 @@ void die_with(pid_t parent) {
     }
 }
 
+void take_stdin(const terminal* from) {
+    if (from == nullptr) {
+        ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    } else if (from->give_at_start()) {
+        from->give_to(::getpid());
+    }
+}
+
 }  // namespace
 
 command_process start_command(const std::vector<std::string>& words,
                               const std::vector<environment_setting>& settings,
                               const signals& inherited,
-                              const terminal& stdin_terminal) {
+                              const terminal* stdin_terminal) {
     auto arguments = words;
     auto environment = environment_with(settings);
     const auto argument_pointers = pointers_to(arguments);
@@ -78,9 +86,7 @@ command_process start_command(const std::vector<std::string>& words,
     if (pid == 0) {
         die_with(parent);
         ::setpgid(0, 0);
-        if (stdin_terminal.give_at_start()) {
-            stdin_terminal.give_to(::getpid());
-        }
+        take_stdin(stdin_terminal);
         inherited.restore();
         ::execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
         const int error = errno;

@@ -22,10 +22,11 @@ struct command_process {
 };
 
 /// Forks and executes; searches the PATH. The command gets signals as latchkey got them, and dies
-/// with the calling process. Throws std::system_error if no process can be made.
+/// with the calling thread. Without `stdin_terminal` it gets /dev/null as stdin. Throws
+/// std::system_error if no process can be made.
 [[nodiscard]] command_process start_command(const std::vector<std::string>& words,
                                             const std::vector<environment_setting>& settings,
                                             const signals& inherited,
-                                            const terminal& stdin_terminal);
+                                            const terminal* stdin_terminal);
 
 }  // namespace latchkey::cli

@@ -37,6 +37,23 @@ namespace latchkey::cli {
 
 /// Measures how long servers take to answer.
 [[nodiscard]] int ping_command(const std::vector<std::string>& arguments, status_output& output);
+/// Deletes the znode of a participant, which takes its hold or place away.
+[[nodiscard]] int break_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Asks holders, or a participant, to give up.
+[[nodiscard]] int revoke_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Changes the number of permits of a semaphore.
+[[nodiscard]] int resize_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Sets or removes a barrier, or waits at it.
+[[nodiscard]] int barrier_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Runs a command as a member of a group.
+[[nodiscard]] int join_command(const std::vector<std::string>& arguments, status_output& output);
+
+/// Lists the members of a group, or reports its changes.
+[[nodiscard]] int members_command(const std::vector<std::string>& arguments, status_output& output);
 
 /// Runs an ensemble for development in this process, until a signal ends it.
 [[nodiscard]] int dev_server_command(const std::vector<std::string>& arguments,

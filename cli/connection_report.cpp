@@ -49,7 +49,7 @@ void connection_report::report_trouble() {
     }
     if (const auto trouble = client_.last_error(); !trouble.empty()) {
         is_reported_ = true;
-        output_.error(
+        output_.notice(
             fmt::format("no server reached yet: {}; still trying", escaped_message(trouble)));
     }
 }

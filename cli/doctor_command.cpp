@@ -143,25 +143,25 @@ int examine(const doctor_options& options, const status_output& output) {
     std::size_t problems = 0;
     for (const finding& f : found) {
         problems += f.how_bad == finding::level::problem ? 1 : 0;
-        print(options.json ? line_of(json_of(f)) : text_of(f) + '\n');
+        print_result(options.json ? line_of(json_of(f)) : text_of(f) + '\n');
     }
     const bool complete =
         end.end == lock_tree_summary::ending::complete && health.unreadable() == 0;
-    print(options.json ? line_of({{"type", "end"},
-                                  {"locks", health.locks()},
-                                  {"unreadable", health.unreadable()},
-                                  {"znodes", znodes},
-                                  {"ending", to_string(end.end)},
-                                  {"problems", problems},
-                                  {"advice", found.size() - problems}})
-                       : fmt::format("{} lock{} below {}: {} problem{}, {} advice{}\n",
-                                     health.locks(),
-                                     health.locks() == 1 ? "" : "s",
-                                     escaped(root),
-                                     problems,
-                                     problems == 1 ? "" : "s",
-                                     found.size() - problems,
-                                     complete ? "" : "; not everything was read"));
+    print_result(options.json ? line_of({{"type", "end"},
+                                         {"locks", health.locks()},
+                                         {"unreadable", health.unreadable()},
+                                         {"znodes", znodes},
+                                         {"ending", to_string(end.end)},
+                                         {"problems", problems},
+                                         {"advice", found.size() - problems}})
+                              : fmt::format("{} lock{} below {}: {} problem{}, {} advice{}\n",
+                                            health.locks(),
+                                            health.locks() == 1 ? "" : "s",
+                                            escaped(root),
+                                            problems,
+                                            problems == 1 ? "" : "s",
+                                            found.size() - problems,
+                                            complete ? "" : "; not everything was read"));
     if (problems > 0 || (options.strict && !found.empty())) {
         return exit_status::not_acquired;
     }

@@ -64,4 +64,20 @@ std::string in_seconds(std::chrono::nanoseconds d) {
     return fmt::format("{} s", std::chrono::duration<double>(d).count());
 }
 
+std::string age_text(std::chrono::nanoseconds age) {
+    const auto seconds =
+        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(age).count(), 0);
+    constexpr std::int64_t minute = 60;
+    constexpr std::int64_t hour = 60 * minute;
+    constexpr std::int64_t day = 24 * hour;
+    if (seconds < 2 * minute) {
+        return fmt::format("{} s", seconds);
+    }
+    if (seconds < 2 * hour) {
+        return fmt::format("{} min", seconds / minute);
+    }
+    return seconds < 2 * day ? fmt::format("{} h", seconds / hour)
+                             : fmt::format("{} d", seconds / day);
+}
+
 }  // namespace latchkey::cli

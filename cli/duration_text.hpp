@@ -15,4 +15,7 @@ namespace latchkey::cli {
 /// "2.5 s", for example: for messages.
 [[nodiscard]] std::string in_seconds(std::chrono::nanoseconds d);
 
+/// "12 min", for example: in the largest unit of which there are at least two.
+[[nodiscard]] std::string age_text(std::chrono::nanoseconds age);
+
 }  // namespace latchkey::cli

@@ -55,7 +55,7 @@ std::optional<held_resource> lead(client& c,
 
 int elect_command(const std::vector<std::string>& arguments, status_output& output) {
     const auto options = parse_elect_options(arguments, environment_variable);
-    output = status_output(options.verbose, options.json);
+    output = options.output();
     if (options.follow) {
         return leader_monitor(options, output).execute();
     }
@@ -65,7 +65,8 @@ int elect_command(const std::vector<std::string>& arguments, status_output& outp
                         .name = "leadership",
                         .acquired = "elected",
                         .released = "resigned",
-                        .repeats = !options.once};
+                        .repeats = !options.once,
+                        .waits_for = waiting_line::about::first};
     return supervised_run(options, what, output).execute();
 }
 

@@ -55,6 +55,18 @@ status 0.
                              the deadline, and KILL shortly before it. At most a
                              quarter of the session timeout (default: a
                              twentieth, at most 2)
+      --max-hold SEC         lead for at most SEC seconds. Before they are over
+                             CMD gets TERM and KILL, as at a loss. With --once
+                             the exit status is 124 then
+      --min-hold SEC         lead for at least SEC seconds, also if CMD ends
+                             sooner. A signal, or a request to hand over, ends
+                             it at once
+      --once-per SEC         with --once: do not run CMD if it has succeeded
+                             less than SEC seconds ago on any machine, by the
+                             servers' clock. The exit status is 0 then
+      --on-lost STRING       run STRING with /bin/sh when the leadership is
+                             lost, beside the signals to CMD. It has ten
+                             seconds, and LATCHKEY_REASON says why
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)
@@ -65,6 +77,7 @@ status 0.
                              syslog (facility auth)
       --metrics-file FILE    write metrics to FILE, for the textfile collector
                              of Prometheus' node_exporter
+  -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print lines on stdout, events and errors as JSON
                              objects
@@ -84,15 +97,22 @@ candidate leads when CMD has ended, without waiting for a timeout.
 
 If the leadership is lost, latchkey kills CMD and everything that CMD started
 before another candidate can be elected, even if latchkey itself is stopped or
-killed. Processes that CMD leaves in the background when it exits keep running,
+killed. After kill -9 of latchkey another candidate can lead when CMD is dead.
+Processes that CMD leaves in the background when it exits keep running,
 without the leadership.
+
+EXAMPLES
+  latchkey elect --id "$HOSTNAME" /services/billing -- ./billing
+  latchkey elect --once --max-hold 3600 /services/shift -c './work'
+  latchkey elect -l --json /services/billing
 
 Exit status: CMD's own, with --once or after a signal; 128+N if signal N ended
 CMD or the wait; and
-   64  wrong use                           76  the leadership was lost (--once)
-   65  the election on PATH is impossible  77  not authorized
+   64  wrong use                           77  not authorized
+   65  the election on PATH is impossible 124  --max-hold is over (--once)
    71  the system refused                 126  CMD cannot be executed
    74  cannot write to stdout             127  CMD not found
+   76  the leadership was lost (--once)
 )";
 
 /// The options of a candidate. -l refuses them.
@@ -136,11 +156,15 @@ void check_follow(const elect_options& options, const candidate_options& given) 
     const bool runs = !options.command.empty();
     const std::string command =
         runs ? "the command '" + escaped(options.command.front()) + '\'' : "";
-    const std::array<std::pair<bool, const char*>, 5> refused{
+    const std::array<std::pair<bool, const char*>, 9> refused{
         {{given.id.has_value(), "--id"},
          {given.data.has_value(), "--data"},
          {given.priority.has_value(), "--priority"},
          {options.once, "--once"},
+         {options.max_hold.has_value(), "--max-hold"},
+         {options.min_hold.has_value(), "--min-hold"},
+         {options.once_per.has_value(), "--once-per"},
+         {options.on_lost.has_value(), "--on-lost"},
          {runs, command.c_str()}}};
     for (const auto& [is_given, name] : refused) {
         if (is_given) {
@@ -158,6 +182,7 @@ elect_options parse_elect_options(const std::vector<std::string>& arguments,
     elect_options options;
     candidate_options given;
     options.declare(parser, environment);
+    options.declare_hold(parser);
     declare_candidate(parser, given);
     parser.flag("--once", options.once);
     parser.flag("-l,--listen", options.follow);
@@ -166,6 +191,9 @@ elect_options parse_elect_options(const std::vector<std::string>& arguments,
     options.command = command_from(std::move(operands), environment);
     if (options.follow) {
         check_follow(options, given);
+    }
+    if (options.once_per && !options.once) {
+        throw usage_error("--once-per needs --once: without it the command runs in each term");
     }
     if (given.id && given.id->empty()) {
         throw usage_error("--id is empty; leave it out for the host's name and the process id");

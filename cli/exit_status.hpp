@@ -18,6 +18,7 @@ inline constexpr int system_failed = 71;
 inline constexpr int output_failed = 74;
 inline constexpr int lock_lost = 76;
 inline constexpr int not_authorized = 77;
+inline constexpr int held_too_long = 124;  ///< --max-hold is over; timeout(1) has the same
 inline constexpr int cannot_execute = 126;
 inline constexpr int not_found = 127;
 

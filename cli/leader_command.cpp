@@ -61,7 +61,7 @@ int leader_command(const std::vector<std::string>& arguments, status_output& out
     const std::string& path = options.paths.front();
     const client zk = client::connect(options.servers, client_options_of(options, output));
     const auto now = leader_observer::leader(zk, path);
-    print(options.json ? leader_json_line(path, now) : leader_line(now));
+    print_result(options.json ? leader_json_line(path, now) : leader_line(now));
     return now ? exit_status::success : exit_status::not_acquired;
 }
 

@@ -8,6 +8,7 @@
 #include "duration_text.hpp"
 #include "exit_status.hpp"
 #include "lock_options.hpp"
+#include "owner_record.hpp"
 #include "supervised_run.hpp"
 #include "text/escape.hpp"
 
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +64,15 @@ void refuse_shared(client& c, const std::string& path) {
     }
 }
 
+/// Without --id and --data, the library writes its own record.
+latchkey::lock_options how(const lock_options& options, std::string_view mode) {
+    latchkey::lock_options made;
+    if (!options.id.empty() || !options.data.empty()) {
+        made.data = owner_record(mode, options.id, options.data);
+    }
+    return made;
+}
+
 template <class Mutex>
 auto acquire_with(std::shared_ptr<Mutex> m) {
     return [m = std::move(m)](nanoseconds limit, acquire_options how) {
@@ -70,12 +81,13 @@ auto acquire_with(std::shared_ptr<Mutex> m) {
 }
 
 lock mutex_of(client& c, const lock_options& options) {
-    return {acquire_with(std::make_shared<mutex>(c, options.path)),
+    return {acquire_with(std::make_shared<mutex>(c, options.path, how(options, "exclusive"))),
             [&c, &path = options.path] { refuse_shared(c, path); }};
 }
 
 lock shared_mutex_of(client& c, const lock_options& options) {
-    const auto m = std::make_shared<shared_mutex>(c, options.path);
+    const auto m =
+        std::make_shared<shared_mutex>(c, options.path, how(options, to_string(options.mode)));
     return {[m, mode = options.mode](nanoseconds limit, acquire_options how) {
                 return m->try_acquire_for(mode, limit, std::move(how));
             },
@@ -87,20 +99,23 @@ lock shared_mutex_of(client& c, const lock_options& options) {
 }
 
 lock semaphore_of(client& c, const lock_options& options) {
-    const auto s = options.limit ? std::make_shared<semaphore>(c, options.path, *options.limit)
-                                 : std::make_shared<semaphore>(c, options.path);
+    const auto s =
+        options.limit
+            ? std::make_shared<semaphore>(c, options.path, *options.limit, how(options, "permit"))
+            : std::make_shared<semaphore>(c, options.path, how(options, "permit"));
     return {[s, permits = options.permits](nanoseconds limit, acquire_options how) {
         return s->try_acquire_for(permits, limit, std::move(how));
     }};
 }
 
 lock multi_mutex_of(client& c, const lock_options& options) {
-    return {acquire_with(std::make_shared<multi_mutex>(c, options.paths)),
-            [&c, &paths = options.paths] {
-                for (const std::string& path : paths) {
-                    refuse_shared(c, path);
-                }
-            }};
+    return {
+        acquire_with(std::make_shared<multi_mutex>(c, options.paths, how(options, "exclusive"))),
+        [&c, &paths = options.paths] {
+            for (const std::string& path : paths) {
+                refuse_shared(c, path);
+            }
+        }};
 }
 
 lock lock_of(client& c, const lock_options& options) {
@@ -153,20 +168,23 @@ std::optional<held_resource> acquire(client& c,
     static_cast<void>(grace_within(options, c.session_timeout()));
     wanted.check_alone();
     const auto held = std::make_shared<hold>(std::move(granted));
-    return held_by(held, held->paths());
+    auto resource = held_by(held, held->paths());
+    resource.hand_over_requested = held->revocation_requested();
+    return resource;
 }
 
 }  // namespace
 
 int lock_command(const std::vector<std::string>& arguments, status_output& output) {
     const auto options = parse_lock_options(arguments, environment_variable);
-    output = status_output(options.verbose, options.json);
+    output = options.output();
     const run_kind what{
         .acquire =
             [&options](client& c, const std::stop_token& stop, place_listener on_place) {
                 return acquire(c, options, stop, std::move(on_place));
             },
         .not_acquired_status = options.conflict_status,
+        .skipped_status = options.skipped_status,
         .is_try = options.try_only};
     return supervised_run(options, what, output).execute();
 }

@@ -5,6 +5,7 @@
 
 #include "duration_text.hpp"
 #include "exit_status.hpp"
+#include "owner_record.hpp"
 #include "supervisor_process.hpp"
 #include "text/escape.hpp"
 
@@ -50,6 +51,11 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              PATHs end at "--". Each has a line on stdout and in
                              LATCHKEY_PATH
 
+      --id ID                a name for this participant, shown to those who
+                             look and wait
+      --data S               any text for them. ID and S fit together into
+                             about 300 bytes
+
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
   -n, --nb, --nonblock       do not wait for the lock. Connecting can still take
@@ -64,6 +70,19 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              deadline, and KILL shortly before it. At most a
                              quarter of the session timeout (default: a
                              twentieth, at most 2)
+      --max-hold SEC         hold the lock for at most SEC seconds. Before they
+                             are over CMD gets TERM and KILL, as at a loss, and
+                             the exit status is 124
+      --min-hold SEC         keep the lock for at least SEC seconds, also if CMD
+                             ends sooner. For cron on machines with different
+                             clocks. A signal ends it at once
+      --once-per SEC         do not run CMD if it has succeeded less than SEC
+                             seconds ago on any machine, by the servers' clock.
+                             Then exit with 0, or with the status of -E if it
+                             is given. Needs a lock that one client holds alone
+      --on-lost STRING       run STRING with /bin/sh when the lock is lost,
+                             beside the signals to CMD. It has ten seconds, and
+                             LATCHKEY_REASON says why
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)
@@ -74,6 +93,7 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              syslog (facility auth)
       --metrics-file FILE    write metrics to FILE, for the textfile collector
                              of Prometheus' node_exporter
+  -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print the line on stdout, events and errors as JSON
                              objects
@@ -84,19 +104,29 @@ CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the
 fencing token, a decimal that grows from one exclusive holder to the next) in
 its environment. It gets stdin, and a process group of its own. latchkey
 forwards INT, TERM, HUP, QUIT, USR1 and USR2 to that group. While latchkey waits
-for the lock, these signals make it leave the queue.
+for the lock, these signals make it leave the queue. On a terminal, a line shows
+who is ahead once that takes two seconds.
+
+If another client asks for the lock (latchkey revoke), CMD gets TERM and may
+take the time that it needs.
 
 If the lock is lost, latchkey kills CMD and everything that CMD started before
 another client can acquire the lock, even if latchkey itself is stopped or
-killed. Processes that CMD leaves in the background when it exits keep running,
-without the lock.
+killed. After kill -9 of latchkey the lock is free when CMD is dead. Processes
+that CMD leaves in the background when it exits keep running, without the lock.
+
+EXAMPLES
+  latchkey lock -w 30 /jobs/deploy -- ./deploy
+  latchkey lock -n -E 75 /jobs/hourly -c './sync && ./report'
+  latchkey lock -n -E 0 --min-hold 30 --once-per 3000 /cron/hourly -- ./sync
 
 Exit status: CMD's own; 128+N if signal N ended CMD or the wait; and
-    1  not acquired (see -E)               74  cannot write to stdout
-   64  wrong use                           76  the lock was lost; never 0 then
-   65  the lock cannot be taken            77  not authorized
+    1  not acquired (see -E)               76  the lock was lost; never 0 then
+   64  wrong use                           77  not authorized
+   65  the lock cannot be taken           124  held for as long as --max-hold
    69  no server reached within the wait  126  CMD cannot be executed
    71  the system refused                 127  CMD not found
+   74  cannot write to stdout
 )";
 
 /// The options that select the lock.
@@ -148,7 +178,10 @@ void declare_lock(option_parser& parser, lock_options& options) {
                  [&](const std::string& text) { options.wait = parse_seconds("-w/--wait", text); });
     parser.value("-E,--conflict-exit-code", [&](const std::string& text) {
         options.conflict_status = conflict_status_from(text);
+        options.skipped_status = options.conflict_status;
     });
+    parser.value("--id", [&](const std::string& text) { options.id = text; });
+    parser.value("--data", [&](const std::string& text) { options.data = text; });
     parser.flag("-n,--nb,--nonblock", options.try_only);
 }
 
@@ -291,6 +324,18 @@ void read_operands(std::vector<std::string> operands,
     options.command = command_from(std::move(operands), environment);
 }
 
+void check_lock(const lock_options& options) {
+    const bool alone =
+        options.what == lock_options::kind::mutex ||
+        (options.what == lock_options::kind::read_write && options.mode == lock_mode::exclusive);
+    if (options.once_per && !alone) {
+        throw usage_error(
+            "--once-per: with -s, -N or --all other clients may run the command meanwhile; give a "
+            "PATH alone, -x or --file");
+    }
+    static_cast<void>(owner_record("exclusive", options.id, options.data));
+}
+
 }  // namespace
 
 lock_options parse_lock_options(const std::vector<std::string>& arguments,
@@ -299,6 +344,7 @@ lock_options parse_lock_options(const std::vector<std::string>& arguments,
     lock_options options;
     lock_selection selected;
     options.declare(parser, environment);
+    options.declare_hold(parser);
     declare_selection(parser, selected);
     declare_lock(parser, options);
     auto operands = parser.read(arguments);
@@ -309,6 +355,7 @@ lock_options parse_lock_options(const std::vector<std::string>& arguments,
         options.try_only = true;
     }
     options.check();
+    check_lock(options);
     return options;
 }
 

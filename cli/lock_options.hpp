@@ -30,6 +30,10 @@ struct lock_options : run_options {
     bool try_only = false;                         ///< -n, and -w 0
     std::optional<std::chrono::nanoseconds> wait;  ///< -w: covers connecting and waiting
     int conflict_status = 1;                       ///< -E
+    int skipped_status = 0;                        ///< --once-per; -E
+
+    std::string id;  ///< --id and --data: in the record of the participant's znode
+    std::string data;
 };
 
 /// Reads the words after "latchkey lock". Throws usage_error and help_request.

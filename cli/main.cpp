@@ -30,6 +30,12 @@ Commands:
   watch       show a lock whenever it changes
   doctor      find deadlocks and other problems of locks
   ping        measure how long the servers take to answer
+  revoke      ask the holder of a lock to give it up
+  break       take a lock away from its holder
+  resize      change the number of permits of a semaphore
+  barrier     set or remove a barrier, or wait at it
+  join        run a command as a member of a group
+  members     list the members of a group
   dev-server  run a ZooKeeper ensemble for development, in memory
 
 latchkey COMMAND --help describes a command.
@@ -39,7 +45,7 @@ latchkey COMMAND --help describes a command.
 
 using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
 
-constexpr std::array<std::pair<std::string_view, command>, 10> commands{
+constexpr std::array<std::pair<std::string_view, command>, 16> commands{
     {{"lock", lock_command},
      {"elect", elect_command},
      {"resign", resign_command},
@@ -49,6 +55,12 @@ constexpr std::array<std::pair<std::string_view, command>, 10> commands{
      {"watch", watch_command},
      {"doctor", doctor_command},
      {"ping", ping_command},
+     {"revoke", revoke_command},
+     {"break", break_command},
+     {"resize", resize_command},
+     {"barrier", barrier_command},
+     {"join", join_command},
+     {"members", members_command},
      {"dev-server", dev_server_command}}};
 
 int run(std::vector<std::string> arguments, status_output& output) {

@@ -105,6 +105,25 @@ std::vector<std::string> option_parser::read(const std::vector<std::string>& arg
     return {end, arguments.end()};
 }
 
+std::vector<std::string> option_parser::read_anywhere(const std::vector<std::string>& arguments) {
+    std::vector<std::string> options;
+    std::vector<std::string> operands;
+    for (auto at = arguments.begin(); at != arguments.end();) {
+        if (*at == "--") {
+            operands.insert(operands.end(), at + 1, arguments.end());
+            break;
+        }
+        const bool is_option = at->size() > 1 && at->front() == '-';
+        const auto words = is_option && takes_next_word(*at) && arguments.end() - at > 1 ? 2 : 1;
+        auto& to = is_option ? options : operands;
+        to.insert(to.end(), at, at + words);
+        at += words;
+    }
+    const auto rest = read(options);
+    operands.insert(operands.begin(), rest.begin(), rest.end());
+    return operands;
+}
+
 bool asks_for_shell(const std::string& word) {
     return word == "-c" || word == "--command";
 }

@@ -46,6 +46,10 @@ public:
     /// help_request.
     [[nodiscard]] std::vector<std::string> read(const std::vector<std::string>& arguments);
 
+    /// The same for a command that runs no other one: options may stand behind operands, up to
+    /// "--".
+    [[nodiscard]] std::vector<std::string> read_anywhere(const std::vector<std::string>& arguments);
+
 private:
     [[nodiscard]] bool takes_next_word(const std::string& word) const;
     [[nodiscard]] std::size_t count_options(const std::vector<std::string>& arguments) const;

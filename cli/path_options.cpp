@@ -35,12 +35,4 @@ void path_options::read(option_parser& parser,
     check();
 }
 
-void print(const std::string& text) {
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error, and is reported
-    if (!write_to_stdout(text)) {
-        throw command_failure(exit_status::output_failed,
-                              fmt::format("cannot write to stdout: {}", std::strerror(errno)));
-    }
-}
-
 }  // namespace latchkey::cli

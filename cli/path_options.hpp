@@ -23,7 +23,4 @@ struct path_options : program_options {
               const std::string& otherwise);
 };
 
-/// Writes a result. Throws command_failure if stdout cannot be written.
-void print(const std::string& text);
-
 }  // namespace latchkey::cli

@@ -156,15 +156,15 @@ bool ping(const pinged_server& s,
         deadline - std::chrono::steady_clock::now(), std::chrono::nanoseconds::zero());
     try {
         if (s.zk.wait_connected(left)) {
-            print(report_of(s, options));
+            print_result(report_of(s, options));
             return true;
         }
-        print(silence_of(s, options, s.zk.last_error()));
+        print_result(silence_of(s, options, s.zk.last_error()));
     } catch (const error& e) {
         if (e.code() != errc::unreachable) {
             throw;
         }
-        print(silence_of(s, options, e.what()));
+        print_result(silence_of(s, options, e.what()));
     }
     return false;
 }

@@ -1,5 +1,6 @@
 #include "queue_text.hpp"
 
+#include "duration_text.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -77,20 +78,6 @@ void add_names(std::string& text, const std::vector<std::string>& names, const c
 }
 
 }  // namespace
-
-std::string age_text(std::chrono::milliseconds age) {
-    using namespace std::chrono;
-    const auto seconds = duration_cast<std::chrono::seconds>(age).count();
-    if (seconds < 120) {
-        return fmt::format("{} s", std::max<std::int64_t>(seconds, 0));
-    }
-    const auto minutes = seconds / 60;
-    if (minutes < 120) {
-        return fmt::format("{} min", minutes);
-    }
-    return minutes < 48 * 60 ? fmt::format("{} h", minutes / 60)
-                             : fmt::format("{} d", minutes / 60 / 24);
-}
 
 std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point now) {
     const auto here = std::chrono::duration_cast<std::chrono::milliseconds>(now - p.created);

@@ -11,9 +11,6 @@ namespace latchkey::cli {
 
 using wall_clock = std::chrono::system_clock;
 
-/// "12 min", for example: the larger of the two units that fit, rounded down.
-[[nodiscard]] std::string age_text(std::chrono::milliseconds age);
-
 /// For how long a participant's znode has existed: by the servers' clock, or, if that is longer, by
 /// this machine's clock, because the servers rarely show their time.
 [[nodiscard]] std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point now);

@@ -2,6 +2,7 @@
 
 #include "duration_text.hpp"
 #include "exit_status.hpp"
+#include "kill_schedule.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -83,11 +84,61 @@ void run_options::declare(option_parser& parser, const environment_lookup& envir
     parser.flag("--pass-auth", pass_auth);
     parser.value("--audit", audit);
     parser.value("--metrics-file", metrics_file);
+    parser.flag("-q,--quiet", quiet);
+}
+
+void run_options::declare_hold(option_parser& parser) {
+    const auto duration = [&parser](const char* name, std::optional<std::chrono::nanoseconds>& to) {
+        parser.value(name,
+                     [name, &to](const std::string& text) { to = parse_seconds(name, text); });
+    };
+    duration("--max-hold", max_hold);
+    duration("--min-hold", min_hold);
+    duration("--once-per", once_per);
+    parser.value("--on-lost", on_lost);
 }
 
 void run_options::check() const {
     program_options::check();
-    static_cast<void>(grace_within(*this, session_timeout));
+    if (quiet && verbose) {
+        throw usage_error("-q and --verbose: one says less, the other one more; leave one out");
+    }
+    check_hold();
+}
+
+void run_options::check_hold() const {
+    const auto least = std::max<std::chrono::nanoseconds>(grace_within(*this, session_timeout),
+                                                          2 * kill_schedule::safety);
+    if (max_hold && *max_hold <= least) {
+        throw usage_error(
+            fmt::format("--max-hold: {} is too short for a command that has {} to end; give more, "
+                        "or a shorter --grace",
+                        in_seconds(*max_hold),
+                        in_seconds(least)));
+    }
+    if (max_hold && min_hold && *max_hold < *min_hold) {
+        throw usage_error(fmt::format("--max-hold {} is shorter than --min-hold {}",
+                                      in_seconds(*max_hold),
+                                      in_seconds(*min_hold)));
+    }
+    if (once_per == std::chrono::nanoseconds::zero()) {
+        throw usage_error("--once-per: a time of zero prevents nothing; leave it out");
+    }
+    if (on_lost && on_lost->empty()) {
+        throw usage_error("--on-lost: the command is empty; leave it out");
+    }
+    for (const auto& [given, name] :
+         {std::pair(min_hold.has_value(), "--min-hold"), {once_per.has_value(), "--once-per"}}) {
+        if (given && command.empty()) {
+            throw usage_error(
+                fmt::format("{}: there is no command; give one, or leave it out", name));
+        }
+    }
+}
+
+status_output run_options::output() const {
+    using volume = status_output::volume;
+    return {quiet ? volume::quiet : verbose ? volume::verbose : volume::normal, json};
 }
 
 std::vector<std::string> command_from(std::vector<std::string> words,
@@ -111,7 +162,9 @@ std::vector<std::string> command_from(std::vector<std::string> words,
 std::chrono::nanoseconds grace_within(const run_options& options,
                                       std::chrono::milliseconds session_timeout) {
     if (!options.grace) {
-        return std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
+        const auto usual =
+            std::min<std::chrono::nanoseconds>(session_timeout / 20, std::chrono::seconds(2));
+        return options.max_hold ? std::min(usual, *options.max_hold / 2) : usual;
     }
     if (*options.grace > session_timeout / 4) {
         const bool negotiated = session_timeout != options.session_timeout;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "option_parser.hpp"
+#include "status_output.hpp"
 
 #include <chrono>
 #include <functional>
@@ -32,7 +33,7 @@ struct program_options {
     void check() const;
 };
 
-/// The options of the commands that run a command: lock and elect.
+/// The options of the commands that run a command: lock, elect and join.
 struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; then `path` is all of them
     std::vector<std::string> command;  ///< empty: none is run
@@ -40,9 +41,26 @@ struct run_options : program_options {
     bool pass_auth = false;                   ///< leave LATCHKEY_AUTH in the command's environment
     std::optional<std::string> audit;         ///< a file, or "syslog"
     std::optional<std::string> metrics_file;  ///< for node_exporter
+    bool quiet = false;
+
+    // lock and elect
+    std::optional<std::chrono::nanoseconds> max_hold;
+    std::optional<std::chrono::nanoseconds> min_hold;
+    std::optional<std::chrono::nanoseconds> once_per;
+    std::optional<std::string> on_lost;  ///< a command for /bin/sh
 
     void declare(option_parser& parser, const environment_lookup& environment);
+
+    /// The options of lock and elect alone.
+    void declare_hold(option_parser& parser);
+
     void check() const;
+
+    /// What latchkey prints on stderr.
+    [[nodiscard]] status_output output() const;
+
+private:
+    void check_hold() const;
 };
 
 /// The command in the words after PATH: "--" and the command, -c and a string, the command alone,
@@ -51,10 +69,10 @@ struct run_options : program_options {
                                                     const environment_lookup& environment);
 
 /// How long before the deadline the command gets TERM, for a session timeout T as negotiated:
-/// --grace (throws usage_error if that is longer than T/4), else T/20, at most 2 s. Not more,
-/// because a client whose server is silent moves to another server only after 5/12 of T, and after
-/// a silence a hold is at first valid for only 3T/16. A longer grace would end the command although
-/// that move saves the hold.
+/// --grace (throws usage_error if that is longer than T/4), else T/20, at most 2 s and half of
+/// --max-hold. Not more, because a client whose server is silent moves to another server only after
+/// 5/12 of T, and after a silence a hold is at first valid for only 3T/16. A longer grace would end
+/// the command although that move saves the hold.
 [[nodiscard]] std::chrono::nanoseconds grace_within(const run_options& options,
                                                     std::chrono::milliseconds session_timeout);
 

@@ -1,21 +1,35 @@
 #include "supervised_run.hpp"
 
-#include "auth_file.hpp"
+#include "forked_supervisor.hpp"
 #include "process_tree.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <exception>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
-#include <sys/wait.h>
 
 namespace latchkey::cli {
+
+namespace {
+
+/// Milliseconds for poll(). The clock of a hold goes on while the machine sleeps, and poll()'s does
+/// not.
+int limit_of(std::chrono::nanoseconds left) {
+    using std::chrono::milliseconds;
+    const auto whole = std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1));
+    return static_cast<int>(std::chrono::ceil<milliseconds>(whole).count());
+}
+
+client_options observed(client_options how, const event_outputs& by) {
+    how.observer = by.observer();
+    return how;
+}
+
+}  // namespace
 
 supervised_run::supervised_run(const run_options& options,
                                const run_kind& kind,
@@ -23,35 +37,16 @@ supervised_run::supervised_run(const run_options& options,
     : options_(options),
       kind_(kind),
       output_(output),
+      report_(output, options, kind),
       outputs_(options, output),
-      client_options_(observed_options()),
-      supervisor_(fork_supervisor()),
+      client_options_(observed(client_options_of(options, output), outputs_)),
+      supervisor_(forked_supervisor(options, signals_, output)),
       client_(client::connect(options.servers, client_options_)),
-      connection_(client_, queue_, output) {
-    ::sigemptyset(&forwarded_);
+      passing_(client_, options.servers, supervisor_.get()),
+      acquisition_(client_, queue_, output, options, kind, [this](std::optional<held_resource> h) {
+          on_result(std::move(h));
+      }) {
     outputs_.watch(client_);
-}
-
-client_options supervised_run::observed_options() const {
-    client_options how = client_options_of(options_, output_);
-    how.observer = outputs_.observer();
-    return how;
-}
-
-std::unique_ptr<supervisor> supervised_run::fork_supervisor() const {
-    if (!options_.pass_auth) {
-        forget_credentials();
-    }
-    if (options_.command.empty()) {
-        return nullptr;
-    }
-    if (!sees_descendants()) {
-        output_.error(
-            "/proc does not show this process's children: processes that leave the command's "
-            "process group get no TERM and may be killed late; mount /proc");
-    }
-    adopt_orphans();  // the supervisor's, should it be killed
-    return std::make_unique<supervisor>(options_.command, signals_);
 }
 
 int supervised_run::execute() {
@@ -62,30 +57,37 @@ int supervised_run::execute() {
         abandon();
         throw;
     }
-    attempt_.reset();
+    acquisition_.join();
+    recording_.reset();
     release();
     client_.close();
+    loss_command_.reset();
     return *status_;
 }
 
 /// Before this object releases the lock.
 void supervised_run::abandon() noexcept {
+    output_.end_progress();
     if (phase_ == phase::running) {
         supervisor_->end();
         kill_orphans();
     }
-    cancel_.request_stop();
+    acquisition_.cancel();
 }
 
 void supervised_run::serve_events() {
     while (!status_) {
         const auto now = restart_backoff::clock::now();
         if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
-            begin_attempt();
+            phase_ = phase::acquiring;
+            acquisition_.begin();
         }
         poll_events();
+        passing_.update();
         if (phase_ == phase::running) {
             renew_deadline();
+        } else if (!status_) {
+            on_time();
         }
     }
 }
@@ -100,7 +102,7 @@ void supervised_run::poll_events() {
     }
     queue_.run();
     if (phase_ == phase::acquiring && cancelled_by_ == 0) {
-        connection_.report_trouble();
+        acquisition_.report();
     }
     while (supervisor_ && !status_) {
         const auto report = supervisor_->read();
@@ -112,57 +114,24 @@ void supervised_run::poll_events() {
 }
 
 int supervised_run::poll_limit() const {
-    using std::chrono::milliseconds;
     switch (phase_) {
-        case phase::pausing: {
-            const auto left = pauses_.left(restart_backoff::clock::now());
-            return static_cast<int>(std::chrono::ceil<milliseconds>(left).count());
-        }
+        case phase::pausing:
+            return limit_of(pauses_.left(restart_backoff::clock::now()));
         case phase::acquiring:
-            return connection_.poll_limit();
+            return acquisition_.poll_limit();
         case phase::running:
             return static_cast<int>(
                 std::max<std::int64_t>(client_.session_timeout().count() / 20, 10));
+        case phase::keeping:
+            return limit_of(limits_.owed(boottime_clock::now()));
+        case phase::holding:
+            return options_.max_hold ? limit_of(limits_.left(boottime_clock::now())) : -1;
         default:
             return -1;
     }
 }
 
 // ---- acquiring ----
-
-void supervised_run::begin_attempt() {
-    phase_ = phase::acquiring;
-    cancel_ = std::stop_source();
-    attempt_.emplace([this, stop = cancel_.get_token()] {
-        const auto listener = [this](const queue_position& p) {
-            queue_.post([this, p] { on_place(p); });
-        };
-        try {
-            const auto acquired = std::make_shared<std::optional<held_resource>>(
-                kind_.acquire(client_, stop, listener));
-            queue_.post([this, acquired] { on_result(std::move(*acquired)); });
-        } catch (...) {
-            queue_.post([this, failure = std::current_exception()] {
-                if (cancelled_by_ == 0) {
-                    std::rethrow_exception(failure);
-                }
-                on_result({});
-            });
-        }
-    });
-}
-
-void supervised_run::on_place(const queue_position& p) {
-    static_cast<void>(grace_within(options_, client_.session_timeout()));
-    if (p.position == 0) {
-        return;  // "acquired" says it
-    }
-    const auto predecessor = escaped(p.predecessor);
-    output_.event(
-        "waiting",
-        fmt::format("waiting behind {}; the predecessor is {}", p.position, predecessor),
-        {{"node", escaped(p.path)}, {"position", p.position}, {"predecessor", predecessor}});
-}
 
 void supervised_run::on_result(std::optional<held_resource> acquired) {
     held_ = std::move(acquired);
@@ -177,11 +146,14 @@ void supervised_run::on_result(std::optional<held_resource> acquired) {
 }
 
 void supervised_run::on_acquired() {
-    const auto node = escaped(held_->nodes.front());
-    output_.event(kind_.acquired,
-                  fmt::format("{} {}, token {}", kind_.acquired, node, held_->token),
-                  {{"node", node}, {"token", held_->token}});
+    report_.acquired(*held_);
     loss_is_reported_ = false;
+    limits_ = hold_limits(boottime_clock::now(), options_.min_hold, options_.max_hold);
+    if (held_->ran_recently) {
+        report_.skipped();
+        finish(kind_.skipped_status);
+        return;
+    }
     if (supervisor_) {
         start_command();
     } else {
@@ -195,32 +167,18 @@ void supervised_run::on_acquired() {
 void supervised_run::start_command() {
     phase_ = phase::running;
     pauses_.begun(restart_backoff::clock::now());
-    ::sigemptyset(&forwarded_);
+    forwarded_.clear();
     handing_over_ = false;
-    deadline_ = held_->valid_until();
-    // No path has a line break in it.
-    const auto lines = [](const auto& all) { return fmt::format("{}", fmt::join(all, "\n")); };
-    const bool several = !options_.paths.empty();
-    supervisor_->run({{"LATCHKEY_PATH", several ? lines(options_.paths) : options_.path},
-                      {"LATCHKEY_NODE", lines(held_->nodes)},
-                      {"LATCHKEY_TOKEN", std::to_string(held_->token)}},
+    deadline_ = limits_.deadline(held_->valid_until());
+    supervisor_->run(settings_of(*held_, options_),
                      deadline_,
                      grace_within(options_, client_.session_timeout()));
 }
 
 void supervised_run::print_held() {
     phase_ = phase::holding;
-    const auto token = held_->token;
-    std::string text;
-    for (const std::string& node : held_->nodes) {
-        const std::string path =
-            options_.paths.empty() ? options_.path : node.substr(0, node.rfind('/'));
-        const nlohmann::ordered_json object{{"path", path}, {"node", node}, {"token", token}};
-        text += options_.json ? object.dump() + '\n'
-                              : fmt::format("{} {} {}\n", escaped(path), escaped(node), token);
-    }
-    if (!write_to_stdout(text)) {
-        output_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+    if (!write_to_stdout(lines_of(*held_, options_))) {
+        report_.not_written();
         finish(exit_status::output_failed);
     }
 }
@@ -229,7 +187,7 @@ void supervised_run::print_held() {
 
 void supervised_run::renew_deadline() {
     // The deadline of a lost hold is in the past, so a late loss event costs no time.
-    const auto deadline = held_->valid_until();
+    const auto deadline = limits_.deadline(held_->valid_until());
     if (deadline != deadline_) {
         deadline_ = deadline;
         supervisor_->move_deadline(deadline);
@@ -238,11 +196,19 @@ void supervised_run::renew_deadline() {
 
 void supervised_run::on_signal(int signal) {
     if (phase_ == phase::running) {
-        ::sigaddset(&forwarded_, signal);
+        forwarded_.add(signal);
         supervisor_->forward(signal);
         return;
     }
     if (signal == SIGCONT) {
+        return;
+    }
+    if (phase_ == phase::recording) {
+        asked_to_end_ = true;
+        return;
+    }
+    if (phase_ == phase::keeping) {
+        finish(command_status_);
         return;
     }
     if (phase_ == phase::holding) {
@@ -256,7 +222,7 @@ void supervised_run::on_signal(int signal) {
     }
     output_.event("signal", fmt::format("{}: leaving the queue", signal_name(signal)));
     cancelled_by_ = cancelled_by_ == 0 ? signal : cancelled_by_;
-    cancel_.request_stop();
+    acquisition_.cancel();
     if (kind_.is_try) {
         client_.close();
     }
@@ -265,7 +231,7 @@ void supervised_run::on_signal(int signal) {
 void supervised_run::on_loss() {
     if (phase_ == phase::running) {
         supervisor_->end_now();
-    } else if (phase_ == phase::holding) {
+    } else if (phase_ == phase::holding || phase_ == phase::keeping) {
         report_loss("");
         end_term(exit_status::lock_lost, false);
     }
@@ -274,11 +240,24 @@ void supervised_run::on_loss() {
 /// The command gets one TERM, and may take the time that it needs.
 void supervised_run::on_hand_over_requested() {
     if (phase_ == phase::running) {
-        output_.event("wanted", "asked to hand over: ending the command");
+        report_.hand_over_requested();
         supervisor_->forward(SIGTERM);
         handing_over_ = true;
     } else if (phase_ == phase::holding) {
         end_term(exit_status::success, false);
+    } else if (phase_ == phase::keeping) {
+        end_term(command_status_, false);
+    }
+}
+
+/// What is due without an event: --min-hold or --max-hold is over.
+void supervised_run::on_time() {
+    const auto now = boottime_clock::now();
+    if (phase_ == phase::keeping && limits_.owed(now) == std::chrono::nanoseconds::zero()) {
+        end_term(command_status_, true);
+    } else if (phase_ == phase::holding && limits_.left(now) == std::chrono::nanoseconds::zero()) {
+        report_.held_too_long("releasing it");
+        end_term(exit_status::held_too_long, false);
     }
 }
 
@@ -286,86 +265,115 @@ void supervised_run::on_report(const supervisor_report& report) {
     using kind = supervisor_report::kind;
     switch (report.what) {
         case kind::started:
-            return output_.event("started",
-                                 fmt::format("command runs as process {}", report.number),
-                                 {{"pid", report.number}});
+            return report_.started(report.number);
         case kind::not_started:
-            output_.error(fmt::format("cannot run '{}': {}",
-                                      escaped(options_.command.front()),
-                                      std::strerror(report.number)));
+            report_.not_started(report.number);
             return finish(exit_status::of_failed_start(report.number));
         case kind::not_suspended:
-            return output_.error(
-                fmt::format("the command cannot be suspended while it has the {}", kind_.name));
+            return report_.not_suspended();
         case kind::terminating:
-            return report_loss("; ending the command");
+            return report_end_ahead();
         case kind::cannot_kill:
-            return report_survivors(report.number);
+            return report_.survivors(report.number);
         case kind::ended:
             return on_command_end(report.number);
         case kind::ended_by_loss:
-            report_loss("; the command was ended");
-            return end_term(exit_status::lock_lost, false);
+            return on_killed_in_time();
         case kind::supervisor_died:
             return on_supervisor_death();
     }
 }
 
 void supervised_run::on_command_end(int wait_status) {
-    const int status = exit_status::of_command(wait_status);
-    output_.event("ended",
-                  WIFSIGNALED(wait_status)
-                      ? fmt::format("command was ended by {}", signal_name(WTERMSIG(wait_status)))
-                      : fmt::format("command exited with status {}", status),
-                  {{"status", status}});
+    command_status_ = exit_status::of_command(wait_status);
+    report_.ended(wait_status);
     if (!held_->valid()) {
         // The command may have worked without the lock, if only at its very end.
         report_loss(" while the command ran");
         end_term(exit_status::lock_lost, false);
-    } else if (was_asked_to_end(wait_status)) {
-        finish(status);
+        return;
+    }
+    asked_to_end_ = forwarded_.end_latchkey(wait_status);
+    const bool succeeded = command_status_ == exit_status::success;
+    if (options_.once_per && succeeded && !asked_to_end_ && !handing_over_) {
+        record_success();
     } else {
-        end_term(status, !handing_over_);
+        keep_or_end();
     }
 }
 
-/// Whether a signal that latchkey forwarded was meant to end both the command and latchkey.
-bool supervised_run::was_asked_to_end(int wait_status) const {
-    for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
-        if (::sigismember(&forwarded_, signal) == 1) {
-            return true;
+void supervised_run::record_success() {
+    phase_ = phase::recording;
+    recording_.emplace(once_record(client_, options_.path, held_->transact),
+                       queue_,
+                       [this](const std::string& trouble) {
+                           if (!trouble.empty()) {
+                               output_.error(trouble);
+                           }
+                           keep_or_end();
+                       });
+}
+
+/// The command has ended, by itself or because it was asked to.
+void supervised_run::keep_or_end() {
+    const auto owed = limits_.owed(boottime_clock::now());
+    if (asked_to_end_) {
+        finish(command_status_);
+    } else if (handing_over_ || owed == std::chrono::nanoseconds::zero()) {
+        end_term(command_status_, !handing_over_);
+    } else {
+        phase_ = phase::keeping;
+        report_.kept(owed);
+        if (!held_->valid()) {
+            on_loss();
         }
     }
-    return WIFSIGNALED(wait_status) && ::sigismember(&forwarded_, WTERMSIG(wait_status)) == 1;
+}
+
+/// Before the deadline, the command and all that it started are dead.
+void supervised_run::on_killed_in_time() {
+    if (is_over_by_limit()) {
+        end_term(exit_status::held_too_long, false);
+    } else {
+        report_loss("; the command was ended");
+        end_term(exit_status::lock_lost, false);
+    }
+}
+
+bool supervised_run::is_over_by_limit() const {
+    return held_->valid() && limits_.is_limit(deadline_);
 }
 
 void supervised_run::on_supervisor_death() {
     output_.error("the supervising process was killed; ending the command");
     kill_orphans();
-    cancel_.request_stop();
     finish(exit_status::system_failed);
 }
 
 /// The children of a supervisor that died are now children of latchkey.
 void supervised_run::kill_orphans() const {
-    kill_descendants([this](int left) { report_survivors(left); });
+    kill_descendants([this](int left) { report_.survivors(left); });
 }
 
-void supervised_run::report_survivors(int processes) const {
-    output_.error(fmt::format(
-        "{} processes of the command have survived SIGKILL so far; waiting for them", processes));
+void supervised_run::report_end_ahead() {
+    if (is_over_by_limit()) {
+        report_.held_too_long("ending the command");
+    } else {
+        report_loss("; ending the command");
+    }
 }
 
 void supervised_run::report_loss(const char* consequence) {
-    if (!std::exchange(loss_is_reported_, true)) {
-        const auto why = held_->why_lost();
-        output_.error(fmt::format("{} {} {}{}",
-                                  kind_.name,
-                                  escaped(options_.path),
-                                  why == loss_reason::none
-                                      ? "is about to be lost: no server has answered in time"
-                                      : fmt::format("lost: {}", to_string(why)),
-                                  consequence));
+    if (std::exchange(loss_is_reported_, true)) {
+        return;
+    }
+    const auto why = held_->why_lost();
+    report_.lost(why, consequence);
+    if (options_.on_lost) {
+        auto settings = settings_of(*held_, options_);
+        settings.emplace_back("LATCHKEY_REASON",
+                              id_of(why == loss_reason::none ? loss_reason::deadline_passed : why));
+        loss_command_.emplace(*options_.on_lost, settings, signals_);
     }
 }
 
@@ -375,7 +383,7 @@ void supervised_run::release() {
     hand_over_listener_.reset();
     if (held_) {
         held_.reset();
-        output_.event(kind_.released, kind_.released);
+        report_.released();
     }
 }
 

@@ -3,6 +3,7 @@
 #include <latchkey/boottime_clock.hpp>
 
 #include "command_process.hpp"
+#include "session_end.hpp"
 #include "signals.hpp"
 #include "supervisor_process.hpp"
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 namespace latchkey::cli {
@@ -19,7 +21,8 @@ namespace latchkey::cli {
 ///
 /// - Guarantee: everything that the command started is dead before the last deadline that the
 ///   supervisor received. If latchkey is stopped, it sends no new deadline. If latchkey is killed
-///   or crashes, its end of the socket closes, and the supervisor kills everything at once.
+///   or crashes, its end of the socket closes, and the supervisor kills everything at once. Then it
+///   ends the session, so that the lock is free.
 ///   Processes that left their process group or session are killed, too.
 /// - Limit: the supervisor cannot kill what other services run for the command (systemd-run, at, a
 ///   container engine), nor processes that this user must not signal.
@@ -45,8 +48,13 @@ public:
     /// The hold is lost: TERM and KILL at once.
     void end_now();
 
+    /// The session to end if latchkey is killed, as soon as everything that the command started is
+    /// dead. It replaces the one before.
+    void take_session(const session_to_end& s);
+
     /// Kills a command that still runs, with all that it started, and then ends the supervisor's
-    /// process. Blocks until both have ended. It must be the last call.
+    /// process, which leaves the session alone. Blocks until both have ended. It must be the last
+    /// call.
     void end() noexcept;
 
     /// Sends `signal` to the command's process group.
@@ -61,7 +69,9 @@ public:
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
 private:
-    void send(const supervisor_order& o, const std::string& settings = {}) const;
+    void send(const supervisor_order& o,
+              const std::string& settings = {},
+              int flags = MSG_DONTWAIT) const;
 
     pid_t pid_ = 0;
     int socket_ = -1;

@@ -4,6 +4,7 @@
 #include "exit_status.hpp"
 #include "kill_schedule.hpp"
 #include "process_tree.hpp"
+#include "session_end.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,7 @@ public:
             continue_stopped();
             advance();
         }
+        end_session(session_);
     }
 
 private:
@@ -112,6 +114,7 @@ private:
     int timer_;
 
     command_run command_;
+    session_to_end session_;  // if latchkey is killed
     bool no_child_left_ = true;
     bool done_ = false;
 };
@@ -161,6 +164,8 @@ void supervisor_process::follow(const order& o, std::string_view settings) {
         start(o, settings);
     } else if (o.what == order::kind::forward) {
         forward(o.signal);
+    } else if (o.what == order::kind::session) {
+        session_ = unpacked(settings);
     } else if (command_.schedule && o.what == order::kind::move_deadline) {
         command_.schedule->move_deadline(deadline_of(o));
     } else if (command_.schedule) {
@@ -192,7 +197,7 @@ void supervisor_process::start(const order& o, std::string_view settings) {
         return;
     }
     try {
-        command_.process = start_command(words_, environment, inherited_, terminal_);
+        command_.process = start_command(words_, environment, inherited_, &terminal_);
         no_child_left_ = false;
     } catch (const std::system_error& e) {
         finish(report::kind::not_started, e.code().value());

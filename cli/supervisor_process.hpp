@@ -10,9 +10,9 @@
 namespace latchkey::cli {
 
 /// From latchkey to its supervisor: one packet each. `run` is followed by settings for the
-/// command's environment, "NAME=value\0" each.
+/// command's environment, "NAME=value\0" each, and `session` by a packed session_to_end.
 struct supervisor_order {
-    enum class kind : std::int32_t { run, move_deadline, end_now, forward };
+    enum class kind : std::int32_t { run, move_deadline, end_now, forward, session };
     static constexpr int most_settings_bytes = 64 * 1024;
 
     kind what{};
@@ -40,7 +40,7 @@ struct supervisor_report {
 };
 
 /// The supervisor's process: serves the orders that come through `socket`, until latchkey ends and
-/// everything that the command started is dead.
+/// everything that the command started is dead. If latchkey was killed, it then ends the session.
 [[noreturn]] void supervise(int socket,
                             const std::vector<std::string>& words,
                             const signals& inherited,

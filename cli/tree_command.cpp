@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "connection_report.hpp"
+#include "duration_text.hpp"
 #include "exit_status.hpp"
 #include "path_options.hpp"
 #include "queue_json.hpp"
@@ -148,16 +149,16 @@ int tree_command(const std::vector<std::string>& arguments, status_output& outpu
             return;
         }
         if (!std::exchange(any, true) && !options.json) {
-            print(fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "PATH", "HOLDER"));
+            print_result(fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "PATH", "HOLDER"));
         }
-        print(options.json ? tree_json(e) : tree_line(e, now));
+        print_result(options.json ? tree_json(e) : tree_line(e, now));
     };
     const lock_tree_summary end = walk_locks(zk, root, visit, options.limits);
     if (root_failed) {
         throw error(root_failed, escaped(root));
     }
     if (options.json) {
-        print(end_json(end));
+        print_result(end_json(end));
     }
     if (end.end != lock_tree_summary::ending::complete) {
         output.error(fmt::format(

@@ -68,7 +68,8 @@ int who_command(const std::vector<std::string>& arguments, status_output& output
     for (const std::string& path : options.paths) {
         const queue_view seen = inspect(zk, path);
         held = held || holders_in(seen) > 0;
-        print(options.json ? line_of(json_of(seen)) : queue_text(seen, {.color = may_color()}));
+        print_result(options.json ? line_of(json_of(seen))
+                                  : queue_text(seen, {.color = may_color()}));
     }
     return held ? exit_status::success : exit_status::not_acquired;
 }

@@ -55,6 +55,9 @@ public:
         return keeper_.timeout();
     }
 
+    /// What another process needs to end the present session.
+    [[nodiscard]] session_claim claim() const { return keeper_.claim(); }
+
     /// How long a call waits for servers at most that has no limit of its own: the session timeout,
     /// as it was granted or is going to be asked for.
     [[nodiscard]] std::chrono::milliseconds patience() const noexcept {

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include <boost/thread/lock_guard.hpp>
+
 namespace latchkey::inline v0 {
 
 session_keeper::session_keeper(const runtime& env,
@@ -189,6 +191,8 @@ void session_keeper::on_connected(const session_event& e) {
     connected_ = true;
     validity_->connected(e.begun, loop_->now(), e.timeout);
     timeout_ms_.store(e.timeout.count(), std::memory_order_release);
+    set_claim(e.server.empty() ? session_claim{}
+                               : session_claim{e.id, e.password, e.timeout, e.server});
     backoff_.reset();
     owner_.trouble_changed({});
     behind_ = false;
@@ -251,6 +255,7 @@ void session_keeper::end(loss_reason why) {
     if (id_.exchange(0, std::memory_order_acq_rel) == 0) {
         return;
     }
+    set_claim({});
     validity_->end(why);
     heartbeat_.session_ends();
     if (state_ != connection_state::lost) {
@@ -283,6 +288,7 @@ void session_keeper::close(std::function<void()> ended) {
             validity_->end(loss_reason::client_closed);
         }
         id_.store(0, std::memory_order_release);
+        set_claim({});
         ended();
     });
 }
@@ -293,6 +299,16 @@ void session_keeper::give_up(failure why) {
     retire();
     end(loss_reason::session_expired);
     owner_.client_closed(why);
+}
+
+session_claim session_keeper::claim() const {
+    const boost::lock_guard<boost::mutex> lock(claim_mutex_);
+    return claim_;
+}
+
+void session_keeper::set_claim(session_claim c) {
+    const boost::lock_guard<boost::mutex> lock(claim_mutex_);
+    claim_ = std::move(c);
 }
 
 void session_keeper::set_state(connection_state s) {

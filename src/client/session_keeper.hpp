@@ -17,6 +17,8 @@
 #include <string>
 #include <utility>
 
+#include <boost/thread/mutex.hpp>
+
 namespace latchkey::inline v0 {
 
 /// Keeps a client's session: opens it, and another one after its end; sends on it; and derives from
@@ -85,6 +87,9 @@ public:
     /// 0 without a session.
     [[nodiscard]] std::int64_t id() const noexcept { return id_.load(std::memory_order_acquire); }
 
+    /// Of the present session.
+    [[nodiscard]] session_claim claim() const;
+
     /// As the servers granted it last.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept {
         return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
@@ -113,6 +118,7 @@ private:
     [[nodiscard]] sent_request sending(request::kind what);
     void on_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
+    void set_claim(session_claim c);
 
     const std::shared_ptr<loop> loop_;
     const std::shared_ptr<session_factory> sessions_;
@@ -123,6 +129,8 @@ private:
     // Any thread.
     std::atomic<std::int64_t> id_{0};
     std::atomic<std::int64_t> timeout_ms_{0};
+    mutable boost::mutex claim_mutex_;
+    session_claim claim_;
 
     std::unique_ptr<session> session_;
     std::shared_ptr<validity> validity_;

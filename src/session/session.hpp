@@ -3,6 +3,7 @@
 #include "loop/loop.hpp"
 #include "session/request.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,21 @@ struct session_event {
     std::chrono::milliseconds timeout{};  ///< connected: as granted
     loop::clock::time_point begun{};      ///< connected: before anything was sent on the connection
     std::string detail;                   ///< trouble, auth_failed
+    std::array<char, 16> password{};      ///< connected: continues the session, with `id`
+    /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
+    /// else empty
+    std::string server;
+};
+
+/// What lets another process of the same owner end a session: it connects to a server and presents
+/// id and password. Secret.
+struct session_claim {
+    std::int64_t id = 0;  ///< 0: there is no session, or no other process can reach its server
+    std::array<char, 16> password{};
+    std::chrono::milliseconds timeout{};  ///< as granted
+    std::string server;                   ///< as in session_event
+
+    bool operator==(const session_claim&) const = default;
 };
 
 /// One ZooKeeper session as an asynchronous interface. It ends once and never returns; its

@@ -124,7 +124,9 @@ void zookeeper_driver::connected() noexcept {
           .id = session_.id,
           .timeout = timeout_,
           .begun = attempt_begun_,
-          .detail = {}});
+          .detail = {},
+          .password = session_.password,
+          .server = server_.endpoint()});
 }
 
 void zookeeper_driver::disconnected(state why) noexcept {

@@ -1,5 +1,6 @@
 #include "exit_status.hpp"
 #include "lock_options.hpp"
+#include "option_parser.hpp"
 
 #include <map>
 #include <string>
@@ -276,6 +277,14 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--file",
                              "--key",
                              "--all",
+                             "--id",
+                             "--data",
+                             "--max-hold",
+                             "--min-hold",
+                             "--once-per",
+                             "--on-lost",
+                             "-q",
+                             "--quiet",
                              "-n",
                              "--nb",
                              "--nonblock",
@@ -298,6 +307,61 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "76"}) {
         EXPECT_THAT(text, HasSubstr(name));
     }
+}
+
+TEST(LockOptions, LimitAHold) {
+    const auto o = parse({"--max-hold",
+                          "60",
+                          "--min-hold",
+                          "1.5",
+                          "--once-per",
+                          "3000",
+                          "--on-lost",
+                          "logger lost",
+                          "-q",
+                          "-E",
+                          "9",
+                          "/a",
+                          "x"});
+    EXPECT_EQ(o.max_hold, 60s);
+    EXPECT_EQ(o.min_hold, 1500ms);
+    EXPECT_EQ(o.once_per, 3000s);
+    EXPECT_EQ(o.on_lost, "logger lost");
+    EXPECT_TRUE(o.quiet);
+    EXPECT_EQ(o.skipped_status, 9);
+    EXPECT_EQ(parse({"/a", "x"}).skipped_status, 0);
+    EXPECT_EQ(grace_within(parse({"--max-hold", "1", "/a", "x"}), 60s), 500ms);
+    EXPECT_EQ(grace_within(parse({"--max-hold", "60", "/a", "x"}), 60s), 2s);
+}
+
+TEST(LockOptions, ThatLimitAHoldAreCheckedTogether) {
+    EXPECT_THAT(refusal_of({"--max-hold", "0.2", "/a", "x"}), HasSubstr("0.2 s is too short"));
+    EXPECT_THAT(refusal_of({"--max-hold", "2", "--grace", "2", "/a", "x"}), HasSubstr("--grace"));
+    EXPECT_THAT(refusal_of({"--max-hold", "5", "--min-hold", "6", "/a", "x"}), HasSubstr("6 s"));
+    EXPECT_THAT(refusal_of({"--min-hold", "5", "/a"}), HasSubstr("no command"));
+    EXPECT_THAT(refusal_of({"--once-per", "5", "/a"}), HasSubstr("no command"));
+    EXPECT_THAT(refusal_of({"--once-per", "0", "/a", "x"}), HasSubstr("zero"));
+    EXPECT_THAT(refusal_of({"--on-lost", "", "/a", "x"}), HasSubstr("empty"));
+    EXPECT_THAT(refusal_of({"-q", "--verbose", "/a", "x"}), HasSubstr("-q"));
+    EXPECT_THAT(refusal_of({"--id", std::string(600, 'x'), "/a", "x"}), HasSubstr("--id"));
+    for (const words& several : {words{"-s", "--once-per", "5", "/a", "x"},
+                                 words{"-N", "1", "--once-per", "5", "/a", "x"},
+                                 words{"--all", "--once-per", "5", "/a", "/b", "--", "x"}}) {
+        EXPECT_THAT(refusal_of(several), HasSubstr("--once-per"));
+    }
+    EXPECT_EQ(parse({"-x", "--once-per", "5", "/a", "x"}).once_per, 5s);
+}
+
+TEST(OptionParser, ReadsOptionsBehindOperandsUntilTwoDashes) {
+    option_parser parser("test", "");
+    std::optional<std::string> value;
+    bool flag = false;
+    parser.value("--value", value);
+    parser.flag("-f", flag);
+    EXPECT_THAT(parser.read_anywhere({"a", "--value", "v", "b", "-f", "--", "-x"}),
+                ElementsAre("a", "b", "-x"));
+    EXPECT_EQ(value, "v");
+    EXPECT_TRUE(flag);
 }
 
 }  // namespace

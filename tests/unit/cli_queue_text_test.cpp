@@ -1,3 +1,4 @@
+#include "duration_text.hpp"
 #include "queue_changes.hpp"
 #include "queue_json.hpp"
 #include "queue_text.hpp"

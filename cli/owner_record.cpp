@@ -1,0 +1,69 @@
+#include "owner_record.hpp"
+
+#include "duration_text.hpp"
+#include "exit_status.hpp"
+#include "queue/participant_record.hpp"
+#include "text/escape.hpp"
+#include "text/untrusted_json.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace latchkey::cli {
+
+namespace {
+
+constexpr std::size_t longest_foreign_data = 60;
+
+/// The id that a record has, if it has one.
+std::string id_in_record(std::string_view data) {
+    const nlohmann::json record = read_untrusted(data, longest_record, 1);
+    const bool named = record.is_object() && record.contains("id") && record["id"].is_string();
+    return named ? record["id"].get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::string owner_record(std::string_view mode, const std::string& id, const std::string& data) {
+    auto record = nlohmann::json::parse(record_writer::shared()->write(mode));
+    if (!id.empty()) {
+        record["id"] = id;
+    }
+    if (!data.empty()) {
+        record["data"] = data;
+    }
+    auto text = record.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    if (text.size() > longest_record) {
+        throw usage_error(
+            fmt::format("--id and --data: too long by {} bytes for the {} bytes that the znode of "
+                        "a participant has; give shorter ones",
+                        text.size() - longest_record,
+                        longest_record));
+    }
+    return text;
+}
+
+std::string owner_text(std::string_view data, std::chrono::nanoseconds age) {
+    const std::string since = age_text(age);
+    if (const auto who = read_record(data)) {
+        const std::string id = id_in_record(data);
+        return fmt::format("{}{}{}@{} (pid {}, {})",
+                           escaped(id),
+                           id.empty() ? "" : ", ",
+                           escaped(who->user),
+                           escaped(who->host),
+                           who->pid,
+                           since);
+    }
+    if (data.empty()) {
+        return fmt::format("another client ({})", since);
+    }
+    const bool fits = data.size() <= longest_foreign_data;
+    const auto shown = escaped(data.substr(0, longest_foreign_data));
+    return fmt::format("{}{} ({})", shown, fits ? "" : "...", since);
+}
+
+}  // namespace latchkey::cli
