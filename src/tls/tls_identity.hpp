@@ -19,11 +19,9 @@ namespace latchkey::inline v0 {
 /// read again when they have changed.
 class tls_identity : public std::enable_shared_from_this<tls_identity> {
 public:
-    /// Reads the files, on any thread. Throws errc::invalid_argument; the message names the file
-    /// and the remedy.
-    [[nodiscard]] static std::shared_ptr<tls_identity> read(const tls_options& options);
-
-    explicit tls_identity(const tls_options& options);
+    /// Reads the files, on any thread. It is used on `l` then. Throws errc::invalid_argument; the
+    /// message names the file and the remedy.
+    tls_identity(const std::shared_ptr<loop>& l, const tls_options& options);
     tls_identity(const tls_identity&) = delete;
     tls_identity& operator=(const tls_identity&) = delete;
 
@@ -37,7 +35,7 @@ public:
 
     /// Looks whether the files have changed, on a thread of its own, and reads them if so. Then
     /// calls `done` on the loop, unless the loop is gone. On the loop only.
-    void refresh(const std::shared_ptr<loop>& l, std::function<void()> done);
+    void refresh(std::function<void()> done);
 
 private:
     /// Shows whether a file is still the one that was read.
@@ -60,6 +58,7 @@ private:
     [[nodiscard]] reading look(const std::vector<mark>& known) const;
     void take(reading now);
 
+    std::weak_ptr<loop> loop_;
     const tls_options options_;
     std::vector<mark> marks_;
     std::shared_ptr<ssl_ctx_st> context_;

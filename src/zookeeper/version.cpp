@@ -1,5 +1,6 @@
 #include <latchkey/version.hpp>
 
+#include <openssl/crypto.h>
 #include <zookeeper/zookeeper_version.h>
 
 #ifndef LATCHKEY_COMMIT  // a build without the repository
@@ -15,7 +16,8 @@ library_version version() noexcept {
                 LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
             .zookeeper_client = ZOO_VERSION,
             .commit = LATCHKEY_COMMIT,
-            .tls = false};
+            .tls = true,
+            .openssl = OpenSSL_version(OPENSSL_VERSION_STRING)};
 }
 
 }  // namespace latchkey::inline v0

@@ -1,6 +1,8 @@
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -17,8 +19,9 @@ constexpr int most_frames = 256;
 zookeeper_connection::zookeeper_connection(io_loop& l,
                                            const zookeeper_handle::opening& how,
                                            listener& told,
-                                           socket_watch::handler ready)
-    : listener_(&told), socket_(l, std::move(ready)) {
+                                           socket_watch::handler ready,
+                                           std::shared_ptr<tls_tunnel> tunnel)
+    : listener_(&told), tunnel_(std::move(tunnel)), socket_(l, std::move(ready)) {
     zookeeper_handle::observer& observed_by = *this;
     handle_ = std::make_unique<zookeeper_handle>(how, observed_by);
 }
@@ -49,6 +52,9 @@ bool zookeeper_connection::work(bool readable, bool writable) {
         return true;
     }
     if (!socket_.watching()) {
+        if (tunnel_) {
+            tunnel_->take_over(wanted.socket);
+        }
         socket_.watch(wanted.socket);
     }
     socket_.await(wanted.write);
@@ -70,6 +76,16 @@ bool zookeeper_connection::read_frame(bool write) {
     const bool whole = (read || write) && handle_->process(read, write) && read;
     between_frames_ = read ? whole : between_frames_;
     return whole;
+}
+
+std::string zookeeper_connection::failure() const {
+    if (tunnel_ && !tunnel_->failure().empty()) {
+        return tunnel_->failure();
+    }
+    const int error = handle_->last_failure();
+    // The C client's code for a connection that the server has closed.
+    return error == EHOSTDOWN ? "the server closed the connection"
+                              : std::generic_category().message(error);
 }
 
 result_code zookeeper_connection::send(const request& r,

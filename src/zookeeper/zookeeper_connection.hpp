@@ -2,6 +2,7 @@
 
 #include "session/session.hpp"
 #include "session/watch_registry.hpp"
+#include "tls/tls_tunnel.hpp"
 #include "zookeeper/requests_in_flight.hpp"
 #include "zookeeper/socket_watch.hpp"
 #include "zookeeper/zookeeper_handle.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace latchkey::inline v0 {
 
@@ -34,12 +36,14 @@ public:
         virtual void disconnected(zookeeper_handle::state why) noexcept = 0;
     };
 
-    /// `ready` is called on the loop when work() has something to do. Throws std::system_error if
-    /// the C client cannot be started.
+    /// `ready` is called on the loop when work() has something to do. With a tunnel, the connection
+    /// goes through it; `how.server` is the tunnel's endpoint then. Throws std::system_error if the
+    /// C client cannot be started.
     zookeeper_connection(io_loop& l,
                          const zookeeper_handle::opening& how,
                          listener& told,
-                         socket_watch::handler ready);
+                         socket_watch::handler ready,
+                         std::shared_ptr<tls_tunnel> tunnel = nullptr);
 
     /// Like end(), but destroys the closures of unanswered requests without calling them.
     ~zookeeper_connection() override;
@@ -71,8 +75,16 @@ public:
     /// The timeout that was granted, after it was connected.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return handle_->timeout(); }
 
-    /// Why work() returned false: an errno value.
-    [[nodiscard]] int last_failure() const noexcept { return handle_->last_failure(); }
+    /// Why work() returned false, for people.
+    [[nodiscard]] std::string failure() const;
+
+    /// What the server has not done yet, for people: "no answer" and the like.
+    [[nodiscard]] const char* unanswered() const noexcept {
+        return tunnel_ ? tunnel_->unanswered() : "no answer";
+    }
+
+    /// Null without TLS. Whoever takes the socket keeps it.
+    [[nodiscard]] const std::shared_ptr<tls_tunnel>& tunnel() const noexcept { return tunnel_; }
 
     /// Makes the connection end as if the server had ended it, after what has arrived was read.
     void shut() noexcept { socket_.shut(); }
@@ -101,6 +113,7 @@ private:
     void on_reply(std::uint64_t id, reply answer) noexcept override;
 
     listener* listener_;
+    const std::shared_ptr<tls_tunnel> tunnel_;
     socket_watch socket_;
     requests_in_flight in_flight_;
     watch_registry watches_;

@@ -7,7 +7,6 @@
 #include "zookeeper/session_close.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -21,22 +20,18 @@ using state = zookeeper_handle::state;
 constexpr std::size_t most_in_flight = 10'000;
 constexpr milliseconds closing_limit{1000};
 
-std::string cause_of(int error) {
-    // The C client's code for a connection that the server has closed.
-    return error == EHOSTDOWN ? "the server closed the connection"
-                              : std::generic_category().message(error);
-}
-
 }  // namespace
 
 zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
                                    name_resolver resolver,
                                    session_options options,
-                                   session::event_handler events)
+                                   session::event_handler events,
+                                   std::shared_ptr<tls_identity> tls)
     : loop_(l.get()),
       born_(fork_generation()),
       options_(std::move(options)),
       events_(std::move(events)),
+      tls_(std::move(tls)),
       servers_(l,
                std::move(resolver),
                options_.servers,
@@ -118,6 +113,9 @@ void zookeeper_driver::connected() noexcept {
     connected_ = true;
     connected_at_ = loop_->now();
     attempts_ = 0;
+    if (tls_ && !tls_->warning().empty()) {
+        tell_trouble(tls_->warning());
+    }
     session_ = connection_->session();
     timeout_ = connection_->timeout();
     tell({.what = session_event::kind::connected,
@@ -212,20 +210,25 @@ bool zookeeper_driver::begin_attempt() {
     attempt_limit_ = connect_limit(timeout_, servers_.size(), failed_rounds_);
     attempt_begun_ = loop_->now();
     attempt_ends_ = attempt_begun_ + attempt_limit_;
-    zookeeper_connection::listener& told = *this;
     try {
-        connection_ = std::make_unique<zookeeper_connection>(
-            *loop_,
-            zookeeper_handle::opening{.server = server_.endpoint(),
-                                      .timeout = timeout_,
-                                      .session = session_,
-                                      .identities = options_.identities},
-            told,
-            [this](bool readable, bool writable) { take_turn(readable, writable); });
+        connection_ = connect();
     } catch (const std::system_error& e) {
         attempt_failed(e.what());
     }
     return connection_ != nullptr;
+}
+
+std::unique_ptr<zookeeper_connection> zookeeper_driver::connect() {
+    zookeeper_connection::listener& told = *this;
+    auto tunnel =
+        tls_ ? tls_tunnel::open(*loop_, {tls_, server_.address, server_.port, server_.name})
+             : nullptr;
+    const zookeeper_handle::opening how{.server = tunnel ? tunnel->endpoint() : server_.endpoint(),
+                                        .timeout = timeout_,
+                                        .session = session_,
+                                        .identities = options_.identities};
+    const auto turn = [this](bool readable, bool writable) { take_turn(readable, writable); };
+    return std::make_unique<zookeeper_connection>(*loop_, how, told, turn, std::move(tunnel));
 }
 
 /// Returns false if the connection, or the attempt, has ended; it is destroyed then.
@@ -236,9 +239,10 @@ bool zookeeper_driver::work(bool readable, bool writable) {
             if (connected_ || closing_ || loop_->now() < attempt_ends_) {
                 return true;
             }
-            why = "no answer within " + std::to_string(attempt_limit_.count()) + " ms";
+            const auto limit = std::to_string(attempt_limit_.count());
+            why = std::string(connection_->unanswered()) + " within " + limit + " ms";
         } else {
-            why = cause_of(connection_->last_failure());
+            why = connection_->failure();
         }
     } catch (const std::system_error& e) {
         why = e.what();
@@ -358,6 +362,7 @@ void zookeeper_driver::finish_closing() {
     // Behind a part of a request, the server would take the end of the session for the rest of that
     // request.
     auto socket = connected_ && !unsent ? connection_->take_socket() : nullptr;
+    auto tunnel = connection_ ? connection_->tunnel() : nullptr;  // until the socket has ended
     closed_ = true;
     if (connection_) {
         connection_->close();
@@ -365,7 +370,7 @@ void zookeeper_driver::finish_closing() {
         connection_.reset();
     }
     fail_waiting(result_code::closing);
-    auto told = [weak = weak_from_this(), done = std::exchange(closed_handler_, nullptr)] {
+    auto told = [weak = weak_from_this(), done = std::exchange(closed_handler_, nullptr), tunnel] {
         if (const auto self = weak.lock(); self && !self->abandoned_ && done) {
             done();
         }
