@@ -155,7 +155,7 @@ TEST_F(TlsFiles, FilesThatDoNotFitTogetherAreNotUsed) {
     auto how = certified(authority_.issue());
     how.log = [&](const log_record& r) {
         const std::lock_guard lock(mutex);
-        logged += r.text + '\n';
+        logged += r.text;
     };
     const client c = client::connect(front_->address(), how);
     ASSERT_TRUE(connects(c));

@@ -19,7 +19,7 @@
 namespace latchkey::test {
 
 /// An in-process ensemble of one server, reached through a front that speaks TLS.
-class tls_fixture : public testing::Test {
+class tls_fixture : public ::testing::Test {
 protected:
     static latchkey::testing::ensemble::options one_server() {
         latchkey::testing::ensemble::options how;
