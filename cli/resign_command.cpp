@@ -31,8 +31,8 @@ whose leader_latch has a leader_preference. Apache Curator's leaders cannot.
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)
-      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificates of
-                             the authorities that sign for the servers
+      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
+                             the authority that signs for the servers
                              (default: $LATCHKEY_TLS_CA, else clear text)
       --tls-cert FILE        the certificate of this client
                              ($LATCHKEY_TLS_CERT)

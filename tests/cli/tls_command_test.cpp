@@ -56,13 +56,15 @@ TEST_F(TlsCommand, TakesTheFilesFromTheEnvironment) {
 }
 
 TEST_F(TlsCommand, AStrangerWithAValidCertificateGets77AndLeavesNothing) {
-    EXPECT_EQ(lock(files_of("owner"), {"--", "true"})->wait(), 0);
+    const client owner = client::connect(secured->address(), secured->options_of("owner"));
+    mutex m(owner, path_);
+    const hold h = m.acquire();
     const auto run = lock(files_of("stranger"), {"--", "touch", (folder_ / "ran").string()});
     EXPECT_EQ(run->wait(), 77);
     EXPECT_THAT(run->err(), HasSubstr(path_));
     EXPECT_FALSE(exists("ran"));
-    const client owner = client::connect(secured->address(), secured->options_of("owner"));
-    EXPECT_TRUE(owner.children(path_, read_from::quorum).empty());
+    EXPECT_EQ(owner.children(path_, read_from::quorum).size(), 1U);
+    EXPECT_TRUE(h.valid());
 }
 
 TEST_F(TlsCommand, SaysWhyTheServerIsNotTrusted) {

@@ -71,7 +71,7 @@ TEST_F(TlsServers, CarryLargeData) {
 TEST_F(TlsServers, AStrangerWithAValidCertificateHasNoRightsAndLeavesNothing) {
     const client owner = connect("owner");
     mutex ours(owner, path_);
-    static_cast<void>(ours.acquire().release_and_wait());
+    const hold h = ours.acquire();
 
     const client stranger = connect("stranger");
     ASSERT_TRUE(connects(stranger));
@@ -89,7 +89,8 @@ TEST_F(TlsServers, AStrangerWithAValidCertificateHasNoRightsAndLeavesNothing) {
     } catch (const error& e) {
         EXPECT_EQ(e.code(), errc::not_authorized);
     }
-    EXPECT_TRUE(owner.children(path_, read_from::quorum).empty());
+    EXPECT_EQ(owner.children(path_, read_from::quorum).size(), 1U);
+    EXPECT_TRUE(h.valid());
 }
 
 TEST_F(TlsServers, AListOfSubjectsLetsThemIn) {
@@ -97,12 +98,15 @@ TEST_F(TlsServers, AListOfSubjectsLetsThemIn) {
     how.access = {{"x509", "CN=owner", permission::all}, {"x509", "CN=friend", permission::all}};
     const client owner = client::connect(ensemble_.address(), how);
     mutex ours(owner, path_);
-    static_cast<void>(ours.acquire().release_and_wait());
+    hold h = ours.acquire();
 
     how.tls = ensemble_.files_of("friend");
     const client mate = client::connect(ensemble_.address(), how);
     mutex theirs(mate, path_);
-    EXPECT_TRUE(theirs.acquire().valid());
+    EXPECT_FALSE(theirs.try_acquire());
+    h.release();
+    const hold next = theirs.acquire();
+    EXPECT_TRUE(next.valid());
 
     const client stranger = connect("stranger");
     EXPECT_THROW(static_cast<void>(mutex(stranger, path_).acquire()), error);
@@ -111,7 +115,7 @@ TEST_F(TlsServers, AListOfSubjectsLetsThemIn) {
 TEST_F(TlsServers, ClientsOfTheClearPortHaveNoRights) {
     const client owner = connect("owner");
     mutex ours(owner, path_);
-    static_cast<void>(ours.acquire().release_and_wait());
+    const hold h = ours.acquire();
     const client stranger = client::connect(ensemble_.servers().address(1));
     EXPECT_THROW(static_cast<void>(mutex(stranger, path_).acquire()), error);
 }
