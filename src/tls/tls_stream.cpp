@@ -59,17 +59,17 @@ struct tls_stream::callbacks {
 tls_stream::tls_stream(const tls_identity& identity, int socket, const std::string& server)
     : server_(server),
       has_certificate_(!identity.options().certificate_file.empty()),
-      context_(identity.context()),
-      ssl_(SSL_new(context_.get())) {
-    if (ssl_ == nullptr || SSL_set_fd(ssl_, socket) != 1) {
-        SSL_free(ssl_);
+      context_(identity.context()) {
+    openssl_connection made(SSL_new(context_.get()));
+    if (made == nullptr || SSL_set_fd(made.get(), socket) != 1) {
         throw std::system_error(ENOMEM, std::generic_category(), "TLS");
     }
-    SSL_set_app_data(ssl_, this);
-    SSL_set_cert_cb(ssl_, &callbacks::certificate_wanted, nullptr);
-    SSL_set_verify(ssl_, SSL_VERIFY_PEER, &callbacks::verified);
-    expect_server(*ssl_, server_);
-    SSL_set_connect_state(ssl_);
+    SSL_set_app_data(made.get(), this);
+    SSL_set_cert_cb(made.get(), &callbacks::certificate_wanted, nullptr);
+    SSL_set_verify(made.get(), SSL_VERIFY_PEER, &callbacks::verified);
+    expect_server(*made, server_);
+    SSL_set_connect_state(made.get());
+    ssl_ = made.release();
 }
 
 tls_stream::~tls_stream() {

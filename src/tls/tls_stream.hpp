@@ -57,7 +57,7 @@ private:
     const std::string server_;
     const bool has_certificate_;
     std::shared_ptr<ssl_ctx_st> context_;
-    ssl_st* ssl_;
+    ssl_st* ssl_ = nullptr;
     std::string refused_;  ///< why the server's certificate does not pass
     std::string failure_;
     bool asked_for_certificate_ = false;

@@ -26,7 +26,7 @@ constexpr int most_pieces = 64;
 /// before serves then.
 constexpr std::chrono::milliseconds files_limit{100};
 
-[[noreturn]] void refuse(const char* call) {
+[[noreturn]] void throw_errno(const char* call) {
     throw std::system_error(errno, std::generic_category(), call);
 }
 
@@ -70,7 +70,7 @@ void tls_tunnel::reserve_endpoint() {
     auto* const address = reinterpret_cast<sockaddr*>(&here);
     if (reserved_ < 0 || ::bind(reserved_, address, size) != 0 ||
         ::getsockname(reserved_, address, &size) != 0) {
-        refuse("a port on 127.0.0.1");
+        throw_errno("a port on 127.0.0.1");
     }
     endpoint_ = "127.0.0.1:" + std::to_string(ntohs(here.sin_port));
 }
@@ -78,7 +78,7 @@ void tls_tunnel::reserve_endpoint() {
 void tls_tunnel::make_near_end() {
     std::array<int, 2> ends{-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
-        refuse("socketpair");
+        throw_errno("socketpair");
     }
     user_end_ = ends[0];
     near_ = loop_->watch(ends[1]);
@@ -86,7 +86,7 @@ void tls_tunnel::make_near_end() {
 
 void tls_tunnel::take_over(int socket) {
     if (::dup3(user_end_, socket, O_CLOEXEC) < 0) {
-        refuse("dup3");
+        throw_errno("dup3");
     }
     close_if_open(user_end_);
     close_if_open(reserved_);
@@ -106,7 +106,7 @@ void tls_tunnel::connect() {
     const int kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
     const int socket = ::socket(server.protocol().family(), kind, 0);
     if (socket < 0) {
-        refuse("socket");
+        throw_errno("socket");
     }
     far_ = loop_->watch(socket);
     const int yes = 1;

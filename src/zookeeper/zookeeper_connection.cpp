@@ -17,12 +17,21 @@ constexpr int most_frames = 256;
 }  // namespace
 
 zookeeper_connection::zookeeper_connection(io_loop& l,
-                                           const zookeeper_handle::opening& how,
+                                           const target& to,
                                            listener& told,
-                                           socket_watch::handler ready,
-                                           std::shared_ptr<tls_tunnel> tunnel)
-    : listener_(&told), tunnel_(std::move(tunnel)), socket_(l, std::move(ready)) {
+                                           socket_watch::handler ready)
+    : listener_(&told),
+      tunnel_(
+          to.tls == nullptr
+              ? nullptr
+              : tls_tunnel::open(l, {to.tls, to.server.address, to.server.port, to.server.name})),
+      socket_(l, std::move(ready)) {
     zookeeper_handle::observer& observed_by = *this;
+    const zookeeper_handle::opening how{
+        .server = tunnel_ ? tunnel_->endpoint() : to.server.endpoint(),
+        .timeout = to.timeout,
+        .session = to.session,
+        .identities = to.identities};
     handle_ = std::make_unique<zookeeper_handle>(how, observed_by);
 }
 

@@ -4,6 +4,7 @@
 #include "session/watch_registry.hpp"
 #include "tls/tls_tunnel.hpp"
 #include "zookeeper/requests_in_flight.hpp"
+#include "zookeeper/server_list.hpp"
 #include "zookeeper/socket_watch.hpp"
 #include "zookeeper/zookeeper_handle.hpp"
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -36,14 +38,17 @@ public:
         virtual void disconnected(zookeeper_handle::state why) noexcept = 0;
     };
 
-    /// `ready` is called on the loop when work() has something to do. With a tunnel, the connection
-    /// goes through it; `how.server` is the tunnel's endpoint then. Throws std::system_error if the
-    /// C client cannot be started.
-    zookeeper_connection(io_loop& l,
-                         const zookeeper_handle::opening& how,
-                         listener& told,
-                         socket_watch::handler ready,
-                         std::shared_ptr<tls_tunnel> tunnel = nullptr);
+    struct target {
+        const server_address& server;
+        const std::shared_ptr<tls_identity>& tls;  ///< null: clear text
+        std::chrono::milliseconds timeout;
+        const session_key& session;
+        const std::vector<session_options::identity>& identities;
+    };
+
+    /// `ready` is called on the loop when work() has something to do. Throws std::system_error if
+    /// the C client cannot be started.
+    zookeeper_connection(io_loop& l, const target& to, listener& told, socket_watch::handler ready);
 
     /// Like end(), but destroys the closures of unanswered requests without calling them.
     ~zookeeper_connection() override;

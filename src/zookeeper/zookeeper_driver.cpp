@@ -113,11 +113,11 @@ void zookeeper_driver::connected() noexcept {
     connected_ = true;
     connected_at_ = loop_->now();
     attempts_ = 0;
+    session_ = connection_->session();
+    timeout_ = connection_->timeout();
     if (tls_ && !tls_->warning().empty()) {
         tell_trouble(tls_->warning());
     }
-    session_ = connection_->session();
-    timeout_ = connection_->timeout();
     tell({.what = session_event::kind::connected,
           .id = session_.id,
           .timeout = timeout_,
@@ -210,25 +210,17 @@ bool zookeeper_driver::begin_attempt() {
     attempt_limit_ = connect_limit(timeout_, servers_.size(), failed_rounds_);
     attempt_begun_ = loop_->now();
     attempt_ends_ = attempt_begun_ + attempt_limit_;
+    zookeeper_connection::listener& told = *this;
     try {
-        connection_ = connect();
+        connection_ = std::make_unique<zookeeper_connection>(
+            *loop_,
+            zookeeper_connection::target{server_, tls_, timeout_, session_, options_.identities},
+            told,
+            [this](bool readable, bool writable) { take_turn(readable, writable); });
     } catch (const std::system_error& e) {
         attempt_failed(e.what());
     }
     return connection_ != nullptr;
-}
-
-std::unique_ptr<zookeeper_connection> zookeeper_driver::connect() {
-    zookeeper_connection::listener& told = *this;
-    auto tunnel =
-        tls_ ? tls_tunnel::open(*loop_, {tls_, server_.address, server_.port, server_.name})
-             : nullptr;
-    const zookeeper_handle::opening how{.server = tunnel ? tunnel->endpoint() : server_.endpoint(),
-                                        .timeout = timeout_,
-                                        .session = session_,
-                                        .identities = options_.identities};
-    const auto turn = [this](bool readable, bool writable) { take_turn(readable, writable); };
-    return std::make_unique<zookeeper_connection>(*loop_, how, told, turn, std::move(tunnel));
 }
 
 /// Returns false if the connection, or the attempt, has ended; it is destroyed then.

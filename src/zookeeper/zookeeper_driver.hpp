@@ -52,7 +52,6 @@ private:
     /// can only wait. Then destroys what could not be destroyed meanwhile.
     void take_turn(bool readable = false, bool writable = false);
     [[nodiscard]] bool begin_attempt();
-    [[nodiscard]] std::unique_ptr<zookeeper_connection> connect();
     [[nodiscard]] bool work(bool readable, bool writable);
     void connection_ended();
     void attempt_failed(const std::string& why);
