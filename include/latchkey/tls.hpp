@@ -10,6 +10,10 @@ namespace latchkey::inline v0 {
 /// The server's certificate must be signed by one of the authorities and must be for the server's
 /// name, or for its address if the connect string has an address. There is no way to verify less.
 /// TLS 1.2 or newer. The client never uses clear text instead.
+///
+/// Programs that use OpenSSL themselves: close the clients before main() returns. If the program
+/// used OpenSSL first, it ends at exit, and a client that is left can no longer release its holds;
+/// they end with the session. If not, OpenSSL does not clean up at exit: call OPENSSL_cleanup().
 struct tls_options {
     /// Certificates of the authorities that sign for the servers. Use one that signs for this
     /// ensemble alone.

@@ -196,8 +196,16 @@ std::shared_ptr<ssl_ctx_st> make_tls_context(const tls_options& options) {
                "' is given without a certificate file; give both");
     }
     prepare_openssl();
+    const openssl_use use;
+    if (!use) {
+        refuse(openssl_is_gone);
+    }
     ERR_clear_error();
-    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
+    std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), [](SSL_CTX* made) {
+        if (const openssl_use freeing; freeing) {
+            SSL_CTX_free(made);
+        }
+    });
     if (context == nullptr || SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1) {
         refuse("OpenSSL cannot be used: " + openssl_reason());
     }

@@ -60,6 +60,10 @@ tls_stream::tls_stream(const tls_identity& identity, int socket, const std::stri
     : server_(server),
       has_certificate_(!identity.options().certificate_file.empty()),
       context_(identity.context()) {
+    const openssl_use use;
+    if (!use) {
+        throw std::system_error(ECANCELED, std::generic_category(), openssl_is_gone);
+    }
     openssl_connection made(SSL_new(context_.get()));
     if (made == nullptr || SSL_set_fd(made.get(), socket) != 1) {
         throw std::system_error(ENOMEM, std::generic_category(), "TLS");
@@ -73,10 +77,16 @@ tls_stream::tls_stream(const tls_identity& identity, int socket, const std::stri
 }
 
 tls_stream::~tls_stream() {
-    SSL_free(ssl_);
+    if (const openssl_use use; use) {
+        SSL_free(ssl_);
+    }
 }
 
 tls_stream::step tls_stream::shake_hands() {
+    const openssl_use use;
+    if (!use) {
+        return gone();
+    }
     ERR_clear_error();
     errno = 0;
     const int result = SSL_do_handshake(ssl_);
@@ -96,6 +106,10 @@ tls_stream::step tls_stream::shake_hands() {
 }
 
 tls_stream::transfer tls_stream::read(char* to, std::size_t size) {
+    const openssl_use use;
+    if (!use) {
+        return {gone(), 0};
+    }
     ERR_clear_error();
     errno = 0;
     const int result = SSL_read(ssl_, to, bounded(size));
@@ -113,6 +127,10 @@ tls_stream::transfer tls_stream::read(char* to, std::size_t size) {
 }
 
 tls_stream::transfer tls_stream::write(const char* from, std::size_t size) {
+    const openssl_use use;
+    if (!use) {
+        return {gone(), 0};
+    }
     ERR_clear_error();
     errno = 0;
     const int result = SSL_write(ssl_, from, bounded(size));
@@ -121,11 +139,16 @@ tls_stream::transfer tls_stream::write(const char* from, std::size_t size) {
 }
 
 void tls_stream::end() noexcept {
-    if (shaken_ && failure_.empty()) {
+    if (const openssl_use use; use && shaken_ && failure_.empty()) {
         ERR_clear_error();
         SSL_shutdown(ssl_);
         ERR_clear_error();
     }
+}
+
+tls_stream::step tls_stream::gone() {
+    failure_ = openssl_is_gone;
+    return step::failed;
 }
 
 /// What a call that did not succeed means.

@@ -48,6 +48,7 @@ public:
 private:
     struct callbacks;
 
+    [[nodiscard]] step gone();
     [[nodiscard]] step outcome(int result);
     [[nodiscard]] std::string hint() const;
     [[nodiscard]] std::string reason(unsigned long error) const;

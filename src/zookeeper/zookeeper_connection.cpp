@@ -97,6 +97,11 @@ std::string zookeeper_connection::failure() const {
                               : std::generic_category().message(error);
 }
 
+std::string zookeeper_connection::unanswered_within(milliseconds limit) const {
+    const std::string what = tunnel_ ? tunnel_->unanswered() : "no answer";
+    return what + " within " + std::to_string(limit.count()) + " ms";
+}
+
 result_code zookeeper_connection::send(const request& r,
                                        bool watched,
                                        std::weak_ptr<session::watcher> w,

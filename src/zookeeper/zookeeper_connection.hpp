@@ -42,7 +42,7 @@ public:
         const server_address& server;
         const std::shared_ptr<tls_identity>& tls;  ///< null: clear text
         std::chrono::milliseconds timeout;
-        const session_key& session;
+        session_key session;
         const std::vector<session_options::identity>& identities;
     };
 
@@ -83,10 +83,8 @@ public:
     /// Why work() returned false, for people.
     [[nodiscard]] std::string failure() const;
 
-    /// What the server has not done yet, for people: "no answer" and the like.
-    [[nodiscard]] const char* unanswered() const noexcept {
-        return tunnel_ ? tunnel_->unanswered() : "no answer";
-    }
+    /// What the server has not done within the limit, for people: "no answer within 400 ms".
+    [[nodiscard]] std::string unanswered_within(std::chrono::milliseconds limit) const;
 
     /// Null without TLS. Whoever takes the socket keeps it.
     [[nodiscard]] const std::shared_ptr<tls_tunnel>& tunnel() const noexcept { return tunnel_; }

@@ -231,8 +231,7 @@ bool zookeeper_driver::work(bool readable, bool writable) {
             if (connected_ || closing_ || loop_->now() < attempt_ends_) {
                 return true;
             }
-            const auto limit = std::to_string(attempt_limit_.count());
-            why = std::string(connection_->unanswered()) + " within " + limit + " ms";
+            why = connection_->unanswered_within(attempt_limit_);
         } else {
             why = connection_->failure();
         }
