@@ -120,6 +120,22 @@ TEST_F(TlsServers, ClientsOfTheClearPortHaveNoRights) {
     EXPECT_THROW(static_cast<void>(mutex(stranger, path_).acquire()), error);
 }
 
+TEST_F(TlsServers, ThatEnforceItServeClientsWithACertificateAlone) {
+    tls_ensemble enforcing({"enforce.auth.enabled=true", "enforce.auth.schemes=x509"});
+    const client owner = client::connect(enforcing.address(), enforcing.options_of("owner"));
+    mutex ours(owner, path_);
+    hold h = ours.acquire();
+    EXPECT_TRUE(h.release_and_wait());
+
+    client_options how;
+    how.auth = {{.scheme = "digest", .secret = "any:body"}};
+    const client stranger = client::connect(enforcing.servers().address(1), how);
+    std::error_code ec;
+    EXPECT_FALSE(mutex(stranger, path_).try_acquire_for(3s, ec));
+    EXPECT_EQ(ec, errc::unreachable);
+    EXPECT_TRUE(owner.children(path_, read_from::quorum).empty());
+}
+
 TEST_F(TlsServers, AreRefusedWithAnotherAuthority) {
     const test_authority other("somebody else");
     auto how = ensemble_.options_of("owner");

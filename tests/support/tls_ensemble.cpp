@@ -1,7 +1,6 @@
 #include "tls_ensemble.hpp"
 
 #include <stdexcept>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -18,12 +17,12 @@ std::string free_port() {
 
 }  // namespace
 
-tls_ensemble::tls_ensemble() {
+tls_ensemble::tls_ensemble(const std::vector<std::string>& more) {
     folder_.write("ca.pem", authority_.certificate());
     const auto own = folder_.write("server.pem", authority_.issue().together());
     for (int tries = 0; servers_ == nullptr; ++tries) {
         const std::string port = free_port();
-        const std::vector<std::string> settings{
+        std::vector<std::string> settings{
             "secureClientPort=" + port,
             "secureClientPortAddress=127.0.0.1",
             "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
@@ -33,6 +32,7 @@ tls_ensemble::tls_ensemble() {
             "ssl.trustStore.location=" + ca_file(),
             "ssl.trustStore.type=PEM",
             "ssl.clientAuth=need"};
+        settings.insert(settings.end(), more.begin(), more.end());
         address_ = "127.0.0.1:" + port;
         try {
             servers_ = std::make_unique<real_ensemble>(

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace latchkey::test {
 
@@ -14,7 +15,8 @@ namespace latchkey::test {
 /// subjects for identities (scheme x509). Its other port speaks clear text, for the test's own use.
 class tls_ensemble {
 public:
-    tls_ensemble();
+    /// `more` are further lines for zoo.cfg, "key=value".
+    explicit tls_ensemble(const std::vector<std::string>& more = {});
 
     /// "127.0.0.1:port", with TLS.
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
