@@ -26,6 +26,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+using bench::hand_over;
 
 // ---- an uncontended lock, taken and given back ----
 
