@@ -9,13 +9,11 @@
 #include "table_reporter.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
