@@ -12,8 +12,9 @@ namespace latchkey::inline v0 {
 /// TLS 1.2 or newer. The client never uses clear text instead.
 ///
 /// Programs that use OpenSSL themselves: close the clients before main() returns. If the program
-/// used OpenSSL first, it ends at exit, and a client that is left can no longer release its holds;
-/// they end with the session. If not, OpenSSL does not clean up at exit: call OPENSSL_cleanup().
+/// used OpenSSL before its first client, OpenSSL cleans up at exit. Clients that are left cannot
+/// release their holds then, which end with their sessions. Otherwise OpenSSL does not clean up at
+/// exit: call OPENSSL_cleanup() if that matters.
 struct tls_options {
     /// Certificates of the authorities that sign for the servers. Use one that signs for this
     /// ensemble alone.
