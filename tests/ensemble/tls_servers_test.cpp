@@ -36,10 +36,14 @@ protected:
 
     [[nodiscard]] static std::string refusal(const std::string& server, const client_options& how) {
         const client c = client::connect(server, how);
-        EXPECT_TRUE(eventually([&] { return c.last_error().find("TLS") != std::string::npos; }))
-            << c.last_error();
+        std::string why;
+        EXPECT_TRUE(eventually([&] {
+            why = c.last_error();
+            return why.find("TLS") != std::string::npos &&
+                   why.find(": no answer") == std::string::npos;
+        })) << why;
         EXPECT_EQ(c.state(), connection_state::connecting);
-        return c.last_error();
+        return why;
     }
 
     static std::unique_ptr<tls_ensemble> shared_;
