@@ -10,6 +10,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -46,7 +47,8 @@ struct pair_of_clients {
 void disturb(const client& busy, const std::stop_token& stop) {
     latchkey::mutex nobody(busy, "/busy");
     while (!stop.stop_requested()) {
-        static_cast<void>(nobody.participants());
+        std::error_code ignored;  // the measurements report what is wrong
+        static_cast<void>(nobody.participants(ignored));
         std::this_thread::sleep_for(2ms);
     }
 }
@@ -85,13 +87,13 @@ side handing_over(pair_of_clients& clients) {
     }};
 }
 
-/// 100,000 bytes to the server and back.
+/// 10,000 bytes to the server and back: the servers keep their logs in memory.
 side carrying(pair_of_clients& clients) {
     const std::string at = clients.path + "-data";
     if (!clients.one.exists(at)) {
         static_cast<void>(clients.one.transact({operation::create(at, "")}));
     }
-    return {.cycle = [&clients, at, data = std::string(100'000, 'x')] {
+    return {.cycle = [&clients, at, data = std::string(10'000, 'x')] {
         const auto start = clock::now();
         static_cast<void>(clients.one.transact({operation::set(at, data)}));
         static_cast<void>(clients.one.get(at));
@@ -142,9 +144,9 @@ int main(int argc, char** argv) {
         return 64;
     }
     tls_stage s;
-    add("acquire+release", &acquiring, {.blocks = 20, .cycles = 100}, s);
+    add("acquire+release", &acquiring, {.blocks = 20, .cycles = 50}, s);
     add("release to grant", &handing_over, {.blocks = 10, .cycles = 10}, s);
-    add("100 kB there and back", &carrying, {.blocks = 10, .cycles = 20}, s);
+    add("10 kB there and back", &carrying, {.blocks = 10, .cycles = 20}, s);
     add("connect", &connecting, {.blocks = 10, .cycles = 5}, s);
     table_reporter table("TLS", "clear text");
     benchmark::RunSpecifiedBenchmarks(&table);
