@@ -55,7 +55,8 @@ void disturb(const client& busy, const std::stop_token& stop) {
 
 /// One server, which has a port with TLS and one without. Both are served by Netty.
 struct tls_stage {
-    test::tls_ensemble ensemble;
+    /// The servers of tests compile in haste, without the processor's instructions for AES.
+    test::tls_ensemble ensemble{{}, {"-XX:TieredStopAtLevel=4"}};
     pair_of_clients tls{ensemble.address(), with_timeout(ensemble.options_of("bench")), "/tls"};
     pair_of_clients clear{ensemble.servers().address(1), with_timeout({}), "/clear"};
     client busy = client::connect(ensemble.servers().address(1));

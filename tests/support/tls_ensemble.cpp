@@ -17,7 +17,8 @@ std::string free_port() {
 
 }  // namespace
 
-tls_ensemble::tls_ensemble(const std::vector<std::string>& more) {
+tls_ensemble::tls_ensemble(const std::vector<std::string>& more,
+                           const std::vector<std::string>& java) {
     folder_.write("ca.pem", authority_.certificate());
     const auto own = folder_.write("server.pem", authority_.issue().together());
     for (int tries = 0; servers_ == nullptr; ++tries) {
@@ -36,7 +37,7 @@ tls_ensemble::tls_ensemble(const std::vector<std::string>& more) {
         address_ = "127.0.0.1:" + port;
         try {
             servers_ = std::make_unique<real_ensemble>(
-                real_ensemble_options{.servers = 1, .settings = settings});
+                real_ensemble_options{.servers = 1, .settings = settings, .java = java});
         } catch (const std::runtime_error&) {
             if (tries == 3) {
                 throw;  // else the port may have been taken

@@ -15,8 +15,9 @@ namespace latchkey::test {
 /// subjects for identities (scheme x509). Its other port speaks clear text, for the test's own use.
 class tls_ensemble {
 public:
-    /// `more` are further lines for zoo.cfg, "key=value".
-    explicit tls_ensemble(const std::vector<std::string>& more = {});
+    /// `more` are further lines for zoo.cfg, "key=value"; `java` further options for the JVM.
+    explicit tls_ensemble(const std::vector<std::string>& more = {},
+                          const std::vector<std::string>& java = {});
 
     /// "127.0.0.1:port", with TLS.
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
