@@ -3,18 +3,17 @@
 #include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "hand_over.hpp"
 #include "side_by_side.hpp"
 #include "stage.hpp"
 #include "table_reporter.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,10 +24,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
-
-double since(clock::time_point start, clock::time_point end = clock::now()) {
-    return std::chrono::duration<double, std::micro>(end - start).count();
-}
+using bench::hand_over;
 
 // ---- an uncontended lock, taken and given back ----
 
@@ -62,32 +58,6 @@ void acquire_and_release(benchmark::State& state, const setting& where) {
 }
 
 // ---- from a release to the grant of who waits ----
-
-/// Time for a waiter to set its watches, in which nothing is measured.
-void let_it_wait() {
-    std::this_thread::sleep_for(10ms);
-}
-
-double hand_over(latchkey::mutex& from, latchkey::mutex& to) {
-    hold first = from.acquire();
-    std::promise<void> queued;
-    std::promise<std::pair<clock::time_point, hold>> granted;
-    to.async_acquire({.reserved = [&](const queue_position&) { queued.set_value(); }},
-                     [&](std::error_code ec, hold h) {
-                         const auto now = clock::now();
-                         if (ec) {
-                             std::fprintf(stderr, "%s\n", ec.message().c_str());
-                         }
-                         granted.set_value({now, std::move(h)});
-                     });
-    queued.get_future().get();
-    let_it_wait();
-    const auto start = clock::now();
-    first.release();
-    auto [end, second] = granted.get_future().get();
-    static_cast<void>(second.release_and_wait());
-    return since(start, end);
-}
 
 double hand_over(sequential_client& from, sequential_client& to, const std::string& directory) {
     const std::string first = from.create_participant(directory);

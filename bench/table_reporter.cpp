@@ -16,8 +16,8 @@ double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
 bool table_reporter::ReportContext(const Context& /*context*/) {
     std::printf("%-44s %17s %17s %15s %6s %6s\n",
                 "microseconds; median of the runs",
-                "latchkey p50/p99",
-                "plain p50/p99",
+                (one_ + " p50/p99").c_str(),
+                (other_ + " p50/p99").c_str(),
                 "means",
                 "ratio",
                 "means");

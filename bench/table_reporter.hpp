@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -10,8 +12,16 @@ namespace latchkey::bench {
 /// have every run (--benchmark_out=FILE).
 class table_reporter final : public benchmark::BenchmarkReporter {
 public:
+    /// What the two columns are called.
+    explicit table_reporter(std::string one = "latchkey", std::string other = "plain")
+        : one_(std::move(one)), other_(std::move(other)) {}
+
     bool ReportContext(const Context& context) override;
     void ReportRuns(const std::vector<Run>& report) override;
+
+private:
+    std::string one_;
+    std::string other_;
 };
 
 }  // namespace latchkey::bench

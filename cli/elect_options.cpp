@@ -70,6 +70,15 @@ status 0.
       --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
                              accessible to other users (default: the line in
                              $LATCHKEY_AUTH)
+      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
+                             the authority that signs for the servers
+                             (default: $LATCHKEY_TLS_CA, else clear text)
+      --tls-cert FILE        the certificate of this client
+                             ($LATCHKEY_TLS_CERT)
+      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
+                             file of --tls-cert)
+      --tls-name NAME        the name that the servers' certificates are for, if
+                             it is not that in -z ($LATCHKEY_TLS_NAME)
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
       --audit FILE           append a line to FILE for each grant, release and

@@ -15,10 +15,10 @@ namespace latchkey::cli {
 
 std::string version_line() {
     const library_version v = version();
-    return fmt::format("latchkey {}\nApache ZooKeeper C client {}, {}{}{}\n",
+    return fmt::format("latchkey {}\nApache ZooKeeper C client {}, OpenSSL {}{}{}\n",
                        v.library,
                        v.zookeeper_client,
-                       v.tls ? "TLS" : "no TLS",
+                       v.openssl,
                        v.commit.empty() ? "" : ", commit ",
                        v.commit);
 }

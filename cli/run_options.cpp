@@ -6,6 +6,7 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -24,6 +25,36 @@ std::string default_servers(const environment_lookup& environment) {
         }
     }
     return "";
+}
+
+/// An option for TLS: where its value is kept, its name, and the variable of the environment.
+struct tls_option {
+    std::string tls_options::*where;
+    const char* name;
+    const char* variable;
+};
+
+constexpr std::array<tls_option, 4> tls_option_names{
+    {{&tls_options::ca_file, "--tls-ca", "LATCHKEY_TLS_CA"},
+     {&tls_options::certificate_file, "--tls-cert", "LATCHKEY_TLS_CERT"},
+     {&tls_options::key_file, "--tls-key", "LATCHKEY_TLS_KEY"},
+     {&tls_options::server_name, "--tls-name", "LATCHKEY_TLS_NAME"}}};
+
+/// Without --tls-ca it would be clear text.
+void check_tls(const tls_options& tls) {
+    for (const auto& one : tls_option_names) {
+        if (tls.ca_file.empty() && !(tls.*one.where).empty()) {
+            throw usage_error(fmt::format(
+                "{} '{}' needs --tls-ca: give the certificate of the authority that signs for the "
+                "servers, or set LATCHKEY_TLS_CA",
+                one.name,
+                escaped(tls.*one.where)));
+        }
+    }
+    if (tls.certificate_file.empty() && !tls.key_file.empty()) {
+        throw usage_error(fmt::format("--tls-key '{}' needs --tls-cert, the certificate of the key",
+                                      escaped(tls.key_file)));
+    }
 }
 
 std::chrono::milliseconds session_timeout_from(const std::string& text) {
@@ -65,6 +96,16 @@ void program_options::declare(option_parser& parser, const environment_lookup& e
     parser.value("-t,--session-timeout",
                  [this](const std::string& text) { session_timeout = session_timeout_from(text); });
     parser.value("--auth-file", auth_file);
+    for (const auto& one : tls_option_names) {
+        std::string& value = tls.*one.where;
+        value = environment(one.variable).value_or("");
+        parser.value(one.name, [&value, name = one.name](const std::string& text) {
+            if (text.empty()) {
+                throw usage_error(fmt::format("{}: is empty; leave it out", name));
+            }
+            value = text;
+        });
+    }
     parser.flag("--verbose", verbose);
     parser.flag("--json", json);
 }
@@ -75,6 +116,7 @@ void program_options::check() const {
             "no servers: give -z host:port,... or set LATCHKEY_SERVERS (or ZK_HOSTS) in the "
             "environment");
     }
+    check_tls(tls);
 }
 
 void run_options::declare(option_parser& parser, const environment_lookup& environment) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/tls.hpp>
+
 #include "option_parser.hpp"
 #include "status_output.hpp"
 
@@ -23,10 +25,12 @@ struct program_options {
     std::string path;
     std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::string> auth_file;
+    tls_options tls;  ///< without a CA file: clear text
     bool verbose = false;
     bool json = false;
 
-    /// Must outlive the parser. Servers that are not given come from the environment.
+    /// Must outlive the parser. Servers and files for TLS that are not given come from the
+    /// environment.
     void declare(option_parser& parser, const environment_lookup& environment);
 
     /// Checks the options together, after the parser has read them. Throws usage_error.

@@ -37,11 +37,12 @@ latchkey_installed_library(latchkey_testing testing OBJECTS latchkey_testing_obj
 set_target_properties(latchkey_testing PROPERTIES INSTALL_RPATH "\$ORIGIN")
 
 # The same as a static library: latchkey::latchkey_static, a component of its own, because programs that link it link what
-# it needs too: Boost.Thread, and the C client, whose symbols are the program's then.
+# it needs too: Boost.Thread, OpenSSL, and the C client, whose symbols are the program's then.
 add_library(latchkey_archive STATIC)
 add_library(latchkey::latchkey_static ALIAS latchkey_archive)
 target_link_libraries(latchkey_archive
-    PRIVATE $<BUILD_INTERFACE:latchkey_objects> Boost::thread Boost::chrono ZooKeeper::zookeeper_st Threads::Threads)
+    PRIVATE $<BUILD_INTERFACE:latchkey_objects>
+        Boost::thread Boost::chrono ZooKeeper::zookeeper_st OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 target_include_directories(latchkey_archive INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(latchkey_archive INTERFACE cxx_std_20)

@@ -8,6 +8,7 @@
 #include <latchkey/guard.hpp>
 #include <latchkey/inspect.hpp>
 #include <latchkey/mutex.hpp>
+#include <latchkey/tls.hpp>
 #include <latchkey/transaction.hpp>
 
 #include <algorithm>
@@ -54,6 +55,26 @@ latchkey::client connect_as(const std::string& servers, const std::string& user_
 }
 
 // [/credentials]
+
+// [tls]
+latchkey::client connect_encrypted(const std::string& servers) {
+    latchkey::client_options how;
+    how.tls = latchkey::tls_options{.ca_file = "/etc/latchkey/ca.pem",
+                                    .certificate_file = "/etc/latchkey/backup.pem",
+                                    .key_file = "/etc/latchkey/backup.key"};
+    return latchkey::client::connect(servers, how);  // throws if a file cannot be used
+}
+
+// [/tls]
+
+// [x509_access]
+/// Two services share a lock. The ids are the subjects of their certificates.
+latchkey::acl access_for_two_services() {
+    return {{"x509", "CN=backup,O=Example", latchkey::permission::all},
+            {"x509", "CN=restore,O=Example", latchkey::permission::all}};
+}
+
+// [/x509_access]
 
 // [group_access]
 /// `hash` is that of "team:password", as the servers know it.

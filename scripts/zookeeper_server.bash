@@ -2,7 +2,9 @@
 # `dir` (the ensemble's folder), `servers`, `tick`, `settings`, `links` and `*port*`, and has `say`, `die` and `here`.
 # shellcheck shell=bash disable=SC2154
 
-readonly class_path=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
+readonly java_folder=/usr/share/java
+# The last two are for TLS; the first one names all others but these.
+readonly class_path=$java_folder/zookeeper.jar:$java_folder/slf4j-simple.jar:$java_folder/netty-codec.jar:$java_folder/netty-resolver.jar
 readonly main_class=org.apache.zookeeper.server.quorum.QuorumPeerMain
 
 # One address each: the C client tells servers apart by address alone, not by port.

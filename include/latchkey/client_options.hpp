@@ -4,10 +4,11 @@
 #include <latchkey/event.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/log_record.hpp>
+#include <latchkey/tls.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct client_options {
     std::chrono::milliseconds session_timeout{10'000};
 
     /// The access control list of the znodes that this client creates. Empty: creator-only if there
-    /// are credentials, otherwise open to everyone who reaches the servers (see open_unsafe_acl()).
+    /// are credentials or a client's certificate (`tls`), otherwise open to everyone who reaches
+    /// the servers (see open_unsafe_acl()).
     acl access = {};
 
     /// What proves to the servers who this client is.
@@ -50,10 +52,10 @@ struct client_options {
     /// NTP steers stay within 0.0005. Holds are not safe with clocks that drift further.
     double max_clock_drift = 0.01;
 
-    /// Clear text or TLS. TLS fails with errc::unsupported if the C client was built without it, as
-    /// Debian's was; the client never uses clear text instead.
-    enum class transport_kind : std::uint8_t { clear_text, tls };
-    transport_kind transport = transport_kind::clear_text;
+    /// Encrypts all connections; unset: clear text. connect() reads the files, and fails with
+    /// errc::invalid_argument if one of them cannot be used. A failed handshake counts as a server
+    /// that does not answer: last_error() and the log have the reason.
+    std::optional<tls_options> tls = {};
 
     /// Receives diagnostics, one line each: failed connects, deletes that the servers refuse,
     /// exceptions that leave callbacks, slow callbacks. Runs on the callback thread until the

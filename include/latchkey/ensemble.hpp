@@ -128,7 +128,7 @@ public:
 
     /// Makes a client of this ensemble, as client::connect() makes one of real servers. Each is
     /// like a program of its own. Stepped, its blocking calls fail (errc::would_deadlock), and
-    /// close() does not wait.
+    /// close() does not wait. `how.tls` has no effect: no file of it is read.
     [[nodiscard]] client connect(client_options how = {}, const std::string& chroot = {});
 
     /// Lets other programs use this ensemble with any ZooKeeper client. Server 0 listens on `port`

@@ -34,7 +34,9 @@ const char* to_string(connection_state s) noexcept {
 
 client client::connect(std::string_view servers, client_options options) {
     auto target = parse_connect_string(servers);
-    return client(client_core::start(process_runtime(), std::move(target), std::move(options)));
+    auto surroundings = process_runtime(options.tls);
+    return client(
+        client_core::start(std::move(surroundings), std::move(target), std::move(options)));
 }
 
 /// What the copies of a client share: the last one closes it.

@@ -66,7 +66,9 @@ std::shared_ptr<client_core> client_core::start(runtime env,
                                                 client_options options) {
     check_options(options);
     if (options.access.empty()) {
-        options.access = options.auth.empty() ? open_unsafe_acl() : creator_only_acl();
+        const bool certified = options.tls && !options.tls->certificate_file.empty();
+        const bool known = certified || !options.auth.empty();
+        options.access = known ? creator_only_acl() : open_unsafe_acl();
     }
     auto events = events_of(env, options);
     // In a forked child it is not destroyed: its loop has no thread there.

@@ -14,8 +14,7 @@ namespace latchkey::inline v0 {
     return {o.tick, o.max_clock_drift};
 }
 
-/// Throws errc::invalid_argument or errc::unsupported for options that cannot work; the message
-/// names the value.
+/// Throws errc::invalid_argument for options that cannot work; the message names the value.
 void check_options(const client_options& o);
 
 /// Why nothing could be believed in a session with the timeout that the servers granted.

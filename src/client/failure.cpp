@@ -41,7 +41,9 @@ const char* remedy_for(result_code code) noexcept {
             return ": the client's identity needs READ, CREATE and DELETE on the directory, and "
                    "READ on the znodes in it";
         case result_code::invalid_acl:
-            return ": the access control list is not usable; a creator-only list needs credentials";
+            return ": the access control list is not usable; a creator-only list needs "
+                   "credentials, "
+                   "or servers that ask for the client's certificate";
         case result_code::no_children_for_ephemerals:
             return ": a znode on this path is ephemeral and cannot have children; choose another "
                    "path";

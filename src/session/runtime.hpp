@@ -1,12 +1,14 @@
 #pragma once
 
 #include <latchkey/function.hpp>
+#include <latchkey/tls.hpp>
 
 #include "loop/loop.hpp"
 #include "session/session.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace latchkey::inline v0 {
 
@@ -26,7 +28,8 @@ struct runtime {
 };
 
 /// The runtime of the process: one event thread for all clients, which starts with the first client
-/// and ends with the last one.
-[[nodiscard]] runtime process_runtime();
+/// and ends with the last one. With `tls`, its connections are encrypted; throws
+/// errc::invalid_argument if the files for that cannot be used.
+[[nodiscard]] runtime process_runtime(const std::optional<tls_options>& tls = std::nullopt);
 
 }  // namespace latchkey::inline v0

@@ -2,6 +2,7 @@
 #include "loop/callback_thread.hpp"
 #include "loop/fork_guard.hpp"
 #include "session/runtime.hpp"
+#include "tls/tls_identity.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
 #include <cstdint>
@@ -59,10 +60,11 @@ runtime::executor new_executor(const char* name) {
 
 }  // namespace
 
-runtime process_runtime() {
+runtime process_runtime(const std::optional<tls_options>& tls) {
     auto loop = process_loop();
+    auto identity = tls ? std::make_shared<tls_identity>(loop, *tls) : nullptr;
     return {.loop = loop,
-            .sessions = std::make_shared<zookeeper_sessions>(loop),
+            .sessions = std::make_shared<zookeeper_sessions>(loop, &resolve_names, identity),
             .callbacks = &new_executor};
 }
 

@@ -1,5 +1,7 @@
 #include <latchkey/version.hpp>
 
+#include <openssl/crypto.h>
+
 // src/CMakeLists.txt defines these.
 #ifndef LATCHKEY_COMMIT
 #define LATCHKEY_COMMIT ""
@@ -17,7 +19,8 @@ library_version version() noexcept {
                 LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
             .zookeeper_client = LATCHKEY_ZOOKEEPER_CLIENT,
             .commit = LATCHKEY_COMMIT,
-            .tls = false};
+            .tls = true,
+            .openssl = OpenSSL_version(OPENSSL_VERSION_STRING)};
 }
 
 }  // namespace latchkey::inline v0

@@ -1,6 +1,8 @@
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -15,11 +17,21 @@ constexpr int most_frames = 256;
 }  // namespace
 
 zookeeper_connection::zookeeper_connection(io_loop& l,
-                                           const zookeeper_handle::opening& how,
+                                           const target& to,
                                            listener& told,
                                            socket_watch::handler ready)
-    : listener_(&told), socket_(l, std::move(ready)) {
+    : listener_(&told),
+      tunnel_(
+          to.tls == nullptr
+              ? nullptr
+              : tls_tunnel::open(l, {to.tls, to.server.address, to.server.port, to.server.name})),
+      socket_(l, std::move(ready)) {
     zookeeper_handle::observer& observed_by = *this;
+    const zookeeper_handle::opening how{
+        .server = tunnel_ ? tunnel_->endpoint() : to.server.endpoint(),
+        .timeout = to.timeout,
+        .session = to.session,
+        .identities = to.identities};
     handle_ = std::make_unique<zookeeper_handle>(how, observed_by);
 }
 
@@ -49,6 +61,9 @@ bool zookeeper_connection::work(bool readable, bool writable) {
         return true;
     }
     if (!socket_.watching()) {
+        if (tunnel_) {
+            tunnel_->take_over(wanted.socket);
+        }
         socket_.watch(wanted.socket);
     }
     socket_.await(wanted.write);
@@ -70,6 +85,21 @@ bool zookeeper_connection::read_frame(bool write) {
     const bool whole = (read || write) && handle_->process(read, write) && read;
     between_frames_ = read ? whole : between_frames_;
     return whole;
+}
+
+std::string zookeeper_connection::failure() const {
+    if (tunnel_ && !tunnel_->failure().empty()) {
+        return tunnel_->failure();
+    }
+    const int error = handle_->last_failure();
+    // The C client's code for a connection that the server has closed.
+    return error == EHOSTDOWN ? "the server closed the connection"
+                              : std::generic_category().message(error);
+}
+
+std::string zookeeper_connection::unanswered_within(milliseconds limit) const {
+    const std::string what = tunnel_ ? tunnel_->unanswered() : "no answer";
+    return what + " within " + std::to_string(limit.count()) + " ms";
 }
 
 result_code zookeeper_connection::send(const request& r,

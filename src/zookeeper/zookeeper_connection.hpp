@@ -2,7 +2,9 @@
 
 #include "session/session.hpp"
 #include "session/watch_registry.hpp"
+#include "tls/tls_tunnel.hpp"
 #include "zookeeper/requests_in_flight.hpp"
+#include "zookeeper/server_list.hpp"
 #include "zookeeper/socket_watch.hpp"
 #include "zookeeper/zookeeper_handle.hpp"
 
@@ -10,6 +12,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -34,12 +38,17 @@ public:
         virtual void disconnected(zookeeper_handle::state why) noexcept = 0;
     };
 
+    struct target {
+        const server_address& server;
+        const std::shared_ptr<tls_identity>& tls;  ///< null: clear text
+        std::chrono::milliseconds timeout;
+        session_key session;
+        const std::vector<session_options::identity>& identities;
+    };
+
     /// `ready` is called on the loop when work() has something to do. Throws std::system_error if
     /// the C client cannot be started.
-    zookeeper_connection(io_loop& l,
-                         const zookeeper_handle::opening& how,
-                         listener& told,
-                         socket_watch::handler ready);
+    zookeeper_connection(io_loop& l, const target& to, listener& told, socket_watch::handler ready);
 
     /// Like end(), but destroys the closures of unanswered requests without calling them.
     ~zookeeper_connection() override;
@@ -71,8 +80,14 @@ public:
     /// The timeout that was granted, after it was connected.
     [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return handle_->timeout(); }
 
-    /// Why work() returned false: an errno value.
-    [[nodiscard]] int last_failure() const noexcept { return handle_->last_failure(); }
+    /// Why work() returned false, for people.
+    [[nodiscard]] std::string failure() const;
+
+    /// What the server has not done within the limit, for people: "no answer within 400 ms".
+    [[nodiscard]] std::string unanswered_within(std::chrono::milliseconds limit) const;
+
+    /// Null without TLS. Whoever takes the socket keeps it.
+    [[nodiscard]] const std::shared_ptr<tls_tunnel>& tunnel() const noexcept { return tunnel_; }
 
     /// Makes the connection end as if the server had ended it, after what has arrived was read.
     void shut() noexcept { socket_.shut(); }
@@ -101,6 +116,7 @@ private:
     void on_reply(std::uint64_t id, reply answer) noexcept override;
 
     listener* listener_;
+    const std::shared_ptr<tls_tunnel> tunnel_;
     socket_watch socket_;
     requests_in_flight in_flight_;
     watch_registry watches_;

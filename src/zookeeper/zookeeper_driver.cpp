@@ -7,7 +7,6 @@
 #include "zookeeper/session_close.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -21,22 +20,18 @@ using state = zookeeper_handle::state;
 constexpr std::size_t most_in_flight = 10'000;
 constexpr milliseconds closing_limit{1000};
 
-std::string cause_of(int error) {
-    // The C client's code for a connection that the server has closed.
-    return error == EHOSTDOWN ? "the server closed the connection"
-                              : std::generic_category().message(error);
-}
-
 }  // namespace
 
 zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
                                    name_resolver resolver,
                                    session_options options,
-                                   session::event_handler events)
+                                   session::event_handler events,
+                                   std::shared_ptr<tls_identity> tls)
     : loop_(l.get()),
       born_(fork_generation()),
       options_(std::move(options)),
       events_(std::move(events)),
+      tls_(std::move(tls)),
       servers_(l,
                std::move(resolver),
                options_.servers,
@@ -120,13 +115,16 @@ void zookeeper_driver::connected() noexcept {
     attempts_ = 0;
     session_ = connection_->session();
     timeout_ = connection_->timeout();
+    if (tls_ && !tls_->warning().empty()) {
+        tell_trouble(tls_->warning());
+    }
     tell({.what = session_event::kind::connected,
           .id = session_.id,
           .timeout = timeout_,
           .begun = attempt_begun_,
           .detail = {},
           .password = session_.password,
-          .server = server_.endpoint()});
+          .server = tls_ ? std::string() : server_.endpoint()});
 }
 
 void zookeeper_driver::disconnected(state why) noexcept {
@@ -218,10 +216,7 @@ bool zookeeper_driver::begin_attempt() {
     try {
         connection_ = std::make_unique<zookeeper_connection>(
             *loop_,
-            zookeeper_handle::opening{.server = server_.endpoint(),
-                                      .timeout = timeout_,
-                                      .session = session_,
-                                      .identities = options_.identities},
+            zookeeper_connection::target{server_, tls_, timeout_, session_, options_.identities},
             told,
             [this](bool readable, bool writable) { take_turn(readable, writable); });
     } catch (const std::system_error& e) {
@@ -238,9 +233,9 @@ bool zookeeper_driver::work(bool readable, bool writable) {
             if (connected_ || closing_ || loop_->now() < attempt_ends_) {
                 return true;
             }
-            why = "no answer within " + std::to_string(attempt_limit_.count()) + " ms";
+            why = connection_->unanswered_within(attempt_limit_);
         } else {
-            why = cause_of(connection_->last_failure());
+            why = connection_->failure();
         }
     } catch (const std::system_error& e) {
         why = e.what();
@@ -360,6 +355,7 @@ void zookeeper_driver::finish_closing() {
     // Behind a part of a request, the server would take the end of the session for the rest of that
     // request.
     auto socket = connected_ && !unsent ? connection_->take_socket() : nullptr;
+    auto tunnel = connection_ ? connection_->tunnel() : nullptr;  // until the socket has ended
     closed_ = true;
     if (connection_) {
         connection_->close();
@@ -367,7 +363,7 @@ void zookeeper_driver::finish_closing() {
         connection_.reset();
     }
     fail_waiting(result_code::closing);
-    auto told = [weak = weak_from_this(), done = std::exchange(closed_handler_, nullptr)] {
+    auto told = [weak = weak_from_this(), done = std::exchange(closed_handler_, nullptr), tunnel] {
         if (const auto self = weak.lock(); self && !self->abandoned_ && done) {
             done();
         }

@@ -24,7 +24,8 @@ public:
     zookeeper_driver(const std::shared_ptr<io_loop>& l,
                      name_resolver resolver,
                      session_options options,
-                     session::event_handler events);
+                     session::event_handler events,
+                     std::shared_ptr<tls_identity> tls);
 
     void open();
     void submit(request r, const std::shared_ptr<session::watcher>* w, session::completion done);
@@ -73,6 +74,7 @@ private:
     const std::uint64_t born_;
     const session_options options_;
     session::event_handler events_;
+    const std::shared_ptr<tls_identity> tls_;  ///< null: clear text
 
     server_addresses servers_;
     server_address server_;  ///< of the present attempt or connection

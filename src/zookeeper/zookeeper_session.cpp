@@ -33,14 +33,17 @@ private:
 
 }  // namespace
 
-zookeeper_sessions::zookeeper_sessions(std::shared_ptr<io_loop> loop, name_resolver resolver)
-    : loop_(std::move(loop)), resolver_(std::move(resolver)) {}
+zookeeper_sessions::zookeeper_sessions(std::shared_ptr<io_loop> loop,
+                                       name_resolver resolver,
+                                       std::shared_ptr<tls_identity> tls)
+    : loop_(std::move(loop)), resolver_(std::move(resolver)), tls_(std::move(tls)) {}
 
 zookeeper_sessions::~zookeeper_sessions() = default;
 
 std::unique_ptr<session> zookeeper_sessions::open(const session_options& options,
                                                   session::event_handler events) {
-    auto driver = std::make_shared<zookeeper_driver>(loop_, resolver_, options, std::move(events));
+    auto driver =
+        std::make_shared<zookeeper_driver>(loop_, resolver_, options, std::move(events), tls_);
     driver->open();
     return std::make_unique<zookeeper_session>(std::move(driver));
 }

@@ -48,6 +48,37 @@ std::string refusal_of(const words& arguments,
     return "";
 }
 
+TEST(LockOptions, FilesForTlsComeFromOptionsElseFromTheEnvironment) {
+    const variables around{{"LATCHKEY_SERVERS", "zk1"},
+                           {"LATCHKEY_TLS_CA", "/ca"},
+                           {"LATCHKEY_TLS_CERT", "/cert"},
+                           {"LATCHKEY_TLS_KEY", "/key"},
+                           {"LATCHKEY_TLS_NAME", "zk"}};
+    EXPECT_EQ(parse({"/a"}).tls.ca_file, "");
+    auto tls = parse({"/a"}, around).tls;
+    EXPECT_EQ(tls.ca_file, "/ca");
+    EXPECT_EQ(tls.certificate_file, "/cert");
+    EXPECT_EQ(tls.key_file, "/key");
+    EXPECT_EQ(tls.server_name, "zk");
+    tls =
+        parse({"--tls-ca", "a", "--tls-cert=b", "--tls-key", "c", "--tls-name", "d", "/a"}, around)
+            .tls;
+    EXPECT_EQ(tls.ca_file, "a");
+    EXPECT_EQ(tls.certificate_file, "b");
+    EXPECT_EQ(tls.key_file, "c");
+    EXPECT_EQ(tls.server_name, "d");
+}
+
+TEST(LockOptions, TlsIsNeverLeftOutBecauseAFileIsMissing) {
+    EXPECT_THAT(refusal_of({"--tls-cert", "c", "/a"}), HasSubstr("--tls-cert 'c' needs --tls-ca"));
+    EXPECT_THAT(refusal_of({"--tls-name", "n", "/a"}), HasSubstr("--tls-name 'n' needs --tls-ca"));
+    EXPECT_THAT(refusal_of({"--tls-ca", "", "/a"}), HasSubstr("--tls-ca: is empty"));
+    EXPECT_THAT(refusal_of({"--tls-ca", "a", "--tls-key", "k", "/a"}),
+                HasSubstr("--tls-key 'k' needs --tls-cert"));
+    EXPECT_THAT(refusal_of({"/a"}, {{"LATCHKEY_SERVERS", "z"}, {"LATCHKEY_TLS_KEY", "k"}}),
+                HasSubstr("needs --tls-ca"));
+}
+
 TEST(LockOptions, HaveDefaults) {
     const auto o = parse({"/a"});
     EXPECT_EQ(o.path, "/a");
@@ -297,6 +328,10 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--session-timeout",
                              "--grace",
                              "--auth-file",
+                             "--tls-ca",
+                             "--tls-cert",
+                             "--tls-key",
+                             "--tls-name",
                              "--pass-auth",
                              "--verbose",
                              "--json",

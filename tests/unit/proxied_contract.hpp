@@ -15,7 +15,7 @@ namespace latchkey::test {
 
 /// A client that uses the C client on servers that listen on ports, with a proxy before each of
 /// them.
-class proxied_client final : public contract_client {
+class proxied_client : public contract_client {
 public:
     /// `servers`: "host:port" of each.
     proxied_client(const std::vector<std::string>& servers,

@@ -119,6 +119,8 @@ TEST(Version, IsThatOfTheHeaders) {
                   std::to_string(LATCHKEY_VERSION_MINOR) + '.' +
                   std::to_string(LATCHKEY_VERSION_PATCH));
     EXPECT_FALSE(version().zookeeper_client.empty());
+    EXPECT_TRUE(version().tls);
+    EXPECT_EQ(version().openssl.substr(0, 2), "3.");
 }
 
 }  // namespace

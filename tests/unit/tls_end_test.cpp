@@ -1,0 +1,76 @@
+#include <latchkey/error.hpp>
+
+#include "tls_fixture.hpp"
+
+#include <functional>
+#include <string>
+
+#include <openssl/crypto.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// A program that ends OpenSSL, as exit() may, while clients live.
+
+namespace latchkey::test {
+namespace {
+
+class TlsEnd : public tls_fixture {
+protected:
+    /// The exit status of a child process: 0 if `body` returned true.
+    [[nodiscard]] static int in_a_child(const std::function<bool()>& body) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::alarm(120);
+            ::_exit(body() ? 0 : 1);
+        }
+        int status = -1;
+        EXPECT_EQ(::waitpid(child, &status, 0), child);
+        return status;
+    }
+
+    [[nodiscard]] static bool is_named_in(const std::string& text) {
+        return text.find("the program has ended OpenSSL") != std::string::npos;
+    }
+
+    [[nodiscard]] static bool is_refused(const std::string& server, const client_options& how) {
+        try {
+            const client c = client::connect(server, how);
+            return false;
+        } catch (const error& e) {
+            return e.code() == errc::invalid_argument && is_named_in(e.what());
+        }
+    }
+};
+
+TEST_F(TlsEnd, AConnectionFailsWithAReason) {
+    begin_front();
+    auto how = trusting();
+    how.session_timeout = std::chrono::seconds(2);
+    EXPECT_EQ(0, in_a_child([&] {
+                  client c = client::connect(front_->address(), how);
+                  if (!connects(c)) {
+                      return false;
+                  }
+                  OPENSSL_cleanup();
+                  const bool told = eventually([&] { return is_named_in(c.last_error()); });
+                  c.close();
+                  return told && is_refused(front_->address(), how);
+              }));
+}
+
+TEST_F(TlsEnd, AClientOfAChildDoesNotWaitForThreadsOfTheParent) {
+    begin_front();
+    const client c = client::connect(front_->address(), trusting());
+    ASSERT_TRUE(connects(c));
+    // The parent's threads may be inside OpenSSL when it forks.
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(0, in_a_child([] {
+                      OPENSSL_cleanup();
+                      return true;
+                  }));
+        EXPECT_TRUE(connects(front_->address(), trusting()));
+    }
+}
+
+}  // namespace
+}  // namespace latchkey::test
