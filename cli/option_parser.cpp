@@ -15,12 +15,14 @@ namespace latchkey::cli {
 
 std::string version_line() {
     const library_version v = version();
-    return fmt::format("latchkey {}\nApache ZooKeeper C client {}, {}{}{}\n",
+    return fmt::format("latchkey {}{}{}\nApache ZooKeeper C client {}\n{}{}{}\n",
                        v.library,
+                       v.commit.empty() ? "" : ", commit ",
+                       v.commit,
                        v.zookeeper_client,
                        v.tls ? "TLS" : "no TLS",
-                       v.commit.empty() ? "" : ", commit ",
-                       v.commit);
+                       v.openssl.empty() ? "" : ", OpenSSL ",
+                       v.openssl);
 }
 
 option_parser::option_parser(std::string command, std::string help)

@@ -1,5 +1,7 @@
 #include "status_output.hpp"
 
+#include "service_manager.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -44,6 +46,7 @@ std::string json_line(std::string_view name,
 }  // namespace
 
 void status_output::error(const std::string& message) const {
+    tell_service_manager("error", message);
     write_line(json_ ? json_line("error", message, nlohmann::json::object())
                      : "latchkey: " + message);
 }
@@ -55,6 +58,7 @@ void status_output::event(std::string_view name, const std::string& text) const 
 void status_output::event(std::string_view name,
                           const std::string& text,
                           const nlohmann::json& details) const {
+    tell_service_manager(name, text);
     if (verbose_) {
         write_line(json_ ? json_line(name, text, details)
                          : fmt::format("latchkey: {} {}", clock_time("%T", ::localtime_r), text));
@@ -62,8 +66,12 @@ void status_output::event(std::string_view name,
 }
 
 bool write_to_stdout(std::string_view text) {
+    return write_to(STDOUT_FILENO, text);
+}
+
+bool write_to(int fd, std::string_view text) {
     while (!text.empty()) {
-        const auto size = ::write(STDOUT_FILENO, text.data(), text.size());
+        const auto size = ::write(fd, text.data(), text.size());
         if (size < 0 && errno != EINTR) {
             return false;
         }

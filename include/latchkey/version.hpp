@@ -21,6 +21,7 @@ struct library_version {
     std::string_view zookeeper_client;  ///< the version of Apache's C client that it contains
     std::string_view commit;            ///< of Latchkey's repository; empty if unknown
     bool tls = false;                   ///< whether connections can be encrypted
+    std::string_view openssl = {};      ///< the version that encrypts; empty without TLS
 };
 
 /// The version of the library at run time. Before 1.0 it has the same minor version as the headers:
