@@ -7,11 +7,14 @@ function __latchkey_complete
     set -l program latchkey
     string match -q '*/*' -- $words[1]; and test -x $words[1]; and set program $words[1]
     set -e words[1]
-    set -l answers (command $program __complete fish $words (string unescape -- $current; or echo -- $current) 2>/dev/null)
+    set -l answers (command $program __complete fish $words (string unescape -- $current; or printf '%s\n' $current) 2>/dev/null)
     set -l action $answers[-1]
     switch "$action"
         case ':files'
-            __fish_complete_path (string replace -r '^--[^=]*=' '' -- $current)
+            set -l option (string match -r '^--[^=]*=' -- $current)
+            for path in (__fish_complete_path (string replace -r '^--[^=]*=' '' -- $current))
+                printf '%s%s\n' "$option" $path
+            end
         case ':command *'
             set -l begin (math (string replace ':command ' '' -- $action) + 1)
             # Quoted again, so that this line is read as it was typed.
@@ -22,9 +25,7 @@ function __latchkey_complete
             complete -C (string join ' ' -- $line $current)
         case ':*'
             set -e answers[-1]
-            for answer in $answers
-                echo -- $answer
-            end
+            test (count $answers) -eq 0; or printf '%s\n' $answers
     end
 end
 
