@@ -65,7 +65,7 @@ std::pair<std::string, bool> operand_of(std::string word) {
 }
 
 /// The words of a usage line behind the command's name.
-usage_form form_of(const std::vector<std::string>& words) {
+usage_form form_of(const std::vector<std::string>& words, const help_contents& help) {
     usage_form form;
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "[--]" || words[i].starts_with("[OPTION]")) {
@@ -82,9 +82,8 @@ usage_form form_of(const std::vector<std::string>& words) {
                 return form;  // "PATH -c STRING"
             }
             form.flags.push_back(words[i]);
-            if (i + 1 < words.size() && is_upper(words[i + 1].front()) && i + 2 < words.size()) {
-                ++i;  // its value
-            }
+            const auto* option = help.option(words[i]);
+            i += option != nullptr && !option->value.empty() ? 1 : 0;
         } else if (auto [name, repeats] = operand_of(words[i]); !name.empty()) {
             form.operands.push_back(std::move(name));
             form.repeats = repeats;
@@ -155,7 +154,7 @@ help_contents read_help(std::string_view text) {
         }
     }
     for (const auto& words : usage) {
-        found.usage.push_back(form_of(words));
+        found.usage.push_back(form_of(words, found));
     }
     return found;
 }

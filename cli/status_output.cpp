@@ -29,7 +29,7 @@ std::string clock_time(const char* format, tm* (*convert)(const time_t*, tm*)) {
 void write_line(std::string line) {
     line += '\n';
     // There is no other place to report that stderr cannot be written.
-    static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()));
+    static_cast<void>(write_to(STDERR_FILENO, line));
 }
 
 std::string json_line(std::string_view name,
