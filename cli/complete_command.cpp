@@ -19,9 +19,11 @@ namespace latchkey::cli {
 
 namespace {
 
+// Somebody waits at the keyboard.
 constexpr std::chrono::seconds most_time{2};
+constexpr std::chrono::milliseconds most_time_to_connect{1500};
 
-/// Somebody waits at the keyboard.
+/// Ends this process, without a word, when the time is over.
 void end_this_process_in_time() {
     struct sigaction end {};
 
@@ -73,7 +75,8 @@ std::vector<std::string> children_of(const std::vector<std::string>& options,
         how.check();
         const status_output silent(false, false);
         const client zk = client::connect(how.servers, client_options_of(how, silent));
-        return zk.wait_connected(most_time) ? zk.children(path) : std::vector<std::string>{};
+        return zk.wait_connected(most_time_to_connect) ? zk.children(path)
+                                                       : std::vector<std::string>{};
     } catch (const std::exception&) {
         return {};
     }
