@@ -5,6 +5,7 @@
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/hold.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -88,9 +89,19 @@ private:
     template <class Recipe, class... Args>
     [[nodiscard]] static latchkey::hold acquire(Recipe& lock, Args&&... args) {
         if constexpr (ends_with_duration<std::remove_cvref_t<Args>...>()) {
-            return lock.try_acquire_for(std::forward<Args>(args)...);
+            return lock.try_acquire_for(passed(std::forward<Args>(args))...);
         } else {
-            return lock.acquire(std::forward<Args>(args)...);
+            return lock.acquire(passed(std::forward<Args>(args))...);
+        }
+    }
+
+    /// A number of permits may be written without its suffix: guard(permits, 2).
+    template <class Arg>
+    [[nodiscard]] static decltype(auto) passed(Arg&& arg) {
+        if constexpr (std::is_integral_v<std::remove_cvref_t<Arg>>) {
+            return static_cast<std::uint32_t>(arg);
+        } else {
+            return std::forward<Arg>(arg);
         }
     }
 

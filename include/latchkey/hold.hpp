@@ -180,7 +180,7 @@ public:
     ///   happened; one of them may rewrite the data of the hold's znode.
     /// - Blocks: until the outcome is known.
     /// - Errors, which say that nothing was applied and nothing will be: as transact(). The parent
-    ///   of `marker` must exist.
+    ///   of `marker` must exist. A conversion of the hold ends the call: errc::hold_lost.
     /// - errc::indeterminate: no server was reached for a session timeout, the client was closed,
     ///   or the access control lists do not let the client read the marker or write the hold's
     ///   znode. A later call with the same marker, under a new hold, resolves it.

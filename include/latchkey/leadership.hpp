@@ -119,6 +119,11 @@ public:
 
     /// Commits the operations unless the znode `marker` exists, and creates it with them. The term
     /// guards them. Returns, cost, errors and the other rules: as hold::transact_once().
+    ///
+    /// It never writes to the candidate's znode, because the candidate of Curator's that watches
+    /// that znode would not notice its deletion then. So one more case is errc::indeterminate: an
+    /// answer was lost, and then the servers refused the operations while the term went on. The
+    /// first try may still be applied, as long as the term lasts.
     bool transact_once(std::string marker,
                        std::vector<operation> operations,
                        std::error_code& ec = throws()) const;

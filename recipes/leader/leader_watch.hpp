@@ -95,7 +95,7 @@ private:
     void on_directory(const reply& r);
     void tell_leader();
     void tell(std::optional<leader_info> now);
-    void tell_listeners(const std::optional<leader_info>& now);
+    void tell_listeners(const std::optional<leader_info>& now) LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] std::vector<std::shared_ptr<registration>> listeners() const;
     void forget();
 

@@ -25,8 +25,12 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.front()->path());
     place->watch_soon();
-    auto granted =
-        fork_safe<hold_state>(core, hold_state::grant{place->paths(), {zxid, 0}, as->mode, place});
+    auto granted = fork_safe<hold_state>(core,
+                                         hold_state::grant{.paths = place->paths(),
+                                                           .token = {zxid, 0},
+                                                           .mode = as->mode,
+                                                           .owner = place,
+                                                           .writable = !as->markers.transferable});
     place->hold_ = granted;
     if (revocation_requested) {
         granted->ask_back();

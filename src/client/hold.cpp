@@ -55,6 +55,7 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       generation_(core_->generation()),
       token_(g.token),
       owner_(std::move(g.owner)),
+      writable_(g.writable),
       mode_(g.mode),
       paths_(std::move(g.paths)) {}
 

@@ -56,6 +56,9 @@ public:
         latchkey::fencing_token token;
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
+        /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
+        /// its watch on the candidate ahead when that one's data changes.
+        bool writable = true;
     };
 
     using transact_outcome = std::pair<failure, std::vector<operation_result>>;
@@ -103,6 +106,8 @@ public:
     [[nodiscard]] std::vector<std::string> paths() const;
 
     [[nodiscard]] lock_mode mode() const noexcept { return mode_.load(std::memory_order_acquire); }
+
+    [[nodiscard]] bool writable() const noexcept { return writable_; }
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
@@ -152,6 +157,7 @@ private:
     const std::uint64_t generation_;
     const latchkey::fencing_token token_;
     std::shared_ptr<hold_owner> owner_;
+    const bool writable_;
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty

@@ -23,9 +23,10 @@ std::string once_transaction::aim() const {
 }
 
 void once_transaction::begin() {
-    mark_ = guard_->path() + ' ' + guid(core()->loop());
+    guards_ = guard_->paths();
+    mark_ = guards_.front() + ' ' + guid(core()->loop());
     heard_of_servers();
-    if (guard_->may_transact()) {
+    if (may_send()) {
         retrying_operation::begin();
     } else {
         end_if_nothing_was_sent();
@@ -33,9 +34,11 @@ void once_transaction::begin() {
 }
 
 task<retrying_operation::attempted> once_transaction::attempt() {
-    heard_of_servers();
-    if (!end_ && !guard_->may_transact()) {
-        end_ = guard_->hold_is_lost("nothing was applied");
+    if (!waits_for_deletion_) {
+        heard_of_servers();
+    }
+    if (!end_ && !may_send()) {
+        end_ = guard_is_gone();
     }
     if (!end_) {
         auto sent = send();
@@ -52,7 +55,7 @@ task<retrying_operation::attempted> once_transaction::attempt() {
 
 user_transaction once_transaction::transaction() const {
     std::vector<request> ahead;
-    for (const std::string& own : guard_->paths()) {
+    for (const std::string& own : guards_) {
         // One check that fails is enough, so only the first znode's version counts.
         ahead.push_back(request::check(own, ahead.empty() ? version_ : request::any_version));
     }
@@ -62,7 +65,7 @@ user_transaction once_transaction::transaction() const {
 
 /// Tries until there is an answer.
 task<retrying_operation::attempted> once_transaction::send() {
-    while (guard_->may_transact()) {
+    while (may_send()) {
         const user_transaction all = transaction();
         request one_try = all.multi();
         one_try.urgent = true;  // as any guarded transaction
@@ -89,13 +92,14 @@ task<retrying_operation::attempted> once_transaction::send() {
             co_return a;
         }
         if (!answer.refused(0, result_code::bad_version)) {
-            end_ = guard_->failure_of_transaction(answer, all);
+            // That its znode is gone the hold learns from its watch, or knows: it was converted.
+            end_ = all.guard_is_gone(answer) ? guard_is_gone() : all.why(answer);
             if (end_->code == errc::indeterminate) {
                 end_->code = errc::protocol;  // it does not end before that is found out
             }
             co_return in_doubt_ ? std::nullopt : attempted(result{*end_});
         }
-        auto asked = core()->send(request::get(guard_->path()));
+        auto asked = core()->send(request::get(guards_.front()));
         const reply own = co_await asked;
         if (!own.ok() && own.code != result_code::no_node) {
             co_return std::nullopt;
@@ -131,7 +135,8 @@ task<retrying_operation::attempted> once_transaction::find_out() {
         co_return std::nullopt;
     }
     if (!*barred) {
-        end_ = unknown("the znode of the hold cannot be read and written");
+        end_ = unknown(guard_->writable() ? "the znode of the hold cannot be read and written"
+                                          : "the znode of a candidate is never written to");
     }
     auto marker = read_marker();
     attempted a = co_await marker;
@@ -139,7 +144,7 @@ task<retrying_operation::attempted> once_transaction::find_out() {
 }
 
 task<std::optional<bool>> once_transaction::bar_late_tries() {
-    const std::string own = guard_->path();
+    const std::string& own = guards_.front();
     auto asked = core()->send(request::get(own));
     const reply there = co_await asked;
     if (there.code == result_code::no_node) {
@@ -148,10 +153,15 @@ task<std::optional<bool>> once_transaction::bar_late_tries() {
     if (!there.ok()) {
         co_return there.code == result_code::no_auth ? std::optional(false) : std::nullopt;
     }
-    heard_of_servers();
     if (there.stat.version > version_) {
         co_return true;
     }
+    if (!guard_->writable()) {
+        // A term that is over takes its znode with it.
+        waits_for_deletion_ = !guard_->may_transact();
+        co_return waits_for_deletion_ ? std::nullopt : std::optional(false);
+    }
+    heard_of_servers();
     auto written = core()->send(request::set(own, there.data, there.stat.version));
     const reply raised = co_await written;
     if (raised.ok() || raised.code == result_code::no_node) {
@@ -163,11 +173,13 @@ task<std::optional<bool>> once_transaction::bar_late_tries() {
 // ---- the end ----
 
 void once_transaction::give_up() {
-    finish({in_doubt_ ? unknown("no server was reached for a session timeout")
-                      : failure{errc::unreachable,
-                                '"' + escaped(marker_) + "\": nothing was sent: " +
-                                    (core()->trouble().empty() ? "no server was reached"
-                                                               : core()->trouble())}});
+    finish({in_doubt_
+                ? unknown(waits_for_deletion_ ? "its znode was not deleted within a session timeout"
+                                              : "no server was reached for a session timeout")
+                : failure{errc::unreachable,
+                          '"' + escaped(marker_) + "\": nothing was sent: " +
+                              (core()->trouble().empty() ? "no server was reached"
+                                                         : core()->trouble())}});
 }
 
 void once_transaction::client_closed(const failure& why) {
@@ -175,9 +187,23 @@ void once_transaction::client_closed(const failure& why) {
 }
 
 void once_transaction::end_if_nothing_was_sent() {
-    if (!in_doubt_ && !guard_->may_transact()) {
-        finish({guard_->hold_is_lost("nothing was applied")});
+    if (!in_doubt_ && !may_send()) {
+        finish({guard_is_gone()});
     }
+}
+
+bool once_transaction::may_send() const {
+    return guard_->may_transact() && guard_->paths() == guards_;
+}
+
+failure once_transaction::guard_is_gone() const {
+    if (!guard_->may_transact()) {
+        return guard_->hold_is_lost("nothing was applied");
+    }
+    return {errc::hold_lost,
+            '"' + escaped(guards_.front()) +
+                "\": nothing was applied: the znode is gone, because the hold was converted or "
+                "somebody deleted it"};
 }
 
 void once_transaction::heard_of_servers() {

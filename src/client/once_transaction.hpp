@@ -25,7 +25,11 @@ namespace latchkey::inline v0 {
 /// applied anything, no earlier try may be on its way any more. A server may keep one for long, and
 /// pass it on when the session comes back to that server. As in a guarded_write, the version is
 /// what makes it worthless: each try checks one version of the hold's znode, and a write raises
-/// that.
+/// that. Where the znode may not be written to, it has to be gone first: a refusal while the hold
+/// goes on is errc::indeterminate then.
+///
+/// It is guarded by the znodes that the hold had at first. A conversion ends it: what may be done
+/// under an exclusive hold may not be done when that was converted to shared.
 class once_transaction final : public retrying_operation {
 public:
     /// Throws errc::invalid_argument.
@@ -51,6 +55,8 @@ private:
     /// Whether tries on their way were made worthless; nothing: not known yet.
     [[nodiscard]] task<std::optional<bool>> bar_late_tries();
 
+    [[nodiscard]] bool may_send() const;
+    [[nodiscard]] failure guard_is_gone() const;
     void end_if_nothing_was_sent();
     void heard_of_servers();
     [[nodiscard]] failure unknown(const std::string& because) const;
@@ -59,9 +65,11 @@ private:
     const std::shared_ptr<hold_state> guard_;
     const std::string marker_;
     const std::vector<request> operations_;
-    std::string mark_;          ///< the marker's data
-    std::int32_t version_ = 0;  ///< of the hold's znode, as the tries check it
-    bool in_doubt_ = false;     ///< a try may have been applied, or may still be
+    std::vector<std::string> guards_;  ///< the znodes of the hold
+    std::string mark_;                 ///< the marker's data
+    std::int32_t version_ = 0;         ///< of the hold's znode, as the tries check it
+    bool in_doubt_ = false;            ///< a try may have been applied, or may still be
+    bool waits_for_deletion_ = false;  ///< of the hold's znode: it may not be written to
     /// Nothing is sent any more; this is how it ends unless a try was applied.
     std::optional<failure> end_;
     timer silence_;  ///< since a server was heard of

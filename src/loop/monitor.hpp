@@ -10,11 +10,13 @@
 
 #if defined(__clang__)
 #define LATCHKEY_GUARDED_BY(x) __attribute__((guarded_by(x)))
+#define LATCHKEY_REQUIRES(x) __attribute__((requires_capability(x)))
 #define LATCHKEY_ACQUIRE(x) __attribute__((acquire_capability(x)))
 #define LATCHKEY_RELEASE() __attribute__((release_capability()))
 #define LATCHKEY_SCOPED __attribute__((scoped_lockable))
 #else
 #define LATCHKEY_GUARDED_BY(x)
+#define LATCHKEY_REQUIRES(x)
 #define LATCHKEY_ACQUIRE(x)
 #define LATCHKEY_RELEASE()
 #define LATCHKEY_SCOPED

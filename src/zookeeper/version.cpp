@@ -1,9 +1,11 @@
 #include <latchkey/version.hpp>
 
-#include <zookeeper/zookeeper_version.h>
-
-#ifndef LATCHKEY_COMMIT  // a build without the repository
+// src/CMakeLists.txt defines these.
+#ifndef LATCHKEY_COMMIT
 #define LATCHKEY_COMMIT ""
+#endif
+#ifndef LATCHKEY_ZOOKEEPER_CLIENT
+#define LATCHKEY_ZOOKEEPER_CLIENT ""
 #endif
 #define LATCHKEY_TEXT_OF(x) #x
 #define LATCHKEY_TEXT(x) LATCHKEY_TEXT_OF(x)
@@ -13,7 +15,7 @@ namespace latchkey::inline v0 {
 library_version version() noexcept {
     return {.library = LATCHKEY_TEXT(LATCHKEY_VERSION_MAJOR) "." LATCHKEY_TEXT(
                 LATCHKEY_VERSION_MINOR) "." LATCHKEY_TEXT(LATCHKEY_VERSION_PATCH),
-            .zookeeper_client = ZOO_VERSION,
+            .zookeeper_client = LATCHKEY_ZOOKEEPER_CLIENT,
             .commit = LATCHKEY_COMMIT,
             .tls = false};
 }

@@ -33,7 +33,7 @@ public:
             side& s = side_of(d);
             if (s.ready && !s.posted && net_.ready(descriptor_, identity_, d == direction::write)) {
                 s.posted = true;
-                process_->post([this, &s, alive = alive_] {
+                process_->post([&s, alive = alive_] {
                     if (*alive) {
                         s.posted = false;
                         if (const loop::task ready = std::exchange(s.ready, nullptr)) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -142,7 +143,9 @@ bool stopped(pid_t pid) {
 
 std::string content_of(const std::filesystem::path& file) {
     std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    std::ostringstream content;
+    content << stream.rdbuf();  // nothing more of a process that has just ended
+    return content.str();
 }
 
 }  // namespace latchkey::test

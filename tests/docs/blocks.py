@@ -1,4 +1,6 @@
-"""The code blocks of the pages and their markers: what house/docs_blocks and run_blocks have in common."""
+"""The code blocks of the pages and their markers, and the program that a rule about pages is: what house/docs_blocks,
+house/docs_links and run_blocks have in common."""
+import argparse
 import pathlib
 import re
 import textwrap
@@ -75,3 +77,18 @@ def example_text(tree, name):
 
 def trimmed(text):
     return textwrap.dedent("\n".join(line.rstrip() for line in text.splitlines())).strip("\n")
+
+
+def run_rule(usage, complaints, find_offenders):
+    """The exit status of a program that prints complaints(TREE), or what find_offenders() says of the rule itself."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--find-offenders", action="store_true")
+    parser.add_argument("tree", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    arguments = parser.parse_args()
+    if arguments.help:
+        print(usage, end="")
+        return 0
+    said = find_offenders() if arguments.find_offenders else complaints(arguments.tree)
+    print("\n".join(said), end="\n" if said else "")
+    return 1 if said else 0

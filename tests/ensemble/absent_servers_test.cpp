@@ -36,7 +36,7 @@ TEST_F(AllServers, SilentForShorterThanItsValidityLeaveTheHold) {
     EXPECT_TRUE(eventually(
         [&] { return c.first().valid_until() - boottime_clock::now() < timeout * 2 / 5; }));
     servers_.mend();
-    EXPECT_TRUE(c.first_writes_again("afterwards"));
+    EXPECT_TRUE(c.writes(c.first(), "afterwards"));
     c.expect_kept();
 }
 
@@ -47,7 +47,7 @@ TEST_F(AllServers, KilledAndRestartedLeaveTheHold) {
     strike_all(&real_ensemble::kill);
     servers_.mend();
     report("away", boottime_clock::now() - start);
-    EXPECT_TRUE(c.first_writes_again("afterwards")) << to_string(c.first().why_lost());
+    EXPECT_TRUE(c.writes(c.first(), "afterwards")) << to_string(c.first().why_lost());
     c.expect_kept();
 }
 

@@ -48,7 +48,7 @@ TEST_F(BlackHole, ToOneServerCostsAReconnectAndNotTheHold) {
     ASSERT_NE(its, ways_.end());
     (*its)->black_hole();
     const auto start = boottime_clock::now();
-    EXPECT_TRUE(c.first_writes_again("elsewhere"));
+    EXPECT_TRUE(c.writes(c.first(), "elsewhere"));
     report("silence", boottime_clock::now() - start);
     (*its)->pass();
     c.expect_kept();

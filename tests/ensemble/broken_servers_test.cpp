@@ -43,7 +43,7 @@ protected:
     /// From the fault until the holder's next write is answered; the hold is valid all the time.
     void expect_writes_again(contest& c, const std::string& text) {
         const auto start = boottime_clock::now();
-        EXPECT_TRUE(c.first_writes_again(text)) << to_string(c.first().why_lost());
+        EXPECT_TRUE(c.writes(c.first(), text)) << to_string(c.first().why_lost());
         report(std::string("silence_") + text, boottime_clock::now() - start);
     }
 

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace latchkey::test {
 
 using time_point = boottime_clock::time_point;
@@ -113,8 +115,8 @@ public:
         return c.write(effects_, text);
     }
 
-    /// Waits until the first one's write is answered, or its hold is lost: whether it has written.
-    [[nodiscard]] bool first_writes_again(const std::string& text);
+    /// Repeats write() until it succeeds, or the hold is lost: whether it has written.
+    [[nodiscard]] ::testing::AssertionResult writes(competitor& c, const std::string& text);
 
     // What tests end with.
 

@@ -79,7 +79,7 @@ TEST_F(CutOff, FollowerCostsAReconnectAndNotTheHoldIfThereIsAnotherServer) {
     EXPECT_TRUE(c.first().valid());
     EXPECT_EQ(servers_.mode(its), "follower") << "it did not know";
     report("given_up_after", boottime_clock::now() - start);
-    EXPECT_TRUE(c.first_writes_again("elsewhere"));
+    EXPECT_TRUE(c.writes(c.first(), "elsewhere"));
     servers_.mend();
     c.expect_kept();
 }

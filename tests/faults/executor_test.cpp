@@ -78,7 +78,7 @@ TEST_F(UsersExecutor, RunsEveryCallbackInsteadOfAThread) {
                         note("handler");
                         throw 1;  // which is logged
                     });
-    EXPECT_TRUE(queue_.run_until([&] { return ran.size() == 3; }));
+    EXPECT_TRUE(queue_.run_until([&] { return ran.size() >= 3; }));
     c.close();
     EXPECT_TRUE(queue_.run_until([&] { return ran.size() == 4; }));
 }

@@ -163,8 +163,7 @@ TEST_F(LeaderSelectorFaults, ManyLeadOneAfterTheOtherWhateverBreaks) {
             clients.back(),
             "/lead",
             leader_options{.id = std::to_string(i), .data = "x"},
-            [this, &thrown, works = work(), i](const leadership& term,
-                                               const std::stop_token& stop) {
+            [&thrown, works = work(), i](const leadership& term, const std::stop_token& stop) {
                 if (i == 0 && ++thrown % 2 == 0) {
                     throw std::runtime_error("every other time");
                 }

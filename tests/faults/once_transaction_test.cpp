@@ -1,5 +1,7 @@
 #include "once_transaction.hpp"
 
+#include <latchkey/shared_mutex.hpp>
+
 #include "client/client_core.hpp"
 
 #include <memory>
@@ -127,6 +129,28 @@ TEST_F(OnceFaults, ZnodeGoneBeforeItWasAppliedIsALostHold) {
         EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
         EXPECT_EQ(applied(), 0);
     }
+}
+
+TEST_F(OnceFaults, ConversionBeforeItWasAppliedEndsIt) {
+    constexpr int throttled = -127;
+    shared_mutex rw(a_, "/shared");
+    hold h;
+    rw.async_acquire(
+        lock_mode::exclusive, {}, [&](std::error_code, hold granted) { h = std::move(granted); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return h.valid(); }, 10s));
+    settle();
+    ensemble_.refuse_next(op::multi, throttled, a_.session_id());
+    const auto o = once(h);
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.faults_to_come() == 0; }, 10s));
+    hold reading;
+    rw.async_convert(std::move(h), lock_mode::shared, {}, [&](std::error_code, hold converted) {
+        reading = std::move(converted);
+    });
+    finish(o);
+    EXPECT_EQ(o->ec, errc::hold_lost) << o->ec.message();
+    EXPECT_EQ(applied(), 0) << "it was asked for under an exclusive hold";
+    ASSERT_TRUE(ensemble_.run_until([&] { return reading.valid(); }, 10s));
+    EXPECT_EQ(reading.mode(), lock_mode::shared);
 }
 
 TEST_F(OnceFaults, SessionThatEndsAfterItWasAppliedIsTrue) {

@@ -35,7 +35,7 @@ TEST_F(SemaphoreInterop, PermitsAreSharedWithCurator) {
     EXPECT_FALSE(is_ready(next, 100ms));
     ours.release();
     answer_of(std::move(next));
-    auto last = queued(semaphore_, 1);
+    auto last = queued(semaphore_, 1U);
     EXPECT_FALSE(is_granted(last, 100ms));
     java().release("s");
     EXPECT_TRUE(last.get().valid());
@@ -44,7 +44,7 @@ TEST_F(SemaphoreInterop, PermitsAreSharedWithCurator) {
 TEST_F(SemaphoreInterop, BothQueueInTheOrderOfArrival) {
     java().open("s", "semaphore", path_, 2);
     hold ours = semaphore_.acquire();
-    auto pair = queued(semaphore_, 2);
+    auto pair = queued(semaphore_, 2U);
     auto theirs = java().acquire("s");
     ASSERT_TRUE(guard_has(2));
     EXPECT_FALSE(is_ready(theirs, 100ms)) << "overtaken: large requests would starve";
@@ -59,7 +59,7 @@ TEST_F(SemaphoreInterop, BothQueueInTheOrderOfArrival) {
 TEST_F(SemaphoreInterop, CuratorTakesSeveralAndNeverTwoTooMany) {
     java().open("s", "semaphore", path_, 2);
     answer_of(java().acquire("s", 2));
-    auto pair = queued(semaphore_, 2);
+    auto pair = queued(semaphore_, 2U);
     EXPECT_FALSE(is_granted(pair, 100ms));
     java().release("s");
     hold both = pair.get();

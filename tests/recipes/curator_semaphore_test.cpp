@@ -43,7 +43,7 @@ TEST_P(CuratorSemaphore, EveryChildOfLeasesCountsForOne) {
     hold one = s.acquire();
     world_->create(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
     EXPECT_TRUE(eventually([&] { return s.available() == 0; }));
-    auto waits = queued(s, 1);
+    auto waits = queued(s, 1U);
     EXPECT_FALSE(is_granted(waits, 100ms));
     world_->remove(path_ + "/leases/_c_00000000-0000-0000-0000-000000000000-lease-0000000007");
     EXPECT_TRUE(waits.get().valid());
@@ -54,8 +54,8 @@ TEST_P(CuratorSemaphore, WhoWaitsHasNoPermitYetAndHoldsBackTheSmaller) {
     curator_semaphore second(b_, path_, 2);
     hold one = first.acquire();
     std::stop_source give_up;
-    auto both = queued_until(give_up.get_token(), first, 2);
-    auto late = queued(second, 1);
+    auto both = queued_until(give_up.get_token(), first, 2U);
+    auto late = queued(second, 1U);
     EXPECT_FALSE(is_granted(late, 100ms)) << "overtaken: large requests would starve";
     EXPECT_EQ(leases(), 1U);
     give_up.request_stop();
@@ -89,7 +89,7 @@ TEST_P(CuratorSemaphore, PermitsOfALostSessionAreFree) {
     curator_semaphore first(a_, path_, 2);
     curator_semaphore second(b_, path_, 2);
     const hold both = first.acquire(2);
-    auto next = queued(second, 2);
+    auto next = queued(second, 2U);
     world_->expire(a_.session_id());
     EXPECT_TRUE(next.get().valid());
     EXPECT_TRUE(eventually([&] { return !both.valid(); }));
@@ -108,7 +108,7 @@ TEST_P(CuratorSemaphore, WhatCanNeverBeGrantedIsAnErrorAtOnce) {
 TEST_P(CuratorSemaphore, TellsWhoHasPermitsAndWhoWaits) {
     curator_semaphore s(a_, path_, 2);
     hold both = s.acquire(2);
-    auto next = queued(s, 1);
+    auto next = queued(s, 1U);
     const auto found = s.participants();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].permits, 1U);

@@ -36,8 +36,8 @@ TEST_P(Semaphore, WhoWantsAllWaitsForAllAndHoldsBackTheSmaller) {
     client c = connect();
     semaphore s(c, path_, 2);
     hold one = s.acquire();
-    auto both = queued(s, 2);
-    auto late = queued(s, 1);
+    auto both = queued(s, 2U);
+    auto late = queued(s, 1U);
     EXPECT_FALSE(is_granted(late, 100ms)) << "overtaken: large requests would starve";
     EXPECT_FALSE(is_granted(both));
     one.release();
@@ -103,7 +103,7 @@ TEST_P(Semaphore, RaisedLimitWakesWhoWaits) {
     client c = connect();
     semaphore s(c, path_, 1);
     const hold h = s.acquire();
-    auto next = queued(s, 1);
+    auto next = queued(s, 1U);
     EXPECT_FALSE(is_granted(next, 50ms));
     s.resize(2);
     const hold second = next.get();
@@ -120,7 +120,7 @@ TEST_P(Semaphore, LoweredLimitGrantsNothingUntilWhatIsTakenFits) {
     s.resize(1);
     EXPECT_TRUE(one.valid() && two.valid());
     EXPECT_EQ(s.available(), 0U);
-    auto next = queued(s, 1);
+    auto next = queued(s, 1U);
     one.release();
     EXPECT_FALSE(is_granted(next, 100ms));
     two.release();
@@ -159,7 +159,7 @@ TEST_P(Semaphore, LossOfTheSessionGivesThePermitsBack) {
     semaphore mine(a, path_, 1);
     semaphore other(b, path_, 1);
     const hold h = mine.acquire();
-    auto next = queued(other, 1);
+    auto next = queued(other, 1U);
     world_->expire(a.session_id());
     EXPECT_TRUE(next.get().valid());
     EXPECT_TRUE(eventually([&] { return !h.valid(); }));
@@ -169,7 +169,7 @@ TEST_P(Semaphore, TellsWhoHasPermitsAndWhoWaits) {
     client c = connect();
     semaphore s(c, path_, 4);
     hold h = s.acquire(3);
-    auto next = queued(s, 2);
+    auto next = queued(s, 2U);
     const auto who = s.participants();
     ASSERT_EQ(who.size(), 2U);
     EXPECT_EQ(who[0].permits, 3U);

@@ -209,8 +209,11 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
         case fault::access_taken: {
             const auto allowed = static_cast<permission>(stage_.random.below(32));
             stage_.servers.set_acl(directory, {{"world", "anyone", allowed}});
-            return undo_later(lasting(), [&e = stage_.servers, directory] {
-                e.set_acl(directory, open_unsafe_acl());
+            return undo_later(lasting(), [this, directory] {
+                if (stage_.troubles > 0 && !stage_.calm) {
+                    throw error(errc::unreachable, "a leader that is isolated would forget it");
+                }
+                stage_.servers.set_acl(directory, open_unsafe_acl());
             });
         }
         default: {

@@ -24,10 +24,12 @@ bool group_judge::may_be_misled(const model::transaction& t, const participants&
     }
 
     constexpr std::array causes{fault::moved,
+                                fault::black_hole,
                                 fault::answers_late,
                                 fault::requests_late,
                                 fault::znode_deleted,
                                 fault::directory_deleted,
+                                fault::server_stopped,
                                 fault::server_paused,
                                 fault::follower_isolated,
                                 fault::leader_isolated,

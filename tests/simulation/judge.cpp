@@ -174,7 +174,7 @@ void judge::check_unreachable(const call& c) {
     if (!c.limit) {
         return stage_.broken("I9", c.who + " had all the time, and was told of no server");
     }
-    const duration end = c.tries() ? c.begun + c.by->lasting(c.by->timeout) : c.ends();
+    const duration end = c.tries() ? c.begun + c.by->lasting(c.by->patience) : c.ends();
     if (c.stopped && *c.stopped + 20ms < end) {
         return stage_.broken("I9", c.who + " was told an error after it had canceled");
     }
@@ -186,8 +186,9 @@ void judge::check_unreachable(const call& c) {
 
 /// What is told nothing at its end was in a queue before.
 void judge::check_was_in_a_queue(const call& c, std::error_code ec) {
-    if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed) {
-        return;
+    if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed ||
+        stage_.what.uses(fault::sequence_ended)) {
+        return;  // at its end, a number that a server gave is no place
     }
     for (const std::string& directory : c.directories) {
         for (const auto& [place, p] : truth_.history_of(directory)) {
@@ -290,6 +291,9 @@ void judge::acts(const held& h) {
 }
 
 std::uint64_t judge::deals(deal d) {
+    d.begun = stage_.now();
+    stage_.tell(
+        "transaction ", deals_.size(), " of ", d.who, d.once ? " is sent once" : " is sent");
     deals_.push_back(std::move(d));
     return deals_.size() - 1;
 }
@@ -318,7 +322,7 @@ void judge::deal_committed(const model::transaction& t, const std::string& data)
     last = d.ordered ? d.token : last;
 }
 
-void judge::told(std::uint64_t deal_number, std::error_code ec) {
+void judge::told(std::uint64_t deal_number, std::error_code ec, bool applied) {
     deal& d = deals_[deal_number];
     stage_.tell("transaction ", deal_number, " of ", d.who, ": ", ec.message());
     if (++d.told > 1) {
@@ -327,17 +331,25 @@ void judge::told(std::uint64_t deal_number, std::error_code ec) {
     if (!ec && !d.committed) {
         return stage_.broken("I9", d.who + " was told of success, and nothing was committed");
     }
-    if (ec == errc::hold_lost) {
+    if (!ec && !applied) {
+        return stage_.broken("I9", d.who + " was told that another one applied its transaction");
+    }
+    const bool known = d.once && ec && ec != errc::indeterminate;
+    if (known || ec == errc::hold_lost) {
         d.refused = true;
         ++stage_.counts.refused_transactions;
         if (d.committed) {
             stage_.broken("I9", d.who + " was told of a refusal, and it was committed");
         }
-        return;
+    }
+    const bool stayed_away =
+        d.by->closed || d.by->crashed || stage_.now() - d.begun >= d.by->lasting(d.by->patience);
+    if (d.once && ec == errc::indeterminate && !stayed_away) {
+        stage_.broken("I9", d.who + " was not told the outcome of a transaction");
     }
     // A code without a word (`protocol`) leaves the outcome open as well.
-    if (ec && ec != errc::indeterminate && ec != errc::protocol && ec != errc::session_lost &&
-        ec != errc::closed) {
+    if (ec && ec != errc::hold_lost && ec != errc::unreachable && ec != errc::indeterminate &&
+        ec != errc::protocol && ec != errc::session_lost && ec != errc::closed) {
         stage_.broken("I9", d.who + "'s transaction failed without a cause: " + ec.message());
     }
 }

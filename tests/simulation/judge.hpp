@@ -30,8 +30,9 @@ struct client_record {
     std::string chroot;
     std::int64_t session = 0;  ///< the newest that it opened
     std::set<std::int64_t> sessions;
-    duration timeout{};  ///< as asked for
-    duration granted{};  ///< by the servers
+    duration timeout{};   ///< as asked for
+    duration granted{};   ///< by the servers
+    duration patience{};  ///< how long a call without a limit waits for servers, at least
     std::uint64_t pauses = 0;
     std::uint64_t connections = 0;
     std::uint64_t calls = 0;
@@ -120,6 +121,8 @@ struct deal {
     fencing_token token;
     participants places;
     bool ordered = true;  ///< none of an earlier holder may follow
+    bool once = false;    ///< transact_once(): its outcome is found out
+    duration begun{};
     bool committed = false;
     int told = 0;
     bool refused = false;  ///< told that nothing was applied
@@ -170,7 +173,7 @@ public:
     void releases(held& h);
     void acts(const held& h);
     std::uint64_t deals(deal d);
-    void told(std::uint64_t deal_number, std::error_code ec);
+    void told(std::uint64_t deal_number, std::error_code ec, bool applied = true);
     void state(client_record& by, connection_state s);
 
     /// Whether nobody may do after this one what an earlier holder meant to do.

@@ -64,9 +64,12 @@ void judge::check_place(const held& h, const participant& place, bool believed) 
 
 /// Somebody took its znode away: it may be believed until the client can know.
 void judge::check_taken(const held& h, const participant& place) {
-    const bool session_ended = truth_.was_ended(place.owner);
-    const duration known = h.by->timeout * (session_ended ? 1 : 2);
-    if (stage_.now() > place.ended + known) {
+    const auto session_ended = truth_.end_of(place.owner);
+    duration known = place.ended + 2 * h.by->timeout;
+    if (session_ended) {
+        known = std::min(known, *session_ended + h.by->timeout);
+    }
+    if (stage_.now() > known) {
         stage_.broken("I2", h.who + " is still valid, long after its znode was taken away");
     } else if (stage_.now() > place.ended + stage_.hops(4) && !session_ended &&
                undisturbed(h, place)) {

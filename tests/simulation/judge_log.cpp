@@ -129,6 +129,9 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
 
 void judge::committed(const model::transaction& t) {
     participants changed;
+    if (t.what == model::transaction::kind::close_session) {
+        truth_.session_ended(t.session, stage_.now());
+    }
     for (const model::change& c : t.changes) {
         if (c.what == model::change::kind::set_data && c.path == register_path && t.session != 0) {
             deal_committed(t, c.data);

@@ -14,7 +14,7 @@
 
 namespace latchkey::simulation {
 
-void transact(program& by, const candidacy& c) {
+void transact(program& by, const candidacy& c, bool once) {
     const held& h = *c.term;
     deal d;
     d.by = by.record();
@@ -22,13 +22,24 @@ void transact(program& by, const candidacy& c) {
     d.directory = h.directory;
     d.token = h.token;
     d.places = {h.place};
+    d.once = once;
     const std::uint64_t number = by.judge_.deals(std::move(d));
-    c.handle.async_transact(
-        {operation::set(register_path + by.record()->chroot.size(),
-                        std::to_string(number) + " " + h.token.to_string())},
-        [&j = by.judge_, number](std::error_code ec, const std::vector<operation_result>&) {
-            j.told(number, ec);
-        });
+    const std::string path = register_path + by.record()->chroot.size();
+    const std::vector<operation> change{
+        operation::set(path, std::to_string(number) + " " + h.token.to_string())};
+    if (once) {
+        c.handle.async_transact_once(path + '-' + std::to_string(number),
+                                     change,
+                                     [&j = by.judge_, number](std::error_code ec, bool applied) {
+                                         j.told(number, ec, applied || ec);
+                                     });
+    } else {
+        c.handle.async_transact(
+            change,
+            [&j = by.judge_, number](std::error_code ec, const std::vector<operation_result>&) {
+                j.told(number, ec);
+            });
+    }
 }
 
 void proclaim(program& by, const candidacy& c) {

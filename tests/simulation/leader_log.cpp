@@ -67,8 +67,13 @@ void leader_log::applied(const model::transaction& t) {
         const auto found = elections_.find(c.path);
         if (found != elections_.end() && c.what != set_acl && c.what != set_counter) {
             written(t, c, found->second);
-        } else if (c.what == set_data && t.session != 0 && truth_.find(c.path) != nullptr) {
+        } else if (c.what == set_data && t.session != 0 && truth_.find(c.path) != nullptr &&
+                   (stage_.recipe.names().twins || c.data != data_[c.path])) {
+            // Of a mutex, an unknown outcome may cause a write of the same data.
             stage_.broken("I9", "somebody set the data of a candidate's znode, " + c.path);
+        }
+        if (c.what == create || c.what == set_data) {
+            data_[c.path] = c.data;
         }
     }
 }

@@ -126,6 +126,7 @@ private:
     const candidacies& all_;
     std::map<std::string, election> elections_;                 ///< by directory
     std::map<std::string, std::shared_ptr<candidacy>> makers_;  ///< by path
+    std::map<std::string, std::string> data_;                   ///< by path
     std::map<std::string, proclamation> proclamations_;         ///< by data
 };
 

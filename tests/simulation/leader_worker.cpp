@@ -301,7 +301,7 @@ void leader_worker::act() {
             judge_.acts(*candidacy_->term);
             break;
         case 1:
-            transact(of_, *candidacy_);
+            transact(of_, *candidacy_, stage_.random.chance(0.5));
             break;
         case 3:
             hand_over();

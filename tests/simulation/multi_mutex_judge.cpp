@@ -29,7 +29,8 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
         const auto& history = truth_.history_of(mine->directory);
         const auto next = std::find_if(history.begin(), history.end(), [&](const auto& entry) {
             const participant& other = *entry.second;
-            const bool left = !other.there() && other.gone <= token;
+            // Behind an own place that is still there nobody was granted.
+            const bool left = !other.there() && (mine->there() || other.gone < mine->gone);
             return other.czxid > mine->czxid && !other.foreign() && !left;
         });
         if (next != history.end() && next->second->czxid <= token) {

@@ -30,6 +30,9 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     if (const duration most = s.what.servers.max_session_timeout; most > duration{}) {
         record_->granted = std::min(record_->timeout, most);
     }
+    // Servers that are not told a maximum grant 20 ticks at most.
+    record_->patience = std::chrono::floor<std::chrono::milliseconds>(
+        std::min<duration>({what.session_timeout, record_->granted, s.what.servers.tick * 20}));
     client_ = client_core::handle(client_core::start(
         env_,
         parse_connect_string(s.servers.servers() + what.chroot),

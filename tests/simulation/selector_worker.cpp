@@ -154,7 +154,7 @@ void selector_worker::act() {
             judge_.acts(*call_->of->term);
             break;
         case 1:
-            transact(of_, *call_->of);
+            transact(of_, *call_->of, stage_.random.chance(0.5));
             break;
         default:
             proclaim(of_, *call_->of);

@@ -92,8 +92,14 @@ public:
 
     void ended_by_client(std::int64_t session) { closed_.insert(session); }
 
-    [[nodiscard]] bool was_ended(std::int64_t session) const {
-        return forced_.contains(session) || closed_.contains(session);
+    void session_ended(std::int64_t session, std::chrono::nanoseconds now) {
+        ended_.emplace(session, now);
+    }
+
+    /// When the servers have ended it, if they have.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> end_of(std::int64_t session) const {
+        const auto found = ended_.find(session);
+        return found == ended_.end() ? std::nullopt : std::optional(found->second);
     }
 
     /// Who is there.
@@ -143,6 +149,7 @@ private:
     std::map<std::string, std::map<std::int64_t, std::string>> unordered_;
     std::map<std::string, std::shared_ptr<participant>> all_;  ///< by path
     std::set<std::int64_t> forced_;
+    std::map<std::int64_t, std::chrono::nanoseconds> ended_;
     std::set<std::int64_t> closed_;
 };
 

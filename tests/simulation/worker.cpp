@@ -189,13 +189,25 @@ void worker::transact() {
     d.token = held_->token;
     d.ordered = judge_.orders(*held_);
     d.places = judge_.places_of(*held_->by, hold_.paths());
+    d.once = stage_.random.chance(0.5);
+    const bool once = d.once;
     const std::uint64_t number = judge_.deals(std::move(d));
-    hold_.async_transact(
-        {operation::set(register_path + chroot.size(),
-                        std::to_string(number) + " " + held_->token.to_string())},
-        [&j = judge_, number](std::error_code ec, const std::vector<operation_result>&) {
-            j.told(number, ec);
-        });
+    const std::string path = register_path + chroot.size();
+    const std::vector<operation> change{
+        operation::set(path, std::to_string(number) + " " + held_->token.to_string())};
+    if (once) {
+        hold_.async_transact_once(path + '-' + std::to_string(number),
+                                  change,
+                                  [&j = judge_, number](std::error_code ec, bool applied) {
+                                      j.told(number, ec, applied || ec);
+                                  });
+    } else {
+        hold_.async_transact(
+            change,
+            [&j = judge_, number](std::error_code ec, const std::vector<operation_result>&) {
+                j.told(number, ec);
+            });
+    }
 }
 
 /// To another mode, in all the ways that a conversion may end.

@@ -30,7 +30,8 @@ TEST_F(Supervisor, RunsTheCommandAgain) {
     for (int i = 1; i <= 2; ++i) {
         run(s, 1h);
         EXPECT_EQ(next(s).what, kind::started);
-        ASSERT_TRUE(eventually([&] { return content("runs").size() == 3U * i; }));
+        ASSERT_TRUE(
+            eventually([&] { return content("runs").size() == 3U * static_cast<unsigned>(i); }));
         s.end_now();
         EXPECT_EQ(next(s).what, kind::terminating);
         EXPECT_EQ(next(s).what, kind::ended_by_loss);
