@@ -19,7 +19,7 @@ namespace latchkey::cli {
 
 namespace {
 
-// Somebody waits at the keyboard.
+// The user waits at the keyboard.
 constexpr std::chrono::seconds most_time{2};
 constexpr std::chrono::milliseconds most_time_to_connect{1500};
 
@@ -68,8 +68,8 @@ program_options connecting_options(const std::vector<std::string>& given) {
     return found;
 }
 
-std::vector<std::string> children_of(const std::vector<std::string>& options,
-                                     const std::string& path) {
+std::vector<std::string> znodes_below(const std::vector<std::string>& options,
+                                      const std::string& path) {
     try {
         const auto how = connecting_options(options);
         how.check();
@@ -113,7 +113,7 @@ int complete_command(const std::vector<std::string>& arguments,
             word = read_typed_word(word).text;
         }
     }
-    const auto found = complete(words, {.help_of = help_of, .children_of = children_of});
+    const auto found = complete(words, {.help_of = help_of, .children_of = znodes_below});
     std::string text;
     for (const auto& [candidate, description] : found.candidates) {
         const auto word = is_bash ? quoted_like(at_cursor, candidate) : candidate;

@@ -80,7 +80,10 @@ def option_label(line):
 
 
 def entries(block):
-    """The entries of an indented block: (label, text)."""
+    """The entries of an indented block: (label, text). Two columns of entries are read one after the other."""
+    rows = [re.split(r"\s{2,}", line.strip()) for line in block]
+    if all(len(row) in (2, 4) for row in rows) and any(len(row) == 4 for row in rows):
+        return [tuple(row[:2]) for row in rows] + [tuple(row[2:]) for row in rows if len(row) == 4]
     found = []
     for line in block:
         indent = len(line) - len(line.lstrip())
@@ -91,20 +94,35 @@ def entries(block):
     return [tuple(one) for one in found]
 
 
+def is_list(block):
+    """False if the lines are one text."""
+    return any(re.match(r"^ +(-|\S.*?\s{2,}\S)", line) for line in block)
+
+
 def statuses(lines):
-    found = []
+    """The exit statuses of a block that may have two columns: (number, text), in order."""
+    found = []  # the column where the text begins, number, text
     for line in lines:
-        for column in re.split(r"\s{2,}(?=\d+  )", line.strip()):
-            number, text = re.match(r"(?:(\d+)  )?\s*(.*)", column).groups()
-            if number:
-                found.append((number, text))
-            else:  # a line of its own continues the one above
-                found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
-    return sorted(found, key=lambda one: int(one[0]))
+        for piece in re.finditer(r"(?:(\d+)  )?(\S+(?: \S+)*)", line):
+            if piece[1]:
+                found.append([piece.start(2), int(piece[1]), piece[2]])
+            else:  # it continues the one above, of the same column
+                above = [one for one in found if one[0] == piece.start(2)] or found
+                above[-1][2] += " " + piece[2]
+    return sorted((number, text) for _, number, text in found)
 
 
 def blocks_of(text):
-    return [block.splitlines() for block in text.strip("\n").split("\n\n")]
+    """What stands between empty lines; and an indented part ends where a line is not indented any more."""
+    found = []
+    for block in text.strip("\n").split("\n\n"):
+        lines = block.splitlines()
+        found.append(lines[:1])
+        for above, line in zip(lines, lines[1:]):
+            if above.startswith(" ") and not line.startswith(" "):
+                found.append([])
+            found[-1].append(line)
+    return found
 
 
 class Page:
@@ -138,7 +156,8 @@ class Page:
         out = []
         for label, text in entries(block):
             value = re.match(r"^(.*?)( [A-Z]\S*)?$", label)
-            names = [f"\\fB{escaped(one)}\\fR" if one[0] == "-" else hyphens(one) for one in value[1].split(", ")]
+            names = [f"\\fB{escaped(one)}\\fR" if re.match(r"-|[a-z_]+$", one) else hyphens(one)
+                     for one in value[1].split(", ")]
             names = ", ".join(names)
             out += [".TP", names + (f" \\fI{escaped(value[2].strip())}\\fR" if value[2] else ""), self.paragraph(text)]
         return out
@@ -153,32 +172,28 @@ class Page:
         version, date = self.about
         description, options, commands, status, examples = [], [], [], [], []
         for block in self.blocks:
-            text = [line for line in block if not line.startswith(" ")]
             rest = [line for line in block if line.startswith(" ")]
-            joined = " ".join(text)
+            joined = " ".join(line for line in block if not line.startswith(" "))
+            title = joined.rstrip(":").capitalize()
             if joined.startswith("Exit status:"):
                 intro = joined.removeprefix("Exit status:").strip()
                 status = [self.paragraph(intro + (":" if rest else ""))]
                 for number, meaning in statuses(rest):
                     status += [".TP", f"\\fB{number}\\fR", self.paragraph(meaning)]
-            elif rest and text and re.match(r"^[A-Z][a-z ]*:$", text[-1]) and not rest[0].strip().startswith("-"):
-                title = text[-1].rstrip(":")
-                if "ommand" in title:
-                    commands += ([".PP", self.paragraph(title + ":")] if commands or title != "Commands" else [])
-                    commands += self.commands_listed(rest)
-                elif title.startswith("Example"):
-                    indent = min(len(line) - len(line.lstrip()) for line in rest)
-                    examples += [".nf", *(f"\\&{escaped(line[indent:])}" for line in rest), ".fi"]
-                else:
-                    description += [".PP", self.paragraph(title + ":"), *self.listed(rest)]
+            elif rest and title in ("Example", "Examples"):
+                indent = min(len(line) - len(line.lstrip()) for line in rest)
+                examples += [".nf", *(f"\\&{escaped(line[indent:])}" for line in rest), ".fi"]
+            elif rest and re.match(r"^[A-Z][a-z ]*ommands:$", joined):
+                commands += [".PP", self.paragraph(joined)] if title != "Commands" else []
+                commands += self.commands_listed(rest)
             else:
-                to = options if joined.endswith(":") else description
-                if joined:
-                    to += [".PP", self.paragraph(joined)]
+                to = options if joined.endswith(":") and not rest or any(re.match(" +-", line) for line in rest) \
+                    else description
+                to += [".PP", self.paragraph(joined)] if joined else [".PP"]
                 if rest:
-                    options += ([".PP"] if options and not joined else []) + self.listed(rest)
+                    to += self.listed(rest) if is_list(rest) else [".RS", self.paragraph(" ".join(rest)), ".RE"]
         self.lines = [f'.TH {self.name.upper().replace("-", chr(92) + "-")} 1 "{date}" "Latchkey {version}" "Latchkey"',
-                      ".nh", ".ad l"]
+                      ".nh", ".ad l", ".ss 12 0"]
         self.section("NAME", f"{escaped(self.name)} \\- {escaped(self.summary)}")
         uses = []
         for use in self.usage:

@@ -60,7 +60,7 @@ TEST(Program, SaysWhatItWasBuiltFrom) {
     EXPECT_THAT(latchkey.out(), HasSubstr(now.openssl));
 }
 
-TEST(Program, HelpsWhoeverCompletesAWordAndNobodyElse) {
+TEST(Program, CompletesWordsForShellsAlone) {
     program unreachable({"__complete", "zsh", "lock", "-z", "127.0.0.1:1", "/"});
     EXPECT_NE(unreachable.wait(), -1);
     EXPECT_THAT(unreachable.out(),
