@@ -111,6 +111,7 @@ private:
 };
 
 TEST(Program, TellsTheServiceManagerThatItIsElected) {
+    ::unsetenv("LATCHKEY_AUTH");
     program servers({"dev-server", "--listen", "127.0.0.1:0"});
     ASSERT_TRUE(eventually([&] { return servers.out().find('\n') != std::string::npos; }));
     const std::string address = servers.out().substr(0, servers.out().find('\n'));
