@@ -90,7 +90,7 @@ command_process start_command(const std::vector<std::string>& words,
         inherited.restore();
         ::execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
         const int error = errno;
-        static_cast<void>(::write(ends[1], &error, sizeof error));
+        [[maybe_unused]] const auto written = ::write(ends[1], &error, sizeof error);
         ::_exit(127);
     }
     ::close(ends[1]);

@@ -2,6 +2,7 @@
 
 #include "status_output.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,5 +59,11 @@ namespace latchkey::cli {
 /// Runs an ensemble for development in this process, until a signal ends it.
 [[nodiscard]] int dev_server_command(const std::vector<std::string>& arguments,
                                      status_output& output);
+
+/// Prints what can stand at the cursor of a shell's command line. Not for people: the completion
+/// scripts call it. `help_of` returns the help text of a command, or of the program for "".
+[[nodiscard]] int complete_command(
+    const std::vector<std::string>& arguments,
+    const std::function<std::string(const std::string& command)>& help_of);
 
 }  // namespace latchkey::cli

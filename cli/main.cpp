@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "option_parser.hpp"
+#include "service_manager.hpp"
 #include "text/escape.hpp"
 
 #include <array>
@@ -11,6 +12,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 namespace latchkey::cli {
 
@@ -38,7 +41,7 @@ Commands:
   members     list the members of a group
   dev-server  run a ZooKeeper ensemble for development, in memory
 
-latchkey COMMAND --help describes a command.
+latchkey help COMMAND and latchkey COMMAND --help describe a command.
   -h, --help     print this text
   -V, --version  print the version
 )";
@@ -63,10 +66,37 @@ constexpr std::array<std::pair<std::string_view, command>, 16> commands{
      {"members", members_command},
      {"dev-server", dev_server_command}}};
 
-int run(std::vector<std::string> arguments, status_output& output) {
-    if (arguments.empty()) {
-        throw usage_error("which command? see latchkey --help");
+command find_command(const std::string& name) {
+    for (const auto& [known, run_command] : commands) {
+        if (name == known) {
+            return run_command;
+        }
     }
+    throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
+}
+
+/// The help text of a command, or of the program for "".
+std::string help_of(const std::string& name) {
+    try {
+        status_output silent(false, false);
+        static_cast<void>(name.empty() ? 0 : find_command(name)({"--help"}, silent));
+    } catch (const help_request& help) {
+        return help.what();
+    }
+    return program_help;
+}
+
+/// `latchkey help [COMMAND]`.
+std::string help_for(const std::vector<std::string>& words) {
+    if (words.size() > 1) {
+        throw usage_error("help describes one command; leave '" + escaped(words[1]) + "' out");
+    }
+    const bool of_program =
+        words.empty() || words.front() == "help" || words.front().rfind('-', 0) == 0;
+    return help_of(of_program ? "" : words.front());
+}
+
+int run(std::vector<std::string> arguments, status_output& output) {
     const std::string name = std::move(arguments.front());
     arguments.erase(arguments.begin());
     if (name == "-h" || name == "--help") {
@@ -75,16 +105,22 @@ int run(std::vector<std::string> arguments, status_output& output) {
     if (name == "-V" || name == "--version") {
         throw help_request(version_line());
     }
-    for (const auto& [known, run_command] : commands) {
-        if (name == known) {
-            return run_command(arguments, output);
-        }
+    if (name == "help") {
+        throw help_request(help_for(arguments));
     }
-    throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
+    if (name == "__complete") {
+        return complete_command(arguments, help_of);
+    }
+    return find_command(name)(arguments, output);
 }
 
 /// The exit status.
 int run_and_report(std::vector<std::string> arguments) {
+    if (arguments.empty()) {
+        static_cast<void>(write_to(STDERR_FILENO, program_help));
+        return exit_status::usage;
+    }
+    find_service_manager();
     status_output output(false, false);
     try {
         return run(std::move(arguments), output);

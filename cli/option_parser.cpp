@@ -15,12 +15,12 @@ namespace latchkey::cli {
 
 std::string version_line() {
     const library_version v = version();
-    return fmt::format("latchkey {}\nApache ZooKeeper C client {}, OpenSSL {}{}{}\n",
+    return fmt::format("latchkey {}{}{}\nApache ZooKeeper C client {}\nOpenSSL {}\n",
                        v.library,
-                       v.zookeeper_client,
-                       v.openssl,
                        v.commit.empty() ? "" : ", commit ",
-                       v.commit);
+                       v.commit,
+                       v.zookeeper_client,
+                       v.openssl);
 }
 
 option_parser::option_parser(std::string command, std::string help)

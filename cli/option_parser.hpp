@@ -21,7 +21,7 @@ struct help_request : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// "latchkey 1.2.3\n".
+/// What -V prints: the versions of latchkey and of what it contains, and whether it has TLS.
 [[nodiscard]] std::string version_line();
 
 /// The options of one of latchkey's commands. They end at the first operand, so that the options of

@@ -1,6 +1,7 @@
 #include "status_output.hpp"
 
 #include "exit_status.hpp"
+#include "service_manager.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -35,7 +36,7 @@ constexpr std::string_view erase_line = "\r\x1b[K";
 
 void write_to_stderr(std::string_view text) {
     // There is no other place to report that stderr cannot be written.
-    static_cast<void>(::write(STDERR_FILENO, text.data(), text.size()));
+    static_cast<void>(write_to(STDERR_FILENO, text));
 }
 
 std::size_t columns_of_stderr() {
@@ -77,6 +78,7 @@ void status_output::write_line(std::string line) const {
 }
 
 void status_output::error(const std::string& message) const {
+    tell_service_manager("error", message);
     write_line(json_ ? json_line("error", message, nlohmann::json::object())
                      : "latchkey: " + message);
 }
@@ -113,6 +115,7 @@ void status_output::event(std::string_view name, const std::string& text) const 
 void status_output::event(std::string_view name,
                           const std::string& text,
                           const nlohmann::json& details) const {
+    tell_service_manager(name, text);
     if (volume_ == volume::verbose) {
         write_line(json_ ? json_line(name, text, details)
                          : fmt::format("latchkey: {} {}", clock_time("%T", ::localtime_r), text));
@@ -120,8 +123,12 @@ void status_output::event(std::string_view name,
 }
 
 bool write_to_stdout(std::string_view text) {
+    return write_to(STDOUT_FILENO, text);
+}
+
+bool write_to(int fd, std::string_view text) {
     while (!text.empty()) {
-        const auto size = ::write(STDOUT_FILENO, text.data(), text.size());
+        const auto size = ::write(fd, text.data(), text.size());
         if (size < 0 && errno != EINTR) {
             return false;
         }

@@ -48,6 +48,7 @@ private:
 };
 
 /// Writes the whole text at once; false with errno set if that fails.
+[[nodiscard]] bool write_to(int fd, std::string_view text);
 [[nodiscard]] bool write_to_stdout(std::string_view text);
 
 /// Writes a result. Throws command_failure if stdout cannot be written, also if it is a pipe
