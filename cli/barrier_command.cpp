@@ -34,13 +34,10 @@ Curator's DistributedBarrier.
       --timeout SEC          wait: give up after SEC seconds, including the time
                              to connect. SEC may have a fraction
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  set and remove: give up if no server answers for
                              SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
   -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print events and errors as JSON objects

@@ -39,12 +39,9 @@ dead, and if its znode has no session that could end.
       --audit FILE           append a line about it to FILE, as a JSON object,
                              instead of the system's log (facility auth)
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print the line on stdout, events and errors as JSON
                              objects

@@ -42,13 +42,10 @@ Advice:
       --strict               count advice as a finding
       --max-znodes N         stop after reading N znodes (1000000)
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10).
                              Give what your programs use: it is checked
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object for each finding, one at the
                              end, and errors as JSON objects

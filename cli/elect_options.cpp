@@ -47,8 +47,7 @@ status 0.
                              Curator's leaders do. INT, TERM, HUP, QUIT, USR1 or
                              USR2 ends it with status 0
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  a dead leader is replaced after about SEC (10)
       --grace SEC            how long CMD may take to end when the leadership is
                              about to be lost. CMD gets TERM this long before
@@ -67,18 +66,7 @@ status 0.
       --on-lost STRING       run STRING with /bin/sh when the leadership is
                              lost, beside the signals to CMD. It has ten
                              seconds, and LATCHKEY_REASON says why
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
-      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
-                             the authority that signs for the servers
-                             (default: $LATCHKEY_TLS_CA, else clear text)
-      --tls-cert FILE        the certificate of this client
-                             ($LATCHKEY_TLS_CERT)
-      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
-                             file of --tls-cert)
-      --tls-name NAME        the name that the servers' certificates are for, if
-                             it is not that in -z ($LATCHKEY_TLS_NAME)
+{credentials}
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
       --audit FILE           append a line to FILE for each grant, release and

@@ -37,12 +37,9 @@ exits with status 0. Apache Curator's GroupMember can be in the same group.
                              connect. Another session that has NAME is waited
                              for. 0: join only if NAME is free
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  a dead member disappears after about SEC (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
   -q, --quiet                print nothing on stderr but errors

@@ -17,12 +17,9 @@ DATA", or "no leader". TOKEN is "-" if the leader publishes none, as Apache
 Curator's leaders do. It changes nothing. latchkey elect -l prints the same
 whenever the leader changes, and latchkey who PATH shows all candidates.
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object, and errors as JSON objects
   -h, --help                 print this text

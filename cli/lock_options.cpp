@@ -56,8 +56,7 @@ PATH is a znode. All clients that use it must use the same kind of lock:
       --data S               any text for them. ID and S fit together into
                              about 300 bytes
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -n, --nb, --nonblock       do not wait for the lock. Connecting can still take
                              as long as -w, or the session timeout without -w
   -w, --wait, --timeout SEC  give up after SEC seconds, including the time to
@@ -83,18 +82,7 @@ PATH is a znode. All clients that use it must use the same kind of lock:
       --on-lost STRING       run STRING with /bin/sh when the lock is lost,
                              beside the signals to CMD. It has ten seconds, and
                              LATCHKEY_REASON says why
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
-      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
-                             the authority that signs for the servers
-                             (default: $LATCHKEY_TLS_CA, else clear text)
-      --tls-cert FILE        the certificate of this client
-                             ($LATCHKEY_TLS_CERT)
-      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
-                             file of --tls-cert)
-      --tls-name NAME        the name that the servers' certificates are for, if
-                             it is not that in -z ($LATCHKEY_TLS_NAME)
+{credentials}
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
       --audit FILE           append a line to FILE for each grant, release and

@@ -24,13 +24,10 @@ characters in names are escaped.
                              INT, TERM, HUP, QUIT, USR1 or USR2 ends it with
                              status 0
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  without --follow: give up if no server answers for
                              SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print JSON objects: event (with --follow), name,
                              data, session

@@ -34,6 +34,13 @@ option_parser::option_parser(std::string command, std::string help)
 
 option_parser::~option_parser() = default;
 
+void option_parser::describe(std::string_view placeholder, std::string_view lines) {
+    const std::string line = std::string(placeholder) + '\n';
+    if (const auto at = help_text_.find(line); at != std::string::npos) {
+        help_text_.replace(at, line.size(), lines);
+    }
+}
+
 void option_parser::value(const char* names, value_reader read) {
     const auto remember = [this, read = std::move(read)](const std::string& text) {
         given_.emplace_back(read, text);

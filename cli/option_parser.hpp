@@ -30,11 +30,15 @@ class option_parser {
 public:
     using value_reader = std::function<void(const std::string& text)>;
 
-    /// `command` is its name, for messages; `help` is what -h prints.
+    /// `command` is its name, for messages; `help` is what -h prints, with the descriptions of
+    /// common options as placeholders.
     option_parser(std::string command, std::string help);
     option_parser(const option_parser&) = delete;
     option_parser& operator=(const option_parser&) = delete;
     ~option_parser();
+
+    /// Puts the lines that describe options in the place of the line `placeholder` of the help.
+    void describe(std::string_view placeholder, std::string_view lines);
 
     /// Declares an option, for example "-z,--servers". `to` must outlive this object. A reader is
     /// called after all options are known, with the last value given.
@@ -56,7 +60,7 @@ private:
     void parse(std::vector<std::string> options);
 
     const std::string command_;
-    const std::string help_text_;
+    std::string help_text_;
     std::unique_ptr<CLI::App> app_;
     std::vector<std::pair<value_reader, std::string>> given_;
     bool help_ = false;

@@ -35,13 +35,10 @@ changes nothing: it is answered when a majority of the servers has stored it.
   -n, --count N              so many reads, and so many writes, one after the
                              other, from 1 to 100000 (100)
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  ask for this timeout, and give up a server that
                              does not answer for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object for each server, and errors
                              as JSON objects

@@ -25,21 +25,9 @@ whose leader_latch has a leader_preference. Apache Curator's leaders cannot.
                              all others. Nothing happens if there is no such
                              candidate, or if it does not accept
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
-      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
-                             the authority that signs for the servers
-                             (default: $LATCHKEY_TLS_CA, else clear text)
-      --tls-cert FILE        the certificate of this client
-                             ($LATCHKEY_TLS_CERT)
-      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
-                             file of --tls-cert)
-      --tls-name NAME        the name that the servers' certificates are for, if
-                             it is not that in -z ($LATCHKEY_TLS_NAME)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print events and errors as JSON objects
   -h, --help                 print this text

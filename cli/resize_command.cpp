@@ -21,12 +21,9 @@ Present holders keep their permits, even if they have more than N together.
 Nothing more is granted until the permits in use fit. A client that waits for
 more than N permits fails.
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print events and errors as JSON objects
   -h, --help                 print this text

@@ -25,12 +25,9 @@ latchkey lock sends TERM to its command, and programs that use Latchkey's
 hold::revocation_requested() or Apache Curator's Revocable react as they like.
 kazoo and go-zookeeper ignore it. For an election use latchkey resign.
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print the lines on stdout, events and errors as
                              JSON objects

@@ -18,6 +18,26 @@ namespace latchkey::cli {
 
 namespace {
 
+constexpr std::string_view servers_help =
+    R"(  -z, --servers HOSTS        host:port,host:port,...[/chroot]
+                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+)";
+
+constexpr std::string_view credentials_help =
+    R"(      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
+                             accessible to other users (default: the line in
+                             $LATCHKEY_AUTH)
+      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
+                             the authority that signs for the servers
+                             (default: $LATCHKEY_TLS_CA, else clear text)
+      --tls-cert FILE        the certificate of this client
+                             ($LATCHKEY_TLS_CERT)
+      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
+                             file of --tls-cert)
+      --tls-name NAME        the name that the servers' certificates are for, if
+                             it is not that in -z ($LATCHKEY_TLS_NAME)
+)";
+
 std::string default_servers(const environment_lookup& environment) {
     for (const char* name : {"LATCHKEY_SERVERS", "ZK_HOSTS"}) {
         if (auto value = environment(name); value && !value->empty()) {
@@ -91,6 +111,8 @@ std::optional<std::string> environment_variable(const char* name) {
 }
 
 void program_options::declare(option_parser& parser, const environment_lookup& environment) {
+    parser.describe("{servers}", servers_help);
+    parser.describe("{credentials}", credentials_help);
     servers = default_servers(environment);
     parser.value("-z,--servers", [this](const std::string& text) { servers = text; });
     parser.value("-t,--session-timeout",
@@ -124,8 +146,6 @@ void run_options::declare(option_parser& parser, const environment_lookup& envir
     parser.value("--grace",
                  [this](const std::string& text) { grace = parse_seconds("--grace", text); });
     parser.flag("--pass-auth", pass_auth);
-    parser.value("--audit", audit);
-    parser.value("--metrics-file", metrics_file);
     parser.flag("-q,--quiet", quiet);
 }
 
@@ -138,6 +158,8 @@ void run_options::declare_hold(option_parser& parser) {
     duration("--min-hold", min_hold);
     duration("--once-per", once_per);
     parser.value("--on-lost", on_lost);
+    parser.value("--audit", audit);
+    parser.value("--metrics-file", metrics_file);
 }
 
 void run_options::check() const {

@@ -42,16 +42,16 @@ struct run_options : program_options {
     std::vector<std::string> paths;    ///< if there are several; then `path` is all of them
     std::vector<std::string> command;  ///< empty: none is run
     std::optional<std::chrono::nanoseconds> grace;
-    bool pass_auth = false;                   ///< leave LATCHKEY_AUTH in the command's environment
-    std::optional<std::string> audit;         ///< a file, or "syslog"
-    std::optional<std::string> metrics_file;  ///< for node_exporter
+    bool pass_auth = false;  ///< leave LATCHKEY_AUTH in the command's environment
     bool quiet = false;
 
     // lock and elect
     std::optional<std::chrono::nanoseconds> max_hold;
     std::optional<std::chrono::nanoseconds> min_hold;
     std::optional<std::chrono::nanoseconds> once_per;
-    std::optional<std::string> on_lost;  ///< a command for /bin/sh
+    std::optional<std::string> on_lost;       ///< a command for /bin/sh
+    std::optional<std::string> audit;         ///< a file, or "syslog"
+    std::optional<std::string> metrics_file;  ///< for node_exporter
 
     void declare(option_parser& parser, const environment_lookup& environment);
 

@@ -30,12 +30,9 @@ twice, and sends at most 64 requests at a time.
       --max-depth N          visit N levels below PATH (64)
       --max-znodes N         stop after reading N znodes (1000000)
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object for each lock, one at the end,
                              and errors as JSON objects

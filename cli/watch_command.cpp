@@ -15,12 +15,9 @@ for each change. It changes nothing, and it does not ask the servers again and
 again: watches report changes. At most five times a second it reads the queue,
 so what came and went in between is not shown.
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  ask for a session timeout of SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object for each change, and errors as
                              JSON objects

@@ -20,12 +20,9 @@ finds out by itself what PATH is: a mutex, shared_mutex, semaphore, election,
 barrier or group. Locks of Apache Curator, kazoo and go-zookeeper are shown too.
 It changes nothing. latchkey watch PATH shows the same all the time.
 
-  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
+{servers}
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
+{credentials}
       --verbose              report on stderr what happens
       --json                 print one JSON object for each PATH, and errors as
                              JSON objects

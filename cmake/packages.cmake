@@ -76,7 +76,7 @@ latchkey_package(library_dev liblatchkey-dev libdevel "distributed locks and lea
 static library. Programs that link the static library need the suggested
 packages too."
     DEPENDS "${_library} (= ${_version})"
-    SUGGESTS "latchkey-doc, libboost-chrono-dev, libboost-thread-dev, libzookeeper-st-dev" MULTIARCH "${_multiarch}")
+    SUGGESTS "latchkey-doc, libboost-chrono-dev, libboost-thread-dev, libssl-dev, libzookeeper-st-dev" MULTIARCH "${_multiarch}")
 latchkey_package(testing ${_testing} libs "in-process ZooKeeper ensemble for tests - library"
     "${_what}This package has the shared library of the in-process ensemble. It is for
 tests, and never part of a program in production."

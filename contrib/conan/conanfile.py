@@ -52,9 +52,11 @@ class Latchkey(ConanFile):
     def requirements(self):
         self.requires("boost/[>=1.74 <2]")
         self.requires("nlohmann_json/[>=3.11 <4]")
+        self.requires("openssl/[>=3.0 <4]")
         if self.options.command:
             self.requires("cli11/[>=2.1 <3]")
             self.requires("fmt/[>=9 <12]")
+            self.requires("prometheus-cpp/[>=1.0 <2]")
 
     def system_requirements(self):
         Apt(self).install(["libzookeeper-st-dev"], update=True, check=True)
