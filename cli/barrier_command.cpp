@@ -38,6 +38,7 @@ Curator's DistributedBarrier.
   -t, --session-timeout SEC  set and remove: give up if no server answers for
                              SEC seconds (10)
 {credentials}
+{acl}
   -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print events and errors as JSON objects
@@ -85,6 +86,7 @@ barrier_options parse_barrier(const std::vector<std::string>& arguments) {
     option_parser parser("barrier", barrier_help);
     barrier_options options;
     options.program_options::declare(parser, environment_variable);
+    options.declare_access(parser);
     parser.flag("-q,--quiet", options.quiet);
     parser.value("--timeout", [&](const std::string& text) {
         options.timeout = parse_seconds("--timeout", text);

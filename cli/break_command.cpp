@@ -30,8 +30,8 @@ latchkey prints it.
 
 This is not mutual exclusion. The next participant is granted the lock at once,
 and the owner of NODE may still work. It notices when an event arrives, or
-never. latchkey revoke asks the owner instead. Use break if the owner is known to be
-dead, and if its znode has no session that could end.
+never. latchkey revoke asks the owner instead. Use break if the owner is known
+to be dead, and if its znode has no session that could end.
 
       --reason TEXT          why, for the line on stdout and the audit. At most
                              512 bytes
@@ -136,7 +136,7 @@ std::string text_of_break(const break_options& options, const participant& whom)
         "deleted {} of {}: {}\n", escaped(whom.path), owner, escaped(options.reason));
 }
 
-nlohmann::json audit_record(const break_options& options, const participant& whom) {
+nlohmann::json record_of_break(const break_options& options, const participant& whom) {
     return {{"event", "break"},
             {"path", escaped(options.path)},
             {"node", escaped(whom.path)},
@@ -169,7 +169,7 @@ int break_command(const std::vector<std::string>& arguments, status_output& outp
             fmt::format("{} has left by itself; nothing was deleted", escaped(whom->path)));
         return exit_status::not_acquired;
     }
-    if (!audit.write(std::chrono::system_clock::now(), audit_record(options, *whom))) {
+    if (!audit.write(std::chrono::system_clock::now(), record_of_break(options, *whom))) {
         output.error(fmt::format("cannot write the audit to {}", escaped(audit.name())));
     }
     print_result(text_of_break(options, *whom));

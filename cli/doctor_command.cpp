@@ -28,12 +28,13 @@ Looks at all locks below PATH (/), of any kind and library, and reports what is
 wrong: what, where, why it matters, and what to do. It changes nothing.
 
 Problems:
-  deadlock                clients that wait for each other's locks. Only what two
-                          looks show is reported
+  deadlock                clients that wait for each other's locks. Only what
+                          two looks show is reported
   holder_without_session  a holder or waiter that is not ephemeral: nothing but
   waiter_without_session  a delete will remove it
   malformed_children      they stop all further grants
-  mixed_kinds             two kinds of lock on one path do not exclude each other
+  mixed_kinds             two kinds of lock on one path do not exclude each
+                          other
   sequence_head_room      few sequence numbers are left
 Advice:
   waits_for_itself, foreign_children, open_access, empty_directory, unreadable,

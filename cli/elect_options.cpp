@@ -67,6 +67,7 @@ status 0.
                              lost, beside the signals to CMD. It has ten
                              seconds, and LATCHKEY_REASON says why
 {credentials}
+{acl}
       --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
                              Without this option it is removed
       --audit FILE           append a line to FILE for each grant, release and

@@ -30,7 +30,7 @@ std::string why(int error_number) {
     return std::system_category().message(error_number);
 }
 
-nlohmann::json audit_record(const event& e) {
+nlohmann::json record_of(const event& e) {
     nlohmann::json line{{"event", to_string(e.what)},
                         {"path", escaped(std::string(e.path))},
                         {"node", escaped(std::string(e.node))},
@@ -69,7 +69,7 @@ public:
     void note(const event& e) {
         const bool is_audited = e.what == event_kind::acquired || e.what == event_kind::released ||
                                 e.what == event_kind::lost;
-        if (is_audited && audit_ && !audit_->write(e.at, audit_record(e))) {
+        if (is_audited && audit_ && !audit_->write(e.at, record_of(e))) {
             report("the audit", audit_->name());
         }
         if (metrics_file_) {
@@ -135,11 +135,11 @@ event_outputs::event_outputs(const run_options& options, const status_output& ou
 
 event_outputs::~event_outputs() = default;
 
-std::function<void(const event&)> event_outputs::observer() const {
-    if (!writer_) {
-        return nullptr;
+client_options event_outputs::observing(client_options how) const {
+    if (writer_) {
+        how.observer = [w = writer_](const event& e) { w->note(e); };
     }
-    return [w = writer_](const event& e) { w->note(e); };
+    return how;
 }
 
 void event_outputs::watch(const client& c) const {

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <latchkey/client.hpp>
-#include <latchkey/event.hpp>
+#include <latchkey/client_options.hpp>
 
 #include "run_options.hpp"
 #include "status_output.hpp"
 
-#include <functional>
 #include <memory>
 
 namespace latchkey::cli {
@@ -26,8 +25,8 @@ public:
     event_outputs(const event_outputs&) = delete;
     event_outputs& operator=(const event_outputs&) = delete;
 
-    /// For client_options::observer; empty if nothing was asked for. May outlive this object.
-    [[nodiscard]] std::function<void(const event&)> observer() const;
+    /// The same with an observer, if anything was asked for. It may outlive this object.
+    [[nodiscard]] client_options observing(client_options how) const;
 
     /// Adds the stats of the client that has the observer.
     void watch(const client& c) const;

@@ -42,10 +42,14 @@ void option_parser::describe(std::string_view placeholder, std::string_view line
 }
 
 void option_parser::value(const char* names, value_reader read) {
-    const auto remember = [this, read = std::move(read)](const std::string& text) {
-        given_.emplace_back(read, text);
-    };
-    app_->add_option_function<std::string>(names, remember)->take_last();
+    std::string_view last = names;
+    last.remove_prefix(last.find_last_of(',') + 1);  // from its start, if there is no comma
+    last.remove_prefix(last.find_first_not_of('-'));
+    values_.push_back(
+        std::make_unique<declared>(declared{std::string(last), std::move(read), std::nullopt}));
+    app_->add_option_function<std::string>(
+            names, [to = values_.back().get()](const std::string& text) { to->given = text; })
+        ->take_last();
 }
 
 void option_parser::value(const char* names, std::optional<std::string>& to) {
@@ -106,10 +110,27 @@ std::vector<std::string> option_parser::read(const std::vector<std::string>& arg
     if (help_ || version_) {
         throw help_request(help_ ? help_text_ : version_line());
     }
-    for (const auto& [read_value, text] : given_) {
-        read_value(text);
+    for (const auto& one : values_) {
+        if (one->given) {
+            one->read(*one->given);
+        }
     }
+    take_fallbacks();
     return {end, arguments.end()};
+}
+
+void option_parser::take_fallbacks() {
+    for (const auto& one : values_) {
+        const auto found =
+            fallback_ && !one->given ? fallback_(one->name) : std::optional<setting>();
+        if (found) {
+            try {
+                one->read(found->text);
+            } catch (const usage_error& e) {
+                throw usage_error(fmt::format("{}: {}", found->source, e.what()));
+            }
+        }
+    }
 }
 
 std::vector<std::string> option_parser::read_anywhere(const std::vector<std::string>& arguments) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "config.hpp"
+
 #include <charconv>
 #include <functional>
 #include <memory>
@@ -40,6 +42,12 @@ public:
     /// Puts the lines that describe options in the place of the line `placeholder` of the help.
     void describe(std::string_view placeholder, std::string_view lines);
 
+    /// Gives values to options that are not on the command line, by the last of their names without
+    /// its dashes. Asked after the options that are.
+    using fallback_lookup = std::function<std::optional<setting>(std::string_view name)>;
+
+    void otherwise(fallback_lookup fallback) { fallback_ = std::move(fallback); }
+
     /// Declares an option, for example "-z,--servers". `to` must outlive this object. A reader is
     /// called after all options are known, with the last value given.
     void value(const char* names, value_reader read);
@@ -58,11 +66,20 @@ private:
     [[nodiscard]] bool takes_next_word(const std::string& word) const;
     [[nodiscard]] std::size_t count_options(const std::vector<std::string>& arguments) const;
     void parse(std::vector<std::string> options);
+    void take_fallbacks();
 
     const std::string command_;
     std::string help_text_;
     std::unique_ptr<CLI::App> app_;
-    std::vector<std::pair<value_reader, std::string>> given_;
+
+    struct declared {
+        std::string name;
+        value_reader read;
+        std::optional<std::string> given;
+    };
+
+    std::vector<std::unique_ptr<declared>> values_;
+    fallback_lookup fallback_;
     bool help_ = false;
     bool version_ = false;
 };

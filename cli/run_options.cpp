@@ -1,5 +1,6 @@
 #include "run_options.hpp"
 
+#include "acl_text.hpp"
 #include "duration_text.hpp"
 #include "exit_status.hpp"
 #include "kill_schedule.hpp"
@@ -13,10 +14,21 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace latchkey::cli {
 
 namespace {
+
+constexpr std::array<std::string_view, 8> shared_names{
+    "servers", "session-timeout", "auth-file", "tls-ca", "tls-cert", "tls-key", "tls-name", "acl"};
+
+constexpr std::string_view acl_help =
+    R"(      --acl LIST             who may do what with the znodes that it creates:
+                             creator, open, or entries SCHEME:ID:PERMISSIONS
+                             with semicolons between them (default: creator if
+                             there are credentials or a certificate, else open)
+)";
 
 constexpr std::string_view servers_help =
     R"(  -z, --servers HOSTS        host:port,host:port,...[/chroot]
@@ -36,29 +48,25 @@ constexpr std::string_view credentials_help =
                              file of --tls-cert)
       --tls-name NAME        the name that the servers' certificates are for, if
                              it is not that in -z ($LATCHKEY_TLS_NAME)
+      --config FILE          read FILE (TOML) for options that are neither given
+                             here nor in the environment (default:
+                             $LATCHKEY_CONFIG, else ~/.config/latchkey.toml and
+                             /etc/latchkey.toml)
+      --profile NAME         use the settings of profiles.NAME in it
+                             ($LATCHKEY_PROFILE)
 )";
 
-std::string default_servers(const environment_lookup& environment) {
-    for (const char* name : {"LATCHKEY_SERVERS", "ZK_HOSTS"}) {
-        if (auto value = environment(name); value && !value->empty()) {
-            return *std::move(value);
-        }
-    }
-    return "";
-}
-
-/// An option for TLS: where its value is kept, its name, and the variable of the environment.
+/// An option for TLS: where its value is kept, and its name.
 struct tls_option {
     std::string tls_options::*where;
     const char* name;
-    const char* variable;
 };
 
 constexpr std::array<tls_option, 4> tls_option_names{
-    {{&tls_options::ca_file, "--tls-ca", "LATCHKEY_TLS_CA"},
-     {&tls_options::certificate_file, "--tls-cert", "LATCHKEY_TLS_CERT"},
-     {&tls_options::key_file, "--tls-key", "LATCHKEY_TLS_KEY"},
-     {&tls_options::server_name, "--tls-name", "LATCHKEY_TLS_NAME"}}};
+    {{&tls_options::ca_file, "--tls-ca"},
+     {&tls_options::certificate_file, "--tls-cert"},
+     {&tls_options::key_file, "--tls-key"},
+     {&tls_options::server_name, "--tls-name"}}};
 
 /// Without --tls-ca it would be clear text.
 void check_tls(const tls_options& tls) {
@@ -75,6 +83,48 @@ void check_tls(const tls_options& tls) {
         throw usage_error(fmt::format("--tls-key '{}' needs --tls-cert, the certificate of the key",
                                       escaped(tls.key_file)));
     }
+}
+
+bool is_shared(std::string_view name) {
+    return std::find(shared_names.begin(), shared_names.end(), name) != shared_names.end();
+}
+
+/// A variable that is set and not empty.
+std::optional<setting> set_in(const environment_lookup& environment, const std::string& variable) {
+    auto value = environment(variable.c_str());
+    return value && !value->empty() ? std::optional(setting{*std::move(value), variable})
+                                    : std::nullopt;
+}
+
+/// "LATCHKEY_TLS_CA" for "tls-ca". Other tools know the servers by ZK_HOSTS.
+std::optional<setting> variable_for(std::string_view name, const environment_lookup& environment) {
+    std::string variable = "LATCHKEY_";
+    for (const char c : name) {
+        variable += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+    }
+    auto found = set_in(environment, variable);
+    return found || name != "servers" ? found : set_in(environment, "ZK_HOSTS");
+}
+
+/// What the files say that --config or LATCHKEY_CONFIG names, else the usual ones. An empty name:
+/// none.
+config configuration(const program_options& options, const environment_lookup& environment) {
+    config all({shared_names.begin(), shared_names.end()});
+    const auto named = options.config_file ? options.config_file : environment("LATCHKEY_CONFIG");
+    if (named) {
+        if (!named->empty()) {
+            all.read(*named);
+        }
+    } else {
+        for (const std::string& file : usual_config_files(environment)) {
+            if (::access(file.c_str(), F_OK) == 0) {
+                all.read(file);
+            }
+        }
+    }
+    all.choose_profile(options.profile ? setting{*options.profile, "--profile"}
+                                       : set_in(environment, "LATCHKEY_PROFILE"));
+    return all;
 }
 
 std::chrono::milliseconds session_timeout_from(const std::string& text) {
@@ -113,14 +163,14 @@ std::optional<std::string> environment_variable(const char* name) {
 void program_options::declare(option_parser& parser, const environment_lookup& environment) {
     parser.describe("{servers}", servers_help);
     parser.describe("{credentials}", credentials_help);
-    servers = default_servers(environment);
+    parser.value("--config", config_file);
+    parser.value("--profile", profile);
     parser.value("-z,--servers", [this](const std::string& text) { servers = text; });
     parser.value("-t,--session-timeout",
                  [this](const std::string& text) { session_timeout = session_timeout_from(text); });
     parser.value("--auth-file", auth_file);
     for (const auto& one : tls_option_names) {
         std::string& value = tls.*one.where;
-        value = environment(one.variable).value_or("");
         parser.value(one.name, [&value, name = one.name](const std::string& text) {
             if (text.empty()) {
                 throw usage_error(fmt::format("{}: is empty; leave it out", name));
@@ -130,19 +180,41 @@ void program_options::declare(option_parser& parser, const environment_lookup& e
     }
     parser.flag("--verbose", verbose);
     parser.flag("--json", json);
+    parser.otherwise([this, environment, files = std::optional<config>()](
+                         std::string_view name) mutable -> std::optional<setting> {
+        if (!is_shared(name)) {
+            return std::nullopt;
+        }
+        if (auto found = variable_for(name, environment)) {
+            return found;
+        }
+        if (!files) {
+            files = configuration(*this, environment);
+        }
+        // The secret itself says more than the name of a file with another one.
+        const bool has_secret = name == "auth-file" && set_in(environment, "LATCHKEY_AUTH");
+        auto found = has_secret ? std::nullopt : files->find(name);
+        return found && !found->text.empty() ? found : std::nullopt;
+    });
+}
+
+void program_options::declare_access(option_parser& parser) {
+    parser.describe("{acl}", acl_help);
+    parser.value("--acl", [this](const std::string& text) { access = parse_acl(text); });
 }
 
 void program_options::check() const {
     if (servers.empty()) {
         throw usage_error(
-            "no servers: give -z host:port,... or set LATCHKEY_SERVERS (or ZK_HOSTS) in the "
-            "environment");
+            "no servers: give -z host:port,..., set LATCHKEY_SERVERS (or ZK_HOSTS) in the "
+            "environment, or servers in a configuration file");
     }
     check_tls(tls);
 }
 
 void run_options::declare(option_parser& parser, const environment_lookup& environment) {
     program_options::declare(parser, environment);
+    declare_access(parser);
     parser.value("--grace",
                  [this](const std::string& text) { grace = parse_seconds("--grace", text); });
     parser.flag("--pass-auth", pass_auth);

@@ -1,20 +1,18 @@
 #pragma once
 
+#include <latchkey/acl.hpp>
 #include <latchkey/tls.hpp>
 
+#include "config.hpp"
 #include "option_parser.hpp"
 #include "status_output.hpp"
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace latchkey::cli {
-
-/// Looks up a variable of the environment; nullopt if it is not set.
-using environment_lookup = std::function<std::optional<std::string>(const char* name)>;
 
 /// getenv().
 [[nodiscard]] std::optional<std::string> environment_variable(const char* name);
@@ -26,12 +24,18 @@ struct program_options {
     std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::string> auth_file;
     tls_options tls;  ///< without a CA file: clear text
+    acl access;       ///< empty: creator-only with credentials or a certificate, else open
+    std::optional<std::string> config_file;
+    std::optional<std::string> profile;
     bool verbose = false;
     bool json = false;
 
-    /// Must outlive the parser. Servers and files for TLS that are not given come from the
-    /// environment.
+    /// Must outlive the parser. Options that are not given come from the environment, else from
+    /// configuration files.
     void declare(option_parser& parser, const environment_lookup& environment);
+
+    /// The option of the commands that create znodes.
+    void declare_access(option_parser& parser);
 
     /// Checks the options together, after the parser has read them. Throws usage_error.
     void check() const;

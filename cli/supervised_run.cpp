@@ -24,11 +24,6 @@ int limit_of(std::chrono::nanoseconds left) {
     return static_cast<int>(std::chrono::ceil<milliseconds>(whole).count());
 }
 
-client_options observed(client_options how, const event_outputs& by) {
-    how.observer = by.observer();
-    return how;
-}
-
 }  // namespace
 
 supervised_run::supervised_run(const run_options& options,
@@ -39,7 +34,7 @@ supervised_run::supervised_run(const run_options& options,
       output_(output),
       report_(output, options, kind),
       outputs_(options, output),
-      client_options_(observed(client_options_of(options, output), outputs_)),
+      client_options_(outputs_.observing(client_options_of(options, output))),
       supervisor_(forked_supervisor(options, signals_, output)),
       client_(client::connect(options.servers, client_options_)),
       passing_(client_, options.servers, supervisor_.get()),
@@ -396,11 +391,7 @@ void supervised_run::end_term(int status, bool pause) {
     release();
     phase_ = phase::pausing;
     const auto now = restart_backoff::clock::now();
-    if (pause) {
-        pauses_.ended(now);
-    } else {
-        pauses_.skip(now);
-    }
+    pause ? pauses_.ended(now) : pauses_.skip(now);
 }
 
 }  // namespace latchkey::cli

@@ -25,8 +25,8 @@ Lists all locks below PATH (/), of any kind and library: how many hold each, how
 many wait, since when, and the first holder. It changes nothing, reads no znode
 twice, and sends at most 64 requests at a time.
 
-      --waiters              read the znodes of those that wait, too. With --json
-                             they are listed
+      --waiters              read the znodes of those that wait, too. With
+                             --json they are listed
       --max-depth N          visit N levels below PATH (64)
       --max-znodes N         stop after reading N znodes (1000000)
 
@@ -34,8 +34,8 @@ twice, and sends at most 64 requests at a time.
   -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
 {credentials}
       --verbose              report on stderr what happens
-      --json                 print one JSON object for each lock, one at the end,
-                             and errors as JSON objects
+      --json                 print one JSON object for each lock, one at the
+                             end, and errors as JSON objects
   -h, --help                 print this text
   -V, --version              print the version
 

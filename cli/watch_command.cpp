@@ -19,8 +19,8 @@ so what came and went in between is not shown.
   -t, --session-timeout SEC  ask for a session timeout of SEC seconds (10)
 {credentials}
       --verbose              report on stderr what happens
-      --json                 print one JSON object for each change, and errors as
-                             JSON objects
+      --json                 print one JSON object for each change, and errors
+                             as JSON objects
   -h, --help                 print this text
   -V, --version              print the version
 

@@ -57,6 +57,7 @@ class Latchkey(ConanFile):
             self.requires("cli11/[>=2.1 <3]")
             self.requires("fmt/[>=9 <12]")
             self.requires("prometheus-cpp/[>=1.0 <2]")
+            self.requires("tomlplusplus/[>=3 <4]")
 
     def system_requirements(self):
         Apt(self).install(["libzookeeper-st-dev"], update=True, check=True)

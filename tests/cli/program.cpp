@@ -5,10 +5,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -56,9 +59,7 @@ void set_signals(const std::vector<int>& ignored) {
 
 [[noreturn]] void become(const std::vector<std::string>& words,
                          const program_surroundings& around) {
-    for (const auto& [name, value] : around.environment) {
-        ::setenv(name.c_str(), value.c_str(), 1);
-    }
+    set_environment(around.environment);
     set_signals(around.ignored_signals);
     std::vector<char*> pointers;
     for (const auto& word : words) {
@@ -70,6 +71,23 @@ void set_signals(const std::vector<int>& ignored) {
 }
 
 }  // namespace
+
+void set_environment(const std::map<std::string, std::string>& variables) {
+    std::vector<std::string> others{"ZK_HOSTS"};
+    for (char** one = environ; *one != nullptr; ++one) {
+        const std::string_view name = std::string_view(*one).substr(0, std::strcspn(*one, "="));
+        if (name.starts_with("LATCHKEY_")) {
+            others.emplace_back(name);
+        }
+    }
+    for (const std::string& name : others) {
+        ::unsetenv(name.c_str());
+    }
+    ::setenv("LATCHKEY_CONFIG", "", 1);
+    for (const auto& [name, value] : variables) {
+        ::setenv(name.c_str(), value.c_str(), 1);
+    }
+}
 
 program::program(const std::vector<std::string>& arguments,
                  const program_surroundings& surroundings) {

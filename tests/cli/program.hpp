@@ -12,7 +12,7 @@ namespace latchkey::test {
 
 /// How a user would start a program.
 struct program_surroundings {
-    std::map<std::string, std::string> environment = {};  ///< added to the test's own
+    std::map<std::string, std::string> environment = {};  ///< see set_environment()
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
     bool closed_stdout = false;  ///< a pipe without a reader
@@ -47,6 +47,10 @@ private:
     int status_ = -1;
     bool ended_ = false;
 };
+
+/// Sets the environment of a child process, before it becomes the program: without what whoever
+/// runs the tests has set for latchkey, and without their configuration files, but with these.
+void set_environment(const std::map<std::string, std::string>& variables);
 
 /// Neither running nor stopped. It may be a zombie.
 [[nodiscard]] bool dead(pid_t pid);

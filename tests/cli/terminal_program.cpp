@@ -25,9 +25,7 @@ terminal_program::terminal_program(const std::vector<std::string>& arguments,
     pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     if (pid_ == 0) {
         ::setenv("TERM", "xterm", 1);
-        for (const auto& [name, value] : environment) {
-            ::setenv(name.c_str(), value.c_str(), 1);
-        }
+        set_environment(environment);
         ::execv(pointers[0], pointers.data());
         ::_exit(121);
     }

@@ -82,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         if (name == std::string_view("SHELL")) {
             return "/bin/fuzz-shell";
         }
-        return std::nullopt;
+        return name == std::string_view("LATCHKEY_CONFIG") ? std::optional<std::string>("")
+                                                           : std::nullopt;
     };
     read(all, [&] { return cli::parse_lock_options(all, environment); });
     read(all, [&] { return cli::parse_elect_options(all, environment); });

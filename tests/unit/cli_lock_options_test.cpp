@@ -24,7 +24,11 @@ lock_options parse(const words& arguments,
                    const variables& environment = {{"LATCHKEY_SERVERS", "zk1"}}) {
     return parse_lock_options(arguments, [&](const char* name) {
         const auto found = environment.find(name);
-        return found == environment.end() ? std::nullopt : std::optional(found->second);
+        if (found == environment.end()) {
+            return name == std::string_view("LATCHKEY_CONFIG") ? std::optional<std::string>("")
+                                                               : std::nullopt;
+        }
+        return std::optional(found->second);
     });
 }
 
@@ -385,18 +389,6 @@ TEST(LockOptions, ThatLimitAHoldAreCheckedTogether) {
         EXPECT_THAT(refusal_of(several), HasSubstr("--once-per"));
     }
     EXPECT_EQ(parse({"-x", "--once-per", "5", "/a", "x"}).once_per, 5s);
-}
-
-TEST(OptionParser, ReadsOptionsBehindOperandsUntilTwoDashes) {
-    option_parser parser("test", "");
-    std::optional<std::string> value;
-    bool flag = false;
-    parser.value("--value", value);
-    parser.flag("-f", flag);
-    EXPECT_THAT(parser.read_anywhere({"a", "--value", "v", "b", "-f", "--", "-x"}),
-                ElementsAre("a", "b", "-x"));
-    EXPECT_EQ(value, "v");
-    EXPECT_TRUE(flag);
 }
 
 }  // namespace
