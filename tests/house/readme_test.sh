@@ -37,11 +37,11 @@ named_files_exist() {
     ((${#bad[@]} == 0)) || fail "${bad[@]}"
 }
 
-# Long options that pages give to `latchkey lock` are in its help, and the help's exit statuses are in README.md.
+# Options that pages give to `latchkey lock` are in its help, and the help's exit statuses are in README.md.
 command_is_described_as_it_is() {
     local option status bad=()
     while read -r option; do
-        grep -qE -- "(^| )$option([, ]|\$)" cli/lock_options.cpp || bad+=("cli/lock_options.cpp has no $option")
+        grep -qsE -- "(^| )$option([, ]|\$)" cli/{lock,run}_options.cpp || bad+=("cli/lock_options.cpp has no $option")
     done < <(grep -hoE 'latchkey lock [^|`]*' README.md docs/*.md | sed -E 's, (/[a-z]|-- ).*,,' | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ')
     while read -r status; do
         grep -qE "\| $status(, [0-9]+)? \|" README.md || bad+=("README.md does not explain exit status $status")
