@@ -285,6 +285,11 @@ std::vector<std::string> command_from(std::vector<std::string> words,
     if (asks_for_shell(words.front())) {
         return shell_command(words, environment);
     }
+    if (words.front().size() > 1 && words.front().front() == '-' && words.front() != "--") {
+        throw usage_error(fmt::format(
+            "'{}' after PATH: options come before it. If it is the command, write -- before it",
+            escaped(words.front())));
+    }
     drop_double_dash(words);
     if (words.empty()) {
         throw usage_error("no command after '--'; leave '--' out to hold the lock without one");

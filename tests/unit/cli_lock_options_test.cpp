@@ -243,6 +243,7 @@ TEST(LockOptions, RefusalsNameValueAndRemedy) {
         {{"-u", "/a"}, "-u"},
         {{"-c", "x", "/a"}, "give its path before -c"},
         {{"/a", "--"}, "no command after '--'"},
+        {{"/a", "-w", "5", "--", "x"}, "'-w' after PATH: options come before it"},
         {{"/a", ""}, "empty word"},
     };
     for (const auto& [arguments, expected] : refusals) {
