@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::size_t longest_foreign_data = 60;
 
-/// The id that a record has, if it has one.
-std::string id_in_record(std::string_view data) {
-    const nlohmann::json record = read_untrusted(data, longest_record, 1);
-    const bool named = record.is_object() && record.contains("id") && record["id"].is_string();
-    return named ? record["id"].get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::string owner_record(std::string_view mode, const std::string& id, const std::string& data) {
@@ -49,10 +42,9 @@ std::string owner_record(std::string_view mode, const std::string& id, const std
 std::string owner_text(std::string_view data, std::chrono::nanoseconds age) {
     const std::string since = age_text(age);
     if (const auto who = read_record(data)) {
-        const std::string id = id_in_record(data);
         return fmt::format("{}{}{}@{} (pid {}, {})",
-                           escaped(id),
-                           id.empty() ? "" : ", ",
+                           escaped(who->id),
+                           who->id.empty() ? "" : ", ",
                            escaped(who->user),
                            escaped(who->host),
                            who->pid,

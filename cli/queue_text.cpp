@@ -91,7 +91,12 @@ std::string who_text(const participant& p) {
         if (!i.program.empty()) {
             detail += ", " + escaped(i.program);
         }
-        return fmt::format("{}@{} ({})", escaped(i.user), escaped(i.host), detail);
+        return fmt::format("{}{}{}@{} ({})",
+                           escaped(i.id),
+                           i.id.empty() ? "" : ", ",
+                           escaped(i.user),
+                           escaped(i.host),
+                           detail);
     }
     for (const std::string* text : {&p.id, &p.data}) {
         if (!text->empty()) {

@@ -15,8 +15,8 @@ using wall_clock = std::chrono::system_clock;
 /// this machine's clock, because the servers rarely show their time.
 [[nodiscard]] std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point now);
 
-/// Who made a znode, by its own account and escaped: "build@ci-4 (pid 812, backup)", the id of a
-/// candidate, the data, or the name of the znode.
+/// Who made a znode, by its own account and escaped: "build@ci-4 (pid 812, backup)", with its id in
+/// front if it has one; the id of a candidate, the data, or the session.
 [[nodiscard]] std::string who_text(const participant& p);
 
 /// The state of a participant: "holds", "waits", "leads", "present".

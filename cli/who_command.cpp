@@ -29,9 +29,10 @@ It changes nothing. latchkey watch PATH shows the same all the time.
   -h, --help                 print this text
   -V, --version              print the version
 
-WHO is what the holder says of itself: user@host (process id, program), the id
-of a candidate, or the data of another library's znode. SINCE is the age of the
-znode. [no session]: no end of a session will remove it.
+WHO is what the holder says of itself: user@host (process id, program) behind
+the id that lock --id gave, the id of a candidate, or the data of another
+library's znode. SINCE is the age of the znode. [no session]: no end of a
+session will remove it.
 
 EXAMPLES
   latchkey who /jobs/nightly

@@ -21,6 +21,7 @@ struct identity {
     std::int64_t pid = 0;
     std::chrono::system_clock::time_point since{};  ///< when it joined the queue, by its own clock
     std::string mode;                               ///< what it asked for, for example "exclusive"
+    std::string id;  ///< what its user calls it: `latchkey lock --id`; empty otherwise
 };
 
 /// The library that made a participant's znode, as far as its name and its data show it. Untrusted.
@@ -59,7 +60,8 @@ struct participant {
     std::size_t position = 0;            ///< its index in queue_view::participants: 0 is the first
     bool holding = false;                ///< whether it holds, leads, has entered or is present
     std::optional<lock_mode> mode = {};  ///< of a mutex or shared_mutex
-    std::string id = {};                 ///< the id of a candidate, or the name of a group's member
+    std::string id = {};                 ///< of a candidate, of a group's member (its name), or
+                                         ///< that of `latchkey lock --id`
     std::optional<latchkey::fencing_token> token = {};  ///< of a holder, if the servers show it
     bool session_alive = false;  ///< whether a session owns the znode that the servers have not
                                  ///< ended

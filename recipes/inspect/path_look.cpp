@@ -394,6 +394,9 @@ void path_look::finish() {
         if (p.library == participant_library::unknown) {
             p.library = library_of(view_.kind, p.name, p.identified.has_value());
         }
+        if (p.id.empty() && p.identified) {
+            p.id = p.identified->id;
+        }
     }
 }
 

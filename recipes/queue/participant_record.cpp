@@ -105,7 +105,8 @@ std::optional<identity> read_record(std::string_view data) {
                     .program = text_of(record, "program"),
                     .pid = number_of(record, "pid"),
                     .since = wall_time(number_of(record, "since")),
-                    .mode = text_of(record, "mode")};
+                    .mode = text_of(record, "mode"),
+                    .id = text_of(record, "id")};
 }
 
 /// The clock counts finer than milliseconds: not every number is one of its times.

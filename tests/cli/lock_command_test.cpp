@@ -164,7 +164,7 @@ TEST_F(LockCommand, WrongUseNamesValueAndRemedy) {
         EXPECT_THAT(p.err(), HasSubstr(expected));
         EXPECT_EQ(p.out(), "");
     };
-    refused({}, "latchkey --help");
+    refused({}, "Usage: latchkey COMMAND");
     refused({"lokc"}, "'lokc'");
     refused({"lock", "-z", servers_}, "path");
     refused({"lock", "-z", servers_, "-s", "-x", "/a"}, "shared or exclusive");

@@ -45,6 +45,19 @@ TEST_F(WhoCommand, ShowsTheHolderAndTheQueue) {
     static_cast<void>(waiting.get());
 }
 
+TEST_F(WhoCommand, ShowsTheIdThatALockWasGiven) {
+    put(path_);
+    put(path_ + '/' + curators_name,
+        R"({"host":"ci-4","user":"build","pid":812,"id":"nightly"})",
+        create_mode::ephemeral);
+    const auto who = run("who", {path_});
+    EXPECT_EQ(who->wait(), 0);
+    EXPECT_THAT(who->out(), HasSubstr("nightly, build@ci-4 (pid 812)"));
+    const auto as_json = run("who", {"--json", path_});
+    EXPECT_EQ(as_json->wait(), 0);
+    EXPECT_EQ(nlohmann::json::parse(as_json->out())["participants"][0]["id"], "nightly");
+}
+
 TEST_F(WhoCommand, ShowsOtherLibrariesParticipants) {
     put(path_);
     put(path_ + '/' + curators_name, "10.0.0.1", create_mode::ephemeral);

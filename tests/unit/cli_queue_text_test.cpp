@@ -79,6 +79,8 @@ TEST(AgeText, IsTheLongerOfWhatTwoClocksSay) {
 TEST(WhoText, IsWhatIsKnown) {
     participant p = participant_of(1, true);
     EXPECT_EQ(who_text(p), "build@ci-4 (pid 812, backup)");
+    p.identified->id = "nightly\x1b";
+    EXPECT_EQ(who_text(p), "nightly\\x1b, build@ci-4 (pid 812, backup)");
     p.identified.reset();
     EXPECT_EQ(who_text(p), "session 0x1");
     p.data = "10.0.0.1";
