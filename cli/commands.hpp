@@ -1,6 +1,6 @@
 #pragma once
 
-#include "status_output.hpp"
+#include "output/status_output.hpp"
 
 #include <functional>
 #include <string>

@@ -1,10 +1,10 @@
 #include <latchkey/ensemble.hpp>
 
 #include "commands.hpp"
-#include "duration_text.hpp"
-#include "exit_status.hpp"
-#include "option_parser.hpp"
-#include "signals.hpp"
+#include "options/duration_text.hpp"
+#include "options/option_parser.hpp"
+#include "output/exit_status.hpp"
+#include "output/signals.hpp"
 #include "text/escape.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 #include <latchkey/error.hpp>
 
 #include "commands.hpp"
-#include "exit_status.hpp"
-#include "option_parser.hpp"
-#include "service_manager.hpp"
+#include "options/option_parser.hpp"
+#include "output/exit_status.hpp"
+#include "output/service_manager.hpp"
 #include "text/escape.hpp"
 
 #include <array>

@@ -386,11 +386,8 @@ void path_look::finish() {
         participant& p = view_.participants[i];
         p.position = i;
         p.session_alive = p.ephemeral;
-        p.existed_for = std::chrono::milliseconds(0);
-        const auto age = wall_time(newest_) - p.created;
-        if (age > age.zero()) {
-            p.existed_for = std::chrono::duration_cast<std::chrono::milliseconds>(age);
-        }
+        const auto age = std::max(wall_time(newest_) - p.created, decltype(p.created)::duration());
+        p.existed_for = std::chrono::duration_cast<std::chrono::milliseconds>(age);
         if (p.library == participant_library::unknown) {
             p.library = library_of(view_.kind, p.name, p.identified.has_value());
         }

@@ -2,16 +2,16 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "ensemble/client_process.hpp"
 #include "ensemble/connection.hpp"
-#include "ensemble/fault_plan.hpp"
-#include "ensemble/leader.hpp"
 #include "ensemble/observer.hpp"
-#include "ensemble/random_source.hpp"
-#include "ensemble/request_counters.hpp"
-#include "ensemble/server.hpp"
-#include "ensemble/settings.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/server/leader.hpp"
+#include "ensemble/server/request_counters.hpp"
+#include "ensemble/server/server.hpp"
+#include "ensemble/server/settings.hpp"
+#include "ensemble/virtual/client_process.hpp"
+#include "ensemble/virtual/fault_plan.hpp"
+#include "ensemble/virtual/random_source.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
 #include <cstdint>
 #include <map>

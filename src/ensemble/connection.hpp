@@ -1,9 +1,9 @@
 #pragma once
 
 #include "ensemble/channel.hpp"
-#include "ensemble/fault_plan.hpp"
-#include "ensemble/identity.hpp"
-#include "ensemble/tree.hpp"
+#include "ensemble/server/identity.hpp"
+#include "ensemble/server/tree.hpp"
+#include "ensemble/virtual/fault_plan.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "ensemble/client_process.hpp"
 #include "ensemble/connection.hpp"
 #include "ensemble/host_provider.hpp"
+#include "ensemble/virtual/client_process.hpp"
 #include "session/session.hpp"
 #include "session/watch_registry.hpp"
 

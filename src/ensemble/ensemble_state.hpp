@@ -3,9 +3,9 @@
 #include <latchkey/ensemble.hpp>
 
 #include "ensemble/cluster.hpp"
-#include "ensemble/nemesis.hpp"
-#include "ensemble/port_server.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/nemesis.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "ensemble/wire/port_server.hpp"
 
 #include <functional>
 #include <memory>

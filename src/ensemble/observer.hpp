@@ -1,8 +1,8 @@
 #pragma once
 
 #include "ensemble/connection.hpp"
-#include "ensemble/fault_plan.hpp"
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
+#include "ensemble/virtual/fault_plan.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ensemble/random_source.hpp"
+#include "ensemble/virtual/random_source.hpp"
 #include "name_service.hpp"
 #include "network.hpp"
 #include "simulation.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ensemble/random_source.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/random_source.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "zookeeper/name_resolution.hpp"
 
 #include <chrono>

@@ -4,8 +4,8 @@
 
 #include "ensemble/channel.hpp"
 #include "ensemble/cluster.hpp"
-#include "ensemble/protocol_connection.hpp"
-#include "ensemble/random_source.hpp"
+#include "ensemble/virtual/random_source.hpp"
+#include "ensemble/wire/protocol_connection.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "network_link.hpp"
 
-#include "ensemble/jute.hpp"
+#include "ensemble/wire/jute.hpp"
 
 #include <algorithm>
 #include <array>

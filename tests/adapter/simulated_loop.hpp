@@ -1,7 +1,7 @@
 #pragma once
 
-#include "ensemble/virtual_loop.hpp"
-#include "ensemble/virtual_process.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_process.hpp"
 #include "loop/io_loop.hpp"
 
 #include <memory>

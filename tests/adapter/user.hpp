@@ -2,8 +2,8 @@
 
 #include "adapter_stage.hpp"
 #include "counted_resolver.hpp"
-#include "ensemble/virtual_loop.hpp"
-#include "ensemble/virtual_process.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_process.hpp"
 #include "loop/io_loop.hpp"
 #include "session/session.hpp"
 #include "user_watches.hpp"

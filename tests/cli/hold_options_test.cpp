@@ -1,5 +1,5 @@
 #include "acting_fixture.hpp"
-#include "ensemble/wire_answer.hpp"
+#include "ensemble/wire/wire_answer.hpp"
 #include "terminal_program.hpp"
 
 #include <chrono>

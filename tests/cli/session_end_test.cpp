@@ -1,4 +1,4 @@
-#include "session_end.hpp"
+#include "supervisor/session_end.hpp"
 
 #include <latchkey/mutex.hpp>
 

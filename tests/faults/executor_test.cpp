@@ -2,7 +2,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "client/user_callbacks.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "eventually.hpp"
 #include "loop/blocking_result.hpp"
 #include "queued_executor.hpp"

@@ -1,7 +1,7 @@
-#include "elect_options.hpp"
-#include "exit_status.hpp"
 #include "input.hpp"
-#include "lock_options.hpp"
+#include "options/elect_options.hpp"
+#include "options/lock_options.hpp"
+#include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>

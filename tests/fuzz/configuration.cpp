@@ -1,7 +1,7 @@
-#include "acl_text.hpp"
-#include "config.hpp"
-#include "exit_status.hpp"
 #include "input.hpp"
+#include "options/acl_text.hpp"
+#include "options/config.hpp"
+#include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
 #include <string>

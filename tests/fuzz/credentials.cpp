@@ -1,6 +1,6 @@
-#include "auth_file.hpp"
-#include "exit_status.hpp"
 #include "input.hpp"
+#include "options/auth_file.hpp"
+#include "output/exit_status.hpp"
 
 #include <algorithm>
 #include <regex>

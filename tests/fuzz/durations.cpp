@@ -1,8 +1,8 @@
 #include <latchkey/duration.hpp>
 
-#include "duration_text.hpp"
-#include "exit_status.hpp"
 #include "input.hpp"
+#include "options/duration_text.hpp"
+#include "output/exit_status.hpp"
 
 #include <cmath>
 #include <cstring>

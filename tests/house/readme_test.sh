@@ -41,11 +41,11 @@ named_files_exist() {
 command_is_described_as_it_is() {
     local option status bad=()
     while read -r option; do
-        grep -qsE -- "(^| )$option([, ]|\$)" cli/{lock,run}_options.cpp || bad+=("cli/lock_options.cpp has no $option")
+        grep -qsE -- "(^| )$option([, ]|\$)" cli/options/{lock,run}_options.cpp || bad+=("cli/options/lock_options.cpp has no $option")
     done < <(grep -hoE 'latchkey lock [^|`]*' README.md docs/*.md | sed -E 's, (/[a-z]|-- ).*,,' | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ')
     while read -r status; do
         grep -qE "\| $status(, [0-9]+)? \|" README.md || bad+=("README.md does not explain exit status $status")
-    done < <(sed -n '/^Exit status:/,/^)/p' cli/lock_options.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
+    done < <(sed -n '/^Exit status:/,/^)/p' cli/options/lock_options.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
     ((${#bad[@]} == 0)) || fail "${bad[@]}"
 }
 
@@ -59,7 +59,7 @@ troubleshooting_is_complete() {
     done < <(sed -n '/^enum class errc/,/^};/p' include/latchkey/error.hpp | sed -nE 's/^ +([a-z_]+)( = 1)?,$/\1/p')
     while read -r found; do
         grep -qE "^\| ${found}[ ,|]" "$page" || bad+=("$page has no row for exit status $found")
-    done < <(sed -nE 's/^inline constexpr int [a-z_]+ = ([0-9]+);.*/\1/p' cli/exit_status.hpp)
+    done < <(sed -nE 's/^inline constexpr int [a-z_]+ = ([0-9]+);.*/\1/p' cli/output/exit_status.hpp)
     all=$(find src recipes cli -name '*.cpp' -exec cat {} + | perl -0pe 's/"\s*\n\s*"//g; s/\\"/"/g')
     while read -r found; do
         case $found in
@@ -87,10 +87,10 @@ rules_find_offenders() {
     # shellcheck disable=SC2016
     printf '# Found\n`src/nowhere.cpp`\n' >"$tree/docs/page.md"
     printf 'enum class errc {\n    unheard_of = 1,\n};\n' >"$tree/include/latchkey/error.hpp"
-    printf 'inline constexpr int unheard = 99;\n' >"$tree/cli/exit_status.hpp"
+    printf 'inline constexpr int unheard = 99;\n' >"$tree/cli/output/exit_status.hpp"
     # shellcheck disable=SC2016
     printf '## Messages\n| `never printed` | x |\n## Error codes\n' >"$tree/docs/troubleshooting.md"
-    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/lock_options.cpp"
+    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/options/lock_options.cpp"
     expect() {
         said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; missed=1; }
         [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; missed=1; }

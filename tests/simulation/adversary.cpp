@@ -1,7 +1,7 @@
 #include "adversary.hpp"
 
 #include "ensemble/cluster.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ensemble/connection.hpp"
-#include "ensemble/fault_plan.hpp"
+#include "ensemble/virtual/fault_plan.hpp"
 #include "judge.hpp"
 #include "loop/loop.hpp"
 #include "program.hpp"

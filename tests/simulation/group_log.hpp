@@ -2,7 +2,7 @@
 
 #include <latchkey/group.hpp>
 
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "client/hold_state.hpp"
 #include "ensemble/connection.hpp"
-#include "ensemble/virtual_loop.hpp"
-#include "ensemble/virtual_process.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_process.hpp"
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"

@@ -3,7 +3,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/fencing_token.hpp>
 
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
 #include "leader_candidate.hpp"
 #include "stage.hpp"
 #include "truth.hpp"

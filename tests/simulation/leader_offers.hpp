@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
 #include "leader_candidate.hpp"
 #include "stage.hpp"
 #include "truth.hpp"

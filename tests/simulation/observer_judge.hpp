@@ -2,7 +2,7 @@
 
 #include <latchkey/leader_observer.hpp>
 
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
 #include "judge.hpp"
 #include "leader_log.hpp"
 #include "stage.hpp"

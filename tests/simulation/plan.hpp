@@ -2,7 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
-#include "ensemble/random_source.hpp"
+#include "ensemble/virtual/random_source.hpp"
 #include "fault.hpp"
 
 #include <chrono>

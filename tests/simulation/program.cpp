@@ -3,8 +3,8 @@
 #include "caller.hpp"
 #include "client/client_core.hpp"
 #include "ensemble/ensemble_access.hpp"
-#include "ensemble/virtual_loop.hpp"
-#include "ensemble/virtual_process.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_process.hpp"
 #include "session/connect_string.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
 
-#include "ensemble/random_source.hpp"
+#include "ensemble/virtual/random_source.hpp"
 #include "plan.hpp"
 #include "simulation.hpp"
 #include "truth.hpp"

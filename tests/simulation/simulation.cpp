@@ -6,7 +6,7 @@
 #include "ensemble/cluster.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "ensemble/observer.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "judge.hpp"
 #include "program.hpp"
 #include "stage.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ensemble/transaction.hpp"
+#include "ensemble/server/transaction.hpp"
 #include "judge.hpp"
 #include "stage.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
-#include "ensemble/wire_answer.hpp"
+#include "ensemble/wire/wire_answer.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
 

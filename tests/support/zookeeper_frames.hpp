@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ensemble/opcode.hpp"
+#include "ensemble/wire/opcode.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#include "auth_file.hpp"
-#include "exit_status.hpp"
+#include "options/auth_file.hpp"
+#include "output/exit_status.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,7 @@
-#include "completion.hpp"
-#include "exit_status.hpp"
-#include "help_text.hpp"
-#include "shell_words.hpp"
+#include "completion/completion.hpp"
+#include "completion/shell_words.hpp"
+#include "options/help_text.hpp"
+#include "output/exit_status.hpp"
 
 #include <algorithm>
 #include <string>

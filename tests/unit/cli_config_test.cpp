@@ -1,7 +1,7 @@
-#include "acl_text.hpp"
-#include "config.hpp"
-#include "exit_status.hpp"
-#include "lock_options.hpp"
+#include "options/acl_text.hpp"
+#include "options/config.hpp"
+#include "options/lock_options.hpp"
+#include "output/exit_status.hpp"
 
 #include <filesystem>
 #include <fstream>

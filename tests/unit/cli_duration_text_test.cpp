@@ -1,5 +1,5 @@
-#include "duration_text.hpp"
-#include "exit_status.hpp"
+#include "options/duration_text.hpp"
+#include "output/exit_status.hpp"
 
 #include <string>
 

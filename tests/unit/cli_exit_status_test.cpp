@@ -1,6 +1,6 @@
 #include <latchkey/error.hpp>
 
-#include "exit_status.hpp"
+#include "output/exit_status.hpp"
 
 #include <cerrno>
 #include <csignal>

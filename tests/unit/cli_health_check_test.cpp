@@ -1,4 +1,4 @@
-#include "health_check.hpp"
+#include "look/health_check.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "hold_limits.hpp"
+#include "run/hold_limits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kill_schedule.hpp"
+#include "supervisor/kill_schedule.hpp"
 
 #include <gtest/gtest.h>
 

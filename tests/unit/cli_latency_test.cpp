@@ -1,4 +1,4 @@
-#include "latency.hpp"
+#include "look/latency.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,6 +1,6 @@
-#include "exit_status.hpp"
-#include "lock_options.hpp"
-#include "option_parser.hpp"
+#include "options/lock_options.hpp"
+#include "options/option_parser.hpp"
+#include "output/exit_status.hpp"
 
 #include <map>
 #include <string>

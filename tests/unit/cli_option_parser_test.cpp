@@ -1,4 +1,4 @@
-#include "option_parser.hpp"
+#include "options/option_parser.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
-#include "exit_status.hpp"
-#include "member_changes.hpp"
-#include "owner_record.hpp"
+#include "look/member_changes.hpp"
+#include "look/owner_text.hpp"
+#include "options/owner_record.hpp"
+#include "output/exit_status.hpp"
 #include "queue/participant_record.hpp"
 
 #include <gmock/gmock.h>

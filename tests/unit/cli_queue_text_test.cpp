@@ -1,8 +1,8 @@
-#include "duration_text.hpp"
-#include "queue_changes.hpp"
-#include "queue_json.hpp"
-#include "queue_text.hpp"
-#include "screen.hpp"
+#include "look/queue_changes.hpp"
+#include "look/queue_json.hpp"
+#include "look/queue_text.hpp"
+#include "options/duration_text.hpp"
+#include "output/screen.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -43,7 +43,8 @@ participant participant_of(std::int64_t session, bool holding) {
                             .program = "backup",
                             .pid = 812,
                             .since = noon,
-                            .mode = "exclusive"};
+                            .mode = "exclusive",
+                            .id = ""};
     return p;
 }
 

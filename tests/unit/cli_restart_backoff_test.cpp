@@ -1,4 +1,4 @@
-#include "restart_backoff.hpp"
+#include "run/restart_backoff.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "client/client_core.hpp"
 #include "eventually.hpp"
-#include "session_end.hpp"
+#include "supervisor/session_end.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "auth_file.hpp"
 #include "cli_supervisor_fixture.hpp"
-#include "supervised_run.hpp"
+#include "options/auth_file.hpp"
+#include "run/supervised_run.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "cli_supervisor_fixture.hpp"
-#include "process_tree.hpp"
 #include "refused_system_calls.hpp"
+#include "supervisor/process_tree.hpp"
 
 #include <cerrno>
 #include <csignal>

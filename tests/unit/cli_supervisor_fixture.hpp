@@ -1,8 +1,8 @@
 #pragma once
 
 #include "eventually.hpp"
-#include "exit_status.hpp"
-#include "supervisor.hpp"
+#include "output/exit_status.hpp"
+#include "supervisor/supervisor.hpp"
 
 #include <chrono>
 #include <csignal>

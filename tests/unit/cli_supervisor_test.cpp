@@ -1,5 +1,5 @@
 #include "cli_supervisor_fixture.hpp"
-#include "kill_schedule.hpp"
+#include "supervisor/kill_schedule.hpp"
 
 #include <cerrno>
 #include <csignal>

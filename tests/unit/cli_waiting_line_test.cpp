@@ -1,4 +1,4 @@
-#include "waiting_line.hpp"
+#include "run/waiting_line.hpp"
 
 #include <optional>
 #include <string>

@@ -4,7 +4,7 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "session/connect_string.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "client/guaranteed_deletes.hpp"
 
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
 #include <chrono>
 #include <functional>

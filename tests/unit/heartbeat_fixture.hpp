@@ -1,7 +1,7 @@
 #pragma once
 
 #include "client/heartbeat.hpp"
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
 #include <chrono>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "loop/paced_retry.hpp"
 
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
 #include <algorithm>
 #include <chrono>

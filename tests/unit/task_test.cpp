@@ -1,7 +1,7 @@
 // A protocol as a coroutine: what a drop leaves behind, and who may destroy what, when.
 #include "loop/task.hpp"
 
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/within.hpp"
 

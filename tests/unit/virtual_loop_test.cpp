@@ -1,6 +1,6 @@
-#include "ensemble/virtual_loop.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 
-#include "ensemble/virtual_process.hpp"
+#include "ensemble/virtual/virtual_process.hpp"
 #include "eventually.hpp"
 
 #include <atomic>

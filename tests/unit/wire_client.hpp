@@ -3,8 +3,8 @@
 #include <latchkey/ensemble.hpp>
 
 #include "ensemble/ensemble_access.hpp"
-#include "ensemble/jute.hpp"
-#include "ensemble/protocol_connection.hpp"
+#include "ensemble/wire/jute.hpp"
+#include "ensemble/wire/protocol_connection.hpp"
 
 #include <chrono>
 #include <cstdint>

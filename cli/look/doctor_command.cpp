@@ -1,0 +1,181 @@
+#include <latchkey/inspect.hpp>
+#include <latchkey/lock_tree.hpp>
+#include <latchkey/wait_graph.hpp>
+
+#include "commands.hpp"
+#include "look/health_check.hpp"
+#include "look/queue_json.hpp"
+#include "options/connecting.hpp"
+#include "options/path_options.hpp"
+#include "output/exit_status.hpp"
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+constexpr const char* doctor_help = R"(Usage: latchkey doctor [OPTION]... [PATH]
+
+Looks at all locks below PATH (/), of any kind and library, and reports what is
+wrong: what, where, why it matters, and what to do. It changes nothing.
+
+Problems:
+  deadlock                clients that wait for each other's locks. Only what
+                          two looks show is reported
+  holder_without_session  a holder or waiter that is not ephemeral: nothing but
+  waiter_without_session  a delete will remove it
+  malformed_children      they stop all further grants
+  mixed_kinds             two kinds of lock on one path do not exclude each
+                          other
+  sequence_head_room      few sequence numbers are left
+Advice:
+  waits_for_itself, foreign_children, open_access, empty_directory, unreadable,
+  session_timeout, session_timeout_in_ticks
+
+      --strict               count advice as a finding
+      --max-znodes N         stop after reading N znodes (1000000)
+
+{servers}
+  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10).
+                             Give what your programs use: it is checked
+{credentials}
+      --verbose              report on stderr what happens
+      --json                 print one JSON object for each finding, one at the
+                             end, and errors as JSON objects
+  -h, --help                 print this text
+  -V, --version              print the version
+
+EXAMPLES
+  latchkey doctor
+  latchkey doctor --strict /jobs
+  latchkey doctor --json | jq -r 'select(.level == "problem") | .what'
+
+Exit status: 0 if no problem was found, and
+    1  there are problems (with --strict: or advice)
+    2  it cannot tell: no server answers, PATH does not exist, or part of the
+       tree was not read, and there is no problem in the rest
+   64  wrong use                           74  cannot write to stdout
+)";
+
+constexpr int cannot_tell = 2;
+
+struct doctor_options : path_options {
+    lock_tree_options walk{.others = true, .access = true};
+    bool strict = false;
+};
+
+doctor_options parse_doctor(const std::vector<std::string>& arguments) {
+    option_parser parser("doctor", doctor_help);
+    doctor_options options;
+    parser.flag("--strict", options.strict);
+    parser.value("--max-znodes", [&](const std::string& text) {
+        const auto most = number_in<std::size_t>(text, 1, 1'000'000'000);
+        if (!most) {
+            throw usage_error(fmt::format(
+                "--max-znodes: '{}' is not a number; give 1 to 1000000000", escaped(text)));
+        }
+        options.walk.max_znodes = *most;
+    });
+    options.read(parser, arguments, 1, "/");
+    return options;
+}
+
+/// The deadlocks that a second look shows as well. The first one has read path after path, so what
+/// it shows together may never have been so.
+std::vector<deadlock> confirmed(const client& zk, const std::vector<queue_view>& contended) {
+    const auto suspected = find_deadlocks(contended);
+    std::set<std::string> paths;
+    for (const deadlock& d : suspected) {
+        for (const auto* const waits : {&d.cycle, &d.others}) {
+            for (const lock_wait& w : *waits) {
+                paths.insert(w.path);
+            }
+        }
+    }
+    std::vector<queue_view> again;
+    for (const std::string& path : paths) {
+        again.push_back(inspect(zk, path));
+    }
+    auto now = find_deadlocks(again);
+    std::erase_if(now, [&](const deadlock& d) {
+        return std::none_of(suspected.begin(), suspected.end(), [&](const deadlock& before) {
+            return before.is_same(d);
+        });
+    });
+    return now;
+}
+
+/// What the servers grant a client that asks for the shortest session; zero if that stays unknown.
+std::chrono::milliseconds least_timeout(const doctor_options& options,
+                                        const status_output& output) {
+    auto how = client_options_of(options, output);
+    how.session_timeout = std::chrono::milliseconds(1);
+    const client shortest = client::connect(options.servers, std::move(how));
+    return shortest.wait_connected(std::chrono::seconds(2)) ? shortest.session_timeout()
+                                                            : std::chrono::milliseconds();
+}
+
+int examine(const doctor_options& options, const status_output& output) {
+    const client zk = client::connect(options.servers, client_options_of(options, output));
+    health_check health(wall_clock::now());
+    const std::string& root = options.paths.front();
+    std::size_t znodes = 0;
+    const lock_tree_summary end = walk_locks(
+        zk, root, [&](const lock_tree_entry& e) { health.look_at(e); }, options.walk);
+    znodes = end.znodes;
+    if (znodes == 0) {
+        throw command_failure(cannot_tell, fmt::format("there is no {}", escaped(root)));
+    }
+    health.add_deadlocks(confirmed(zk, health.contended()));
+    health.look_at_timeouts(
+        options.session_timeout, zk.session_timeout(), least_timeout(options, output));
+    const auto found = health.findings();
+    std::size_t problems = 0;
+    for (const finding& f : found) {
+        problems += f.how_bad == finding::level::problem ? 1 : 0;
+        print_result(options.json ? line_of(json_of(f)) : text_of(f) + '\n');
+    }
+    const bool complete =
+        end.end == lock_tree_summary::ending::complete && health.unreadable() == 0;
+    print_result(options.json ? line_of({{"type", "end"},
+                                         {"locks", health.locks()},
+                                         {"unreadable", health.unreadable()},
+                                         {"znodes", znodes},
+                                         {"ending", to_string(end.end)},
+                                         {"problems", problems},
+                                         {"advice", found.size() - problems}})
+                              : fmt::format("{} lock{} below {}: {} problem{}, {} advice{}\n",
+                                            health.locks(),
+                                            health.locks() == 1 ? "" : "s",
+                                            escaped(root),
+                                            problems,
+                                            problems == 1 ? "" : "s",
+                                            found.size() - problems,
+                                            complete ? "" : "; not everything was read"));
+    if (problems > 0 || (options.strict && !found.empty())) {
+        return exit_status::not_acquired;
+    }
+    return complete ? exit_status::success : cannot_tell;
+}
+
+}  // namespace
+
+int doctor_command(const std::vector<std::string>& arguments, status_output& output) {
+    const auto options = parse_doctor(arguments);
+    output = status_output(options.verbose, options.json);
+    try {
+        return examine(options, output);
+    } catch (const error& e) {
+        throw command_failure(cannot_tell, escaped_message(e.what()));
+    }
+}
+
+}  // namespace latchkey::cli

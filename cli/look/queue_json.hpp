@@ -1,0 +1,18 @@
+#pragma once
+
+#include <latchkey/inspect.hpp>
+#include <latchkey/participant.hpp>
+#include <latchkey/wait_graph.hpp>
+
+#include "output/json_text.hpp"
+
+namespace latchkey::cli {
+
+[[nodiscard]] json_object json_of(const participant& p, lock_kind k);
+
+/// A path, its kind, its holders and its queue.
+[[nodiscard]] json_object json_of(const queue_view& v);
+
+[[nodiscard]] json_object json_of(const lock_wait& w);
+
+}  // namespace latchkey::cli

@@ -1,0 +1,24 @@
+#include "options/connecting.hpp"
+
+#include "options/auth_file.hpp"
+#include "text/escape.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace latchkey::cli {
+
+client_options client_options_of(const program_options& options, const status_output& output) {
+    client_options how;
+    how.session_timeout = options.session_timeout;
+    how.auth = read_credentials(options, environment_variable);
+    how.access = options.access;
+    if (!options.tls.ca_file.empty()) {
+        how.tls = options.tls;
+    }
+    how.log = [&output](const log_record& line) {
+        output.event("client", escaped_message(line.text));
+    };
+    return how;
+}
+
+}  // namespace latchkey::cli

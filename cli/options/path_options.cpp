@@ -1,0 +1,38 @@
+#include "options/path_options.hpp"
+
+#include "output/exit_status.hpp"
+#include "text/escape.hpp"
+#include "text/path.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace latchkey::cli {
+
+void path_options::read(option_parser& parser,
+                        const std::vector<std::string>& arguments,
+                        std::size_t most,
+                        const std::string& otherwise) {
+    declare(parser, environment_variable);
+    paths = parser.read(arguments);
+    drop_double_dash(paths);
+    if (paths.empty() && !otherwise.empty()) {
+        paths.push_back(otherwise);
+    }
+    if (paths.size() > most) {
+        throw usage_error(fmt::format("'{}' after PATH: options come before it; leave it out",
+                                      escaped(paths[most])));
+    }
+    for (const std::string& p : paths) {
+        if (p != "/" || otherwise.empty()) {
+            check_path(p);
+        }
+    }
+    check();
+}
+
+}  // namespace latchkey::cli

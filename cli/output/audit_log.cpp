@@ -1,0 +1,83 @@
+#include "output/audit_log.hpp"
+
+#include "output/exit_status.hpp"
+#include "output/json_text.hpp"
+#include "text/escape.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+std::string name_of_user(uid_t uid) {
+    std::array<char, 1024> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    const bool known =
+        ::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
+    return known ? found->pw_name : std::to_string(uid);
+}
+
+}  // namespace
+
+audit_log::audit_log(std::string to) : name_(std::move(to)) {
+    if (name_ == "syslog") {
+        ::openlog("latchkey", LOG_PID, LOG_AUTH);
+        return;
+    }
+    file_ = ::open(
+        name_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
+    if (file_ < 0) {
+        refuse_output("--audit", name_);
+    }
+}
+
+audit_log::~audit_log() {
+    if (file_ >= 0) {
+        ::close(file_);
+    }
+}
+
+bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json record) const {
+    record["time"] = time_text(at);
+    record["pid"] = ::getpid();
+    record["user"] = escaped(name_of_user(::getuid()));
+    const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (file_ < 0) {
+        ::syslog(LOG_NOTICE, "%s", line.c_str());
+        return true;
+    }
+    return write_at_once(file_, line + '\n');
+}
+
+bool write_at_once(int file, std::string_view text) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written >= 0 && static_cast<std::size_t>(written) < text.size()) {
+        errno = ENOSPC;
+    }
+    return written == static_cast<ssize_t>(text.size());
+}
+
+void refuse_output(const char* option, const std::string& name) {
+    throw usage_error(
+        fmt::format("{}: cannot write '{}': {}; give a file in a directory where "
+                    "this user may write",
+                    option,
+                    escaped(name),
+                    std::system_category().message(errno)));
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,29 @@
+#include "output/json_text.hpp"
+
+#include <ctime>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace latchkey::cli {
+
+std::string session_text(std::int64_t session_id) {
+    return fmt::format("{:#x}", static_cast<std::uint64_t>(session_id));
+}
+
+std::string time_text(std::chrono::system_clock::time_point t) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(t);
+    const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(t - seconds);
+    const time_t whole = std::chrono::system_clock::to_time_t(seconds);
+    tm parts{};
+    ::gmtime_r(&whole, &parts);
+    char text[64];
+    const auto size = std::strftime(text, sizeof text, "%FT%T", &parts);
+    return fmt::format("{}.{:03}Z", std::string_view(text, size), milliseconds.count());
+}
+
+std::string line_of(const json_object& o) {
+    return o.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace latchkey::cli {
+
+/// The order of the fields is that of docs/commands.md, which describes them.
+using json_object = nlohmann::ordered_json;
+
+/// "0x100003f2a4b0001": a number of 64 bits would not survive every JSON reader.
+[[nodiscard]] std::string session_text(std::int64_t session_id);
+
+/// "2026-11-23T09:30:00.123Z"
+[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point t);
+
+/// One line, in ASCII: what other programs have written is escaped.
+[[nodiscard]] std::string line_of(const json_object& o);
+
+}  // namespace latchkey::cli

@@ -1,0 +1,73 @@
+#include <latchkey/leader_latch.hpp>
+
+#include "commands.hpp"
+#include "look/leader_monitor.hpp"
+#include "options/elect_options.hpp"
+#include "run/supervised_run.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace latchkey::cli {
+
+namespace {
+
+/// A latch is closed after one term.
+struct latch_and_term {
+    std::unique_ptr<leader_latch> latch;
+    leadership term;
+};
+
+std::unique_ptr<leader_latch> latch_of(client& c, const elect_options& options) {
+    // A request to hand over makes latchkey send TERM to the command, which may take the time that
+    // it needs.
+    const leader_preference preference{.priority = options.priority,
+                                       .drain = std::chrono::hours(24 * 365)};
+    return std::make_unique<leader_latch>(
+        c,
+        options.path,
+        leader_options{.id = options.id, .data = options.data, .preference = preference});
+}
+
+std::optional<held_resource> lead(client& c,
+                                  const elect_options& options,
+                                  const std::stop_token& stop) {
+    auto latch = latch_of(c, options);
+    if (!c.wait_connected(no_timeout, stop)) {
+        return std::nullopt;
+    }
+    static_cast<void>(grace_within(options, c.session_timeout()));
+    auto term = latch->wait(stop);
+    if (term.path().empty()) {  // not granted; a term that was lost at once is a loss
+        return std::nullopt;
+    }
+    const auto led =
+        std::make_shared<latch_and_term>(latch_and_term{std::move(latch), std::move(term)});
+    auto held = held_by(std::shared_ptr<leadership>(led, &led->term), {led->term.path()});
+    held.hand_over_requested = led->term.hand_over_requested();
+    return held;
+}
+
+}  // namespace
+
+int elect_command(const std::vector<std::string>& arguments, status_output& output) {
+    const auto options = parse_elect_options(arguments, environment_variable);
+    output = options.output();
+    if (options.follow) {
+        return leader_monitor(options, output).execute();
+    }
+    const run_kind what{.acquire = [&options](client& c,
+                                              const std::stop_token& stop,
+                                              place_listener) { return lead(c, options, stop); },
+                        .name = "leadership",
+                        .acquired = "elected",
+                        .released = "resigned",
+                        .repeats = !options.once,
+                        .waits_for = waiting_line::about::first};
+    return supervised_run(options, what, output).execute();
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,26 @@
+#include "run/forked_supervisor.hpp"
+
+#include "options/auth_file.hpp"
+#include "supervisor/process_tree.hpp"
+
+namespace latchkey::cli {
+
+std::unique_ptr<supervisor> forked_supervisor(const run_options& options,
+                                              const signals& inherited,
+                                              const status_output& output) {
+    if (!options.pass_auth) {
+        forget_credentials();
+    }
+    if (options.command.empty()) {
+        return nullptr;
+    }
+    if (!sees_descendants()) {
+        output.error(
+            "/proc does not show this process's children: processes that leave the command's "
+            "process group get no TERM and may be killed late; mount /proc");
+    }
+    adopt_orphans();  // the supervisor's, should it be killed
+    return std::make_unique<supervisor>(options.command, inherited);
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,40 @@
+#include "run/held_resource.hpp"
+
+#include "text/escape.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace latchkey::cli {
+
+std::vector<environment_setting> settings_of(const held_resource& held,
+                                             const run_options& options) {
+    // No path has a line break in it.
+    const auto lines = [](const auto& all) { return fmt::format("{}", fmt::join(all, "\n")); };
+    const bool several = !options.paths.empty();
+    std::vector<environment_setting> settings{
+        {"LATCHKEY_PATH", several ? lines(options.paths) : options.path},
+        {"LATCHKEY_NODE", lines(held.nodes)}};
+    if (held.token) {
+        settings.emplace_back("LATCHKEY_TOKEN", std::to_string(*held.token));
+    }
+    return settings;
+}
+
+std::string lines_of(const held_resource& held, const run_options& options) {
+    std::string text;
+    for (const std::string& node : held.nodes) {
+        const std::string path =
+            options.paths.empty() ? options.path : node.substr(0, node.rfind('/'));
+        nlohmann::ordered_json object{{"path", path}, {"node", node}};
+        std::string line = escaped(path) + ' ' + escaped(node);
+        if (held.token) {
+            object["token"] = *held.token;
+            line += ' ' + std::to_string(*held.token);
+        }
+        text += (options.json ? object.dump() : line) + '\n';
+    }
+    return text;
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,398 @@
+#include "run/supervised_run.hpp"
+
+#include "options/connecting.hpp"
+#include "run/forked_supervisor.hpp"
+#include "supervisor/process_tree.hpp"
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+
+namespace latchkey::cli {
+
+namespace {
+
+/// Milliseconds for poll(). The clock of a hold goes on while the machine sleeps, and poll()'s does
+/// not.
+int limit_of(std::chrono::nanoseconds left) {
+    using std::chrono::milliseconds;
+    const auto whole = std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1));
+    return static_cast<int>(std::chrono::ceil<milliseconds>(whole).count());
+}
+
+}  // namespace
+
+supervised_run::supervised_run(const run_options& options,
+                               const run_kind& kind,
+                               const status_output& output)
+    : options_(options),
+      kind_(kind),
+      output_(output),
+      report_(output, options, kind),
+      outputs_(options, output),
+      client_options_(outputs_.observing(client_options_of(options, output))),
+      supervisor_(forked_supervisor(options, signals_, output)),
+      client_(client::connect(options.servers, client_options_)),
+      passing_(client_, options.servers, supervisor_.get()),
+      acquisition_(client_, queue_, output, options, kind, [this](std::optional<held_resource> h) {
+          on_result(std::move(h));
+      }) {
+    outputs_.watch(client_);
+}
+
+int supervised_run::execute() {
+    output_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
+    try {
+        serve_events();
+    } catch (...) {
+        abandon();
+        throw;
+    }
+    acquisition_.join();
+    recording_.reset();
+    release();
+    client_.close();
+    loss_command_.reset();
+    return *status_;
+}
+
+/// Before this object releases the lock.
+void supervised_run::abandon() noexcept {
+    output_.end_progress();
+    if (phase_ == phase::running) {
+        supervisor_->end();
+        kill_orphans();
+    }
+    acquisition_.cancel();
+}
+
+void supervised_run::serve_events() {
+    while (!status_) {
+        const auto now = restart_backoff::clock::now();
+        if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
+            phase_ = phase::acquiring;
+            acquisition_.begin();
+        }
+        poll_events();
+        passing_.update();
+        if (phase_ == phase::running) {
+            renew_deadline();
+        } else if (!status_) {
+            on_time();
+        }
+    }
+}
+
+void supervised_run::poll_events() {
+    std::array<pollfd, 3> fds{{{signals_.fd(), POLLIN, 0},
+                               {queue_.fd(), POLLIN, 0},
+                               {supervisor_ ? supervisor_->fd() : -1, POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), poll_limit());
+    while (const int signal = signals_.read()) {
+        on_signal(signal);
+    }
+    queue_.run();
+    if (phase_ == phase::acquiring && cancelled_by_ == 0) {
+        acquisition_.report();
+    }
+    while (supervisor_ && !status_) {
+        const auto report = supervisor_->read();
+        if (!report) {
+            return;
+        }
+        on_report(*report);
+    }
+}
+
+int supervised_run::poll_limit() const {
+    switch (phase_) {
+        case phase::pausing:
+            return limit_of(pauses_.left(restart_backoff::clock::now()));
+        case phase::acquiring:
+            return acquisition_.poll_limit();
+        case phase::running:
+            return static_cast<int>(
+                std::max<std::int64_t>(client_.session_timeout().count() / 20, 10));
+        case phase::keeping:
+            return limit_of(limits_.owed(boottime_clock::now()));
+        case phase::holding:
+            return options_.max_hold ? limit_of(limits_.left(boottime_clock::now())) : -1;
+        default:
+            return -1;
+    }
+}
+
+// ---- acquiring ----
+
+void supervised_run::on_result(std::optional<held_resource> acquired) {
+    held_ = std::move(acquired);
+    if (cancelled_by_ != 0) {
+        finish(exit_status::of_signal(cancelled_by_));
+    } else if (held_) {
+        on_acquired();
+    } else {
+        output_.event("not_acquired", "not acquired");
+        finish(kind_.not_acquired_status);
+    }
+}
+
+void supervised_run::on_acquired() {
+    report_.acquired(*held_);
+    loss_is_reported_ = false;
+    limits_ = hold_limits(boottime_clock::now(), options_.min_hold, options_.max_hold);
+    if (held_->ran_recently) {
+        report_.skipped();
+        finish(kind_.skipped_status);
+        return;
+    }
+    if (supervisor_) {
+        start_command();
+    } else {
+        print_held();
+    }
+    loss_listener_.emplace(held_->lost, [this] { queue_.post([this] { on_loss(); }); });
+    hand_over_listener_.emplace(held_->hand_over_requested,
+                                [this] { queue_.post([this] { on_hand_over_requested(); }); });
+}
+
+void supervised_run::start_command() {
+    phase_ = phase::running;
+    pauses_.begun(restart_backoff::clock::now());
+    forwarded_.clear();
+    handing_over_ = false;
+    deadline_ = limits_.deadline(held_->valid_until());
+    supervisor_->run(settings_of(*held_, options_),
+                     deadline_,
+                     grace_within(options_, client_.session_timeout()));
+}
+
+void supervised_run::print_held() {
+    phase_ = phase::holding;
+    if (!write_to_stdout(lines_of(*held_, options_))) {
+        report_.not_written();
+        finish(exit_status::output_failed);
+    }
+}
+
+// ---- running and holding ----
+
+void supervised_run::renew_deadline() {
+    // The deadline of a lost hold is in the past, so a late loss event costs no time.
+    const auto deadline = limits_.deadline(held_->valid_until());
+    if (deadline != deadline_) {
+        deadline_ = deadline;
+        supervisor_->move_deadline(deadline);
+    }
+}
+
+void supervised_run::on_signal(int signal) {
+    if (phase_ == phase::running) {
+        forwarded_.add(signal);
+        supervisor_->forward(signal);
+        return;
+    }
+    if (signal == SIGCONT) {
+        return;
+    }
+    if (phase_ == phase::recording) {
+        asked_to_end_ = true;
+        return;
+    }
+    if (phase_ == phase::keeping) {
+        finish(command_status_);
+        return;
+    }
+    if (phase_ == phase::holding) {
+        output_.event("signal", fmt::format("{}: releasing", signal_name(signal)));
+        finish(exit_status::success);
+        return;
+    }
+    if (phase_ == phase::pausing) {
+        finish(exit_status::of_signal(signal));
+        return;
+    }
+    output_.event("signal", fmt::format("{}: leaving the queue", signal_name(signal)));
+    cancelled_by_ = cancelled_by_ == 0 ? signal : cancelled_by_;
+    acquisition_.cancel();
+    if (kind_.is_try) {
+        client_.close();
+    }
+}
+
+void supervised_run::on_loss() {
+    if (phase_ == phase::running) {
+        supervisor_->end_now();
+    } else if (phase_ == phase::holding || phase_ == phase::keeping) {
+        report_loss("");
+        end_term(exit_status::lock_lost, false);
+    }
+}
+
+/// The command gets one TERM, and may take the time that it needs.
+void supervised_run::on_hand_over_requested() {
+    if (phase_ == phase::running) {
+        report_.hand_over_requested();
+        supervisor_->forward(SIGTERM);
+        handing_over_ = true;
+    } else if (phase_ == phase::holding) {
+        end_term(exit_status::success, false);
+    } else if (phase_ == phase::keeping) {
+        end_term(command_status_, false);
+    }
+}
+
+/// What is due without an event: --min-hold or --max-hold is over.
+void supervised_run::on_time() {
+    const auto now = boottime_clock::now();
+    if (phase_ == phase::keeping && limits_.owed(now) == std::chrono::nanoseconds::zero()) {
+        end_term(command_status_, true);
+    } else if (phase_ == phase::holding && limits_.left(now) == std::chrono::nanoseconds::zero()) {
+        report_.held_too_long("releasing it");
+        end_term(exit_status::held_too_long, false);
+    }
+}
+
+void supervised_run::on_report(const supervisor_report& report) {
+    using kind = supervisor_report::kind;
+    switch (report.what) {
+        case kind::started:
+            return report_.started(report.number);
+        case kind::not_started:
+            report_.not_started(report.number);
+            return finish(exit_status::of_failed_start(report.number));
+        case kind::not_suspended:
+            return report_.not_suspended();
+        case kind::terminating:
+            return report_end_ahead();
+        case kind::cannot_kill:
+            return report_.survivors(report.number);
+        case kind::ended:
+            return on_command_end(report.number);
+        case kind::ended_by_loss:
+            return on_killed_in_time();
+        case kind::supervisor_died:
+            return on_supervisor_death();
+    }
+}
+
+void supervised_run::on_command_end(int wait_status) {
+    command_status_ = exit_status::of_command(wait_status);
+    report_.ended(wait_status);
+    if (!held_->valid()) {
+        // The command may have worked without the lock, if only at its very end.
+        report_loss(" while the command ran");
+        end_term(exit_status::lock_lost, false);
+        return;
+    }
+    asked_to_end_ = forwarded_.end_latchkey(wait_status);
+    const bool succeeded = command_status_ == exit_status::success;
+    if (options_.once_per && succeeded && !asked_to_end_ && !handing_over_) {
+        record_success();
+    } else {
+        keep_or_end();
+    }
+}
+
+void supervised_run::record_success() {
+    phase_ = phase::recording;
+    recording_.emplace(once_record(client_, options_.path, held_->transact),
+                       queue_,
+                       [this](const std::string& trouble) {
+                           if (!trouble.empty()) {
+                               output_.error(trouble);
+                           }
+                           keep_or_end();
+                       });
+}
+
+/// The command has ended, by itself or because it was asked to.
+void supervised_run::keep_or_end() {
+    const auto owed = limits_.owed(boottime_clock::now());
+    if (asked_to_end_) {
+        finish(command_status_);
+    } else if (handing_over_ || owed == std::chrono::nanoseconds::zero()) {
+        end_term(command_status_, !handing_over_);
+    } else {
+        phase_ = phase::keeping;
+        report_.kept(owed);
+        if (!held_->valid()) {
+            on_loss();
+        }
+    }
+}
+
+/// Before the deadline, the command and all that it started are dead.
+void supervised_run::on_killed_in_time() {
+    if (is_over_by_limit()) {
+        end_term(exit_status::held_too_long, false);
+    } else {
+        report_loss("; the command was ended");
+        end_term(exit_status::lock_lost, false);
+    }
+}
+
+bool supervised_run::is_over_by_limit() const {
+    return held_->valid() && limits_.is_limit(deadline_);
+}
+
+void supervised_run::on_supervisor_death() {
+    output_.error("the supervising process was killed; ending the command");
+    kill_orphans();
+    finish(exit_status::system_failed);
+}
+
+/// The children of a supervisor that died are now children of latchkey.
+void supervised_run::kill_orphans() const {
+    kill_descendants([this](int left) { report_.survivors(left); });
+}
+
+void supervised_run::report_end_ahead() {
+    if (is_over_by_limit()) {
+        report_.held_too_long("ending the command");
+    } else {
+        report_loss("; ending the command");
+    }
+}
+
+void supervised_run::report_loss(const char* consequence) {
+    if (std::exchange(loss_is_reported_, true)) {
+        return;
+    }
+    const auto why = held_->why_lost();
+    report_.lost(why, consequence);
+    if (options_.on_lost) {
+        auto settings = settings_of(*held_, options_);
+        settings.emplace_back("LATCHKEY_REASON",
+                              id_of(why == loss_reason::none ? loss_reason::deadline_passed : why));
+        loss_command_.emplace(*options_.on_lost, settings, signals_);
+    }
+}
+
+/// Events that were posted before do nothing in the phase that follows.
+void supervised_run::release() {
+    loss_listener_.reset();
+    hand_over_listener_.reset();
+    if (held_) {
+        held_.reset();
+        report_.released();
+    }
+}
+
+/// Ends the run, or begins again: after a pause, or at once.
+void supervised_run::end_term(int status, bool pause) {
+    if (!kind_.repeats) {
+        finish(status);
+        return;
+    }
+    release();
+    phase_ = phase::pausing;
+    const auto now = restart_backoff::clock::now();
+    pause ? pauses_.ended(now) : pauses_.skip(now);
+}
+
+}  // namespace latchkey::cli

@@ -1,0 +1,147 @@
+#include "ensemble/server/database.hpp"
+
+#include <utility>
+
+namespace latchkey::model {
+namespace {
+
+// As real servers do, shows the hash of a password only to clients that could change it.
+acl shown(acl access, bool to_admin) {
+    for (acl_entry& e : access) {
+        if (e.scheme == "digest" && !to_admin) {
+            e.id.replace(e.id.find(':') + 1, std::string::npos, "x");
+        }
+    }
+    return access;
+}
+
+}  // namespace
+
+database::database(std::int64_t first_zxid, notify n)
+    : notify_(std::move(n)),
+      tree_(tree::view::committed, first_zxid),
+      watches_([this](connection& c, watch_event e, const std::string& path) {
+          notify_(c, e, path, false);
+      }) {}
+
+reply database::apply(const transaction& t, const packet* asked) {
+    reply answer;
+    if (asked != nullptr) {
+        answer = t.answer;
+    }
+    for (const change& step : t.changes) {
+        tree_.apply(step, t.zxid);
+        if (asked != nullptr && t.asked == request::kind::multi) {
+            if (step.what == change::kind::set_data ||
+                (step.what == change::kind::create && asked->stats)) {
+                answer.results[step.result].stat = tree_.find(step.path)->stat();
+            }
+        } else if (asked != nullptr && step.what != change::kind::remove) {
+            answer.stat = tree_.find(step.path)->stat();
+        }
+        switch (step.what) {
+            case change::kind::create:
+                watches_.created(step.path);
+                break;
+            case change::kind::remove:
+                watches_.removed(step.path);
+                break;
+            case change::kind::set_data:
+                watches_.changed(step.path);
+                break;
+            default:
+                break;
+        }
+    }
+    tree_.apply_session(t);
+    return answer;
+}
+
+reply database::read(connection& c, const packet& p) {
+    const request& r = p.body;
+    reply a;
+    if (r.what == request::kind::sync) {
+        return a;
+    }
+    const znode* const node = tree_.find(r.path);
+    if (p.watch && r.what == request::kind::exists) {
+        watches_.watch_data(c, r.path);  // also for a znode that does not exist yet
+    }
+    if (node == nullptr) {
+        a.code = result_code::no_node;
+        return a;
+    }
+    const auto permitted = [&](permission wanted) {
+        return permits(*node->access, wanted, c.identities);
+    };
+    const bool to_all = r.what == request::kind::exists ||
+                        (r.what == request::kind::get_acl && permitted(permission::admin));
+    if (!to_all && !permitted(permission::read)) {
+        a.code = result_code::no_auth;
+        return a;
+    }
+    if (r.what != request::kind::children || p.stats) {
+        a.stat = node->stat();
+    }
+    if (r.what == request::kind::children) {
+        a.names = tree_.children(r.path);
+    } else if (r.what == request::kind::get) {
+        a.data = node->data;
+    } else if (r.what == request::kind::get_acl) {
+        a.access = shown(*node->access, permitted(permission::admin));
+    }
+    if (p.watch && r.what == request::kind::get) {
+        watches_.watch_data(c, r.path);
+    } else if (p.watch && r.what == request::kind::children) {
+        watches_.watch_children(c, r.path);
+    }
+    return a;
+}
+
+void database::watch_lastingly(connection& c, const packet& p) {
+    watches_.watch_lastingly(c, p.body.path, p.kinds.recursive);
+}
+
+void database::set_watches(connection& c, const packet& p) {
+    for (const std::string& path : p.data_watches) {
+        const znode* const node = tree_.find(path);
+        if (node == nullptr) {
+            notify_(c, watch_event::deleted, path, true);
+        } else if (node->mzxid > p.seen) {
+            notify_(c, watch_event::changed, path, true);
+        } else {
+            watches_.watch_data(c, path);
+        }
+    }
+    for (const std::string& path : p.exists_watches) {
+        if (tree_.find(path) != nullptr) {
+            notify_(c, watch_event::created, path, true);
+        } else {
+            watches_.watch_data(c, path);
+        }
+    }
+    for (const std::string& path : p.lasting_watches) {
+        watches_.watch_lastingly(c, path, false);  // lasting watches do not report what was missed
+    }
+    for (const std::string& path : p.recursive_watches) {
+        watches_.watch_lastingly(c, path, true);
+    }
+    for (const std::string& path : p.child_watches) {
+        const znode* const node = tree_.find(path);
+        if (node == nullptr) {
+            notify_(c, watch_event::deleted, path, true);
+        } else if (node->pzxid > p.seen) {
+            notify_(c, watch_event::children_changed, path, true);
+        } else {
+            watches_.watch_children(c, path);
+        }
+    }
+}
+
+result_code database::find_watches(connection& c, const packet& p) {
+    const bool remove = p.what == packet::kind::remove_watches;
+    return watches_.find(c, p.body.path, p.kinds, remove) ? result_code::ok
+                                                          : result_code::no_watcher;
+}
+
+}  // namespace latchkey::model

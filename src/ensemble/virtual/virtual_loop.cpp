@@ -1,0 +1,389 @@
+#include "ensemble/virtual/virtual_loop.hpp"
+
+#include "ensemble/virtual/virtual_process.hpp"
+#include "loop/background_thread.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/chrono/duration.hpp>
+#include <boost/thread/lock_guard.hpp>
+#include <boost/thread/lock_types.hpp>
+
+namespace latchkey::inline v0 {
+namespace {
+
+// Far from zero, so that "a long time before now" is a valid time in a stepped run, too.
+constexpr std::chrono::hours start_of_stepped_time{24 * 365};
+
+boost::chrono::nanoseconds for_boost(loop::clock::duration d) {
+    return boost::chrono::nanoseconds(d.count());
+}
+
+}  // namespace
+
+virtual_loop::virtual_loop(mode m, std::uint64_t seed)
+    : mode_(m),
+      time_(m == mode::stepped ? clock::duration(start_of_stepped_time).count() : 0),
+      schedule_(seed),
+      numbers_(~seed) {}
+
+virtual_loop::~virtual_loop() = default;
+
+std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
+    std::shared_ptr<virtual_loop> made(new virtual_loop(m, seed));
+    if (m == mode::stepped) {
+        return made;
+    }
+    // The thread keeps the loop itself alive. The references that are handed out only decide when
+    // it ends, so a task of the loop may drop the last one.
+    made->thread_ = start_background_thread("latchkey-model", [made] { made->serve(); });
+    return {made.get(), [made](virtual_loop* l) { l->stop(); }};
+}
+
+void virtual_loop::set_timers_again(const virtual_process& of) {
+    for (entry& e : timers_) {
+        if (const slot* const s = find(e.id); s != nullptr && s->process == of.number()) {
+            e.at = of.due(s->at);
+        }
+    }
+    std::make_heap(timers_.begin(), timers_.end(), later);
+}
+
+loop::clock::time_point virtual_loop::now() const noexcept {
+    const clock::duration t(time_.load(std::memory_order_relaxed));
+    return stepped() ? clock::time_point(t) : clock::now() + t;
+}
+
+bool virtual_loop::on_loop() const noexcept {
+    return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+std::uint64_t virtual_loop::random() {
+    return numbers_();
+}
+
+void virtual_loop::mark(std::uint64_t what) noexcept {
+    trace_ = (std::rotl(trace_, 5) ^ what) * 0x9e3779b97f4a7c15U;
+}
+
+void virtual_loop::post(task t) {
+    post_as(0, std::move(t));
+}
+
+loop::timer_id virtual_loop::start_timer(clock::time_point at, task t) {
+    return start_timer_as(0, at, at, std::move(t));
+}
+
+void virtual_loop::post_as(std::uint32_t number, task t) {
+    {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        if (stopping_) {
+            return;
+        }
+        incoming_.push_back({std::move(t), number, 0});
+        has_incoming_.store(true, std::memory_order_release);
+    }
+    if (!stepped()) {
+        wake_.notify_one();
+    }
+}
+
+bool virtual_loop::later(const entry& a, const entry& b) noexcept {
+    return a.at != b.at ? a.at > b.at : a.tie > b.tie;
+}
+
+loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
+                                            clock::time_point at,
+                                            clock::time_point due,
+                                            task t) {
+    if (abandoned_) {
+        return ~timer_id{0};
+    }
+    std::uint32_t index = 0;
+    if (free_slots_.empty()) {
+        index = static_cast<std::uint32_t>(slots_.size());
+        slots_.emplace_back();
+    } else {
+        index = free_slots_.back();
+        free_slots_.pop_back();
+    }
+    slot& s = slots_[index];
+    s.run = std::move(t);
+    s.at = at;
+    s.process = number;
+    const timer_id id = (static_cast<timer_id>(s.generation) << 32U) | index;
+    // Threaded, the older timer comes first: users expect that of a clock.
+    const std::uint64_t tie = stepped() ? schedule_() : ++steps_;
+    timers_.push_back({due, tie, id});
+    std::push_heap(timers_.begin(), timers_.end(), later);
+    return id;
+}
+
+virtual_loop::slot* virtual_loop::find(timer_id id) noexcept {
+    const auto index = static_cast<std::uint32_t>(id);
+    if (index >= slots_.size() || slots_[index].generation != id >> 32U || !slots_[index].run) {
+        return nullptr;
+    }
+    return &slots_[index];
+}
+
+loop::task virtual_loop::take(timer_id id) noexcept {
+    slot* const s = find(id);
+    if (s == nullptr) {
+        return {};
+    }
+    ++s->generation;
+    task run = std::exchange(s->run, {});
+    free_slots_.push_back(static_cast<std::uint32_t>(id));
+    return run;
+}
+
+void virtual_loop::cancel_timer(timer_id id) noexcept {
+    // Destroyed after the slot is free: the closure may own objects that start or cancel timers.
+    const task forgotten = take(id);
+}
+
+void virtual_loop::pause(std::uint32_t number) {
+    processes_[number].paused = true;
+}
+
+void virtual_loop::resume(std::uint32_t number) {
+    process_state& p = processes_[number];
+    p.paused = false;
+    while (!p.deferred.empty()) {
+        ready_.push_front(std::move(p.deferred.back()));
+        p.deferred.pop_back();
+    }
+}
+
+void virtual_loop::collect() {
+    if (!has_incoming_.load(std::memory_order_acquire)) {
+        return;
+    }
+    const boost::lock_guard<boost::mutex> lock(mutex_);
+    if (ready_.empty()) {
+        ready_.swap(incoming_);
+    } else {
+        std::move(incoming_.begin(), incoming_.end(), std::back_inserter(ready_));
+        incoming_.clear();
+    }
+    has_incoming_.store(false, std::memory_order_relaxed);
+}
+
+const virtual_loop::entry* virtual_loop::next_timer() {
+    while (!timers_.empty() && find(timers_.front().id) == nullptr) {
+        std::pop_heap(timers_.begin(), timers_.end(), later);
+        timers_.pop_back();
+    }
+    return timers_.empty() ? nullptr : &timers_.front();
+}
+
+void virtual_loop::run(std::uint32_t number, task t) {
+    mark(static_cast<std::uint64_t>(time_.load(std::memory_order_relaxed)) ^ number);
+    ++steps_;
+    const std::thread::id before = runner_.exchange(std::this_thread::get_id());
+    t();
+    t = nullptr;  // what it owned is destroyed while still on the loop
+    runner_.store(before);
+}
+
+void virtual_loop::run_posted() {
+    posted p = std::move(ready_.front());
+    ready_.pop_front();
+    if (processes_[p.process].paused) {
+        processes_[p.process].deferred.push_back(std::move(p));
+        return;
+    }
+    if (p.timer != 0) {
+        p.run = take(p.timer);
+    }
+    if (p.run) {
+        run(p.process, std::move(p.run));
+    }
+}
+
+void virtual_loop::run_timer() {
+    const timer_id id = timers_.front().id;
+    const std::uint32_t number = find(id)->process;
+    std::pop_heap(timers_.begin(), timers_.end(), later);
+    timers_.pop_back();
+    if (processes_[number].paused) {
+        processes_[number].deferred.push_back({{}, number, id});
+        return;
+    }
+    run(number, take(id));
+}
+
+bool virtual_loop::step() {
+    collect();
+    const entry* const next = next_timer();
+    const bool due = next != nullptr && next->at <= now();
+    if (!ready_.empty() && (!due || (schedule_() & 1U) != 0)) {
+        run_posted();
+        return true;
+    }
+    if (next == nullptr) {
+        return false;
+    }
+    if (!due) {
+        time_.store(next->at.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+    run_timer();
+    return true;
+}
+
+bool virtual_loop::run_until(const std::function<bool()>& done, clock::duration limit) {
+    const clock::time_point end = now() + limit;
+    if (!stepped()) {
+        while (!done()) {
+            if (now() >= end) {
+                return done();
+            }
+            boost::this_thread::sleep_for(boost::chrono::microseconds(200));
+        }
+        return true;
+    }
+    while (!done()) {
+        collect();
+        const entry* const next = ready_.empty() ? next_timer() : nullptr;
+        if (ready_.empty() && (next == nullptr || next->at > end)) {
+            time_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
+            return false;
+        }
+        step();
+    }
+    return true;
+}
+
+void virtual_loop::run_for(clock::duration d) {
+    if (stepped()) {
+        run_until([] { return false; }, d);
+    } else {
+        boost::this_thread::sleep_for(for_boost(d));
+    }
+}
+
+void virtual_loop::advance(clock::duration d) {
+    if (stepped()) {
+        run_for(d);
+        return;
+    }
+    boost::unique_lock<boost::mutex> lock(mutex_);
+    to_advance_ += d;
+    wake_.notify_one();
+    while (to_advance_ > clock::duration::zero() && !stopping_) {
+        advanced_.wait(lock);
+    }
+}
+
+void virtual_loop::call(const std::function<void()>& f) {
+    if (stepped() || on_loop()) {
+        f();
+        return;
+    }
+    boost::mutex m;
+    boost::condition_variable finished;
+    bool done = false;
+    post([&] {
+        f();
+        const boost::lock_guard<boost::mutex> lock(m);
+        done = true;
+        finished.notify_one();
+    });
+    // A caller that is interrupted must not leave, because the task refers to its frame.
+    const boost::this_thread::disable_interruption uninterrupted;
+    boost::unique_lock<boost::mutex> lock(m);
+    while (!done) {
+        finished.wait(lock);
+    }
+}
+
+void virtual_loop::serve() {
+    runner_.store(std::this_thread::get_id());
+    for (;;) {
+        {
+            const boost::lock_guard<boost::mutex> lock(mutex_);
+            if (stopping_) {
+                break;
+            }
+        }
+        collect();
+        const entry* const next = next_timer();
+        const bool due = next != nullptr && next->at <= now();
+        if (due) {
+            run_timer();
+        }
+        if (!ready_.empty()) {
+            run_posted();
+        } else if (!due) {
+            idle();
+        }
+    }
+    abandon();
+}
+
+void virtual_loop::abandon() {
+    std::deque<posted> incoming;
+    {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        stopping_ = true;
+        incoming_.swap(incoming);
+    }
+    // Closures may own objects that post again or cancel timers. Take them out before they are
+    // destroyed.
+    abandoned_ = true;
+    timers_.clear();
+    const std::deque<posted> ready = std::exchange(ready_, {});
+    std::vector<task> forgotten;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+        const timer_id id = (static_cast<timer_id>(slots_[i].generation) << 32U) | i;
+        if (task run = take(id)) {
+            forgotten.push_back(std::move(run));
+        }
+    }
+    for (process_state& p : processes_) {
+        forgotten.reserve(forgotten.size() + p.deferred.size());
+        for (posted& d : std::exchange(p.deferred, {})) {
+            forgotten.push_back(std::move(d.run));
+        }
+    }
+}
+
+void virtual_loop::idle() {
+    boost::unique_lock<boost::mutex> lock(mutex_);
+    if (stopping_ || !incoming_.empty()) {
+        return;
+    }
+    const entry* const next = next_timer();
+    const clock::duration wait =
+        next == nullptr ? clock::duration(std::chrono::hours(1)) : next->at - now();
+    if (to_advance_ > clock::duration::zero()) {
+        const clock::duration by =
+            next == nullptr ? to_advance_ : std::clamp(wait, clock::duration{}, to_advance_);
+        time_.fetch_add(by.count(), std::memory_order_relaxed);
+        to_advance_ -= by;
+        advanced_.notify_all();
+        return;
+    }
+    if (wait > clock::duration::zero()) {
+        wake_.wait_for(lock, for_boost(wait));
+    }
+}
+
+void virtual_loop::stop() noexcept {
+    {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        stopping_ = true;
+        wake_.notify_one();
+        advanced_.notify_all();
+    }
+    if (boost::this_thread::get_id() == thread_.get_id()) {
+        thread_.detach();
+    } else {
+        const boost::this_thread::disable_interruption uninterrupted;
+        thread_.join();
+    }
+}
+
+}  // namespace latchkey::inline v0
