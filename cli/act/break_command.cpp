@@ -52,7 +52,7 @@ It shows who the owner is by its own account, and asks on the terminal. What it
 has deleted is one line on stdout, and one in the system's log, or in FILE.
 
 EXAMPLES
-  latchkey break /jobs/nightly _c_0f8f...-lock-0000000007 --reason 'host gone'
+  latchkey break /jobs/nightly _c_0f8f-lock-0000000007 --reason 'host gone'
   latchkey break --yes --reason INC-4711 /jobs/nightly "$NODE"
 
 Exit status: 0 if NODE was deleted, and

@@ -116,7 +116,7 @@ that CMD leaves in the background when it exits keep running, without the lock.
 EXAMPLES
   latchkey lock -w 30 /jobs/deploy -- ./deploy
   latchkey lock -n -E 75 /jobs/hourly -c './sync && ./report'
-  latchkey lock -n -E 0 --min-hold 30 --once-per 3000 /cron/hourly -- ./sync
+  latchkey lock -n -E 0 --min-hold 9 --once-per 3000 /cron/hourly -- ./sync
 
 Exit status: CMD's own; 128+N if signal N ended CMD or the wait; and
     1  not acquired (see -E)               76  the lock was lost; never 0 then

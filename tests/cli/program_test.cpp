@@ -56,7 +56,7 @@ TEST(Program, SaysWhatItWasBuiltFrom) {
     EXPECT_THAT(latchkey.out(), StartsWith("latchkey " + std::string(now.library)));
     EXPECT_THAT(latchkey.out(), HasSubstr("C client " + std::string(now.zookeeper_client)));
     EXPECT_THAT(latchkey.out(), HasSubstr(now.commit));
-    EXPECT_THAT(latchkey.out(), HasSubstr(now.tls ? "\nTLS" : "\nno TLS"));
+    EXPECT_THAT(latchkey.out(), HasSubstr("\nOpenSSL "));
     EXPECT_THAT(latchkey.out(), HasSubstr(now.openssl));
 }
 
