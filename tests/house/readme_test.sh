@@ -77,7 +77,7 @@ rules_find_offenders() {
     tree=$(mktemp -d -t latchkey.XXXXXX) || exit 1
     # shellcheck disable=SC2064
     trap "rm -rf '$tree'" EXIT
-    mkdir -p "$tree"/{docs,examples,cli,src,recipes,include/latchkey}
+    mkdir -p "$tree"/{docs,examples,cli/options,cli/output,src,recipes,include/latchkey}
     # shellcheck disable=SC2016
     {
         printf '```cpp\nint a;\n```\nlatchkey lock --unknown /x -- y\n'
