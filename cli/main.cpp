@@ -29,6 +29,7 @@ Commands:
   tree        list all locks
   watch       show a lock whenever it changes
   doctor      find deadlocks and other problems of locks
+  serve       show all locks to browsers and monitoring
   ping        measure how long the servers take to answer
   dev-server  run a ZooKeeper ensemble for development, in memory
 
@@ -39,7 +40,7 @@ latchkey COMMAND --help describes a command.
 
 using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
 
-constexpr std::array<std::pair<std::string_view, command>, 10> commands{
+constexpr std::array<std::pair<std::string_view, command>, 11> commands{
     {{"lock", lock_command},
      {"elect", elect_command},
      {"resign", resign_command},
@@ -48,6 +49,7 @@ constexpr std::array<std::pair<std::string_view, command>, 10> commands{
      {"tree", tree_command},
      {"watch", watch_command},
      {"doctor", doctor_command},
+     {"serve", serve_command},
      {"ping", ping_command},
      {"dev-server", dev_server_command}}};
 

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "serve/http_messages.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace latchkey::cli {
+
+/// Who may read what `latchkey serve` shows.
+class access_rules {
+public:
+    /// `check_host`: only requests for a loopback address are answered, because a web page of
+    /// somebody else can make a browser send requests here under a name of its own (DNS
+    /// rebinding). `token`: empty if none is necessary.
+    access_rules(bool check_host, std::string token)
+        : check_host_(check_host), token_(std::move(token)) {}
+
+    /// Why no request of this kind is answered; nothing if it is.
+    [[nodiscard]] std::optional<http_answer> refuse_host(const http_request& r) const;
+
+    /// The same for what needs the token.
+    [[nodiscard]] std::optional<http_answer> refuse_stranger(const http_request& r) const;
+
+private:
+    const bool check_host_;
+    const std::string token_;
+};
+
+/// Whether the header Host names this machine: localhost, 127.*, or [::1], with any port.
+[[nodiscard]] bool is_loopback_host(std::string_view host);
+
+/// Compares without telling by its time where the texts differ.
+[[nodiscard]] bool equal_in_constant_time(std::string_view given, std::string_view secret) noexcept;
+
+/// Reads the file of --token-file, as the option --auth-file does. Throws usage_error.
+[[nodiscard]] std::string read_token(const std::string& file);
+
+}  // namespace latchkey::cli
