@@ -49,7 +49,8 @@ void set_headers(beast_http::response<Body>& to, const http_answer& a, bool keep
 
 /// What the client is told; nothing if it has just gone.
 std::optional<http_answer> answer_to_failure(const boost::system::error_code& ec) {
-    if (ec == beast_http::error::header_limit) {
+    // buffer_overflow: the headers are longer than the buffer.
+    if (ec == beast_http::error::header_limit || ec == beast_http::error::buffer_overflow) {
         return http_answer::error(431, "the headers are too long");
     }
     if (ec == beast_http::error::body_limit || ec == beast_http::error::unexpected_body) {
@@ -96,12 +97,8 @@ void http_connection::read() {
 }
 
 void http_connection::on_read(const boost::system::error_code& ec) {
-    if (ec) {
-        // buffer_overflow: the headers are longer than the buffer.
-        auto refusal = ec == beast_http::error::buffer_overflow
-                           ? http_answer::error(431, "the headers are too long")
-                           : answer_to_failure(ec);
-        if (refusal) {
+    if (ec && !(ec == beast_http::error::body_limit && parser_->is_header_done())) {
+        if (auto refusal = answer_to_failure(ec)) {
             reply(*std::move(refusal), true, false);
         }
         return;
@@ -113,7 +110,10 @@ void http_connection::on_read(const boost::system::error_code& ec) {
                          .authorization = only(asked, beast_http::field::authorization)};
     http_answer a = answer_(request);
     const bool with_body = request.method != "HEAD";
-    if (!a.streams_events) {
+    if (ec) {
+        // Another method is refused as such.
+        reply(a.status == 405 ? std::move(a) : *answer_to_failure(ec), with_body, false);
+    } else if (!a.streams_events) {
         reply(std::move(a), with_body, asked.keep_alive());
     } else if (with_body) {
         stream_.expires_never();
