@@ -10,6 +10,11 @@ const events = {
     demoted: "lost its hold, and waits", mode: "asks for another mode", present: "was there",
 };
 
+/** Without the unique part that no person reads. */
+function shortName(name) {
+    return clean(name.replace(/^(?:_c_)?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/, "…"), 80);
+}
+
 export class Detail {
     constructor(model, element) {
         this.model = model;
@@ -70,8 +75,9 @@ export class Detail {
             return;
         }
         const about = this.model.findings.filter((f) => f.paths.some((p) => p === lock.path || p.startsWith(`${lock.path}/`)));
-        this.element.replaceChildren(back, title, this.badges(lock), ...about.map((f) => findingCard(f, "h3")),
-                                     this.figures(lock), this.leader(lock), this.queue(lock), this.names(lock), history);
+        const parts = [back, title, this.badges(lock), ...about.map((f) => findingCard(f, "h3")), this.figures(lock),
+                       this.leader(lock), this.queue(lock), this.names(lock), history];
+        this.element.replaceChildren(...parts.filter((p) => p !== null));
     }
 
     nothing() {
@@ -131,12 +137,12 @@ export class Detail {
 
     participant(p, i) {
         const fine = [p.session === null ? "no session" : `session ${p.session}`, p.library === "unknown" ? null : p.library,
-                      clean(nameOf(p.node))];
+                      shortName(nameOf(p.node))];
         const mode = p.mode && p.mode !== "exclusive" ? ` (${p.mode})` : p.permits > 1 ? ` (${p.permits} permits)` : "";
         return h("tr", { "data-state": p.state },
                  h("td", { class: "place" }, String(p.position + 1)),
                  h("td", { class: "who" }, h("bdi", {}, whoText(p)),
-                   h("span", { class: "fine" }, fine.filter(Boolean).join(" · "))),
+                   h("span", { class: "fine", title: clean(p.node, 1100) }, fine.filter(Boolean).join(" · "))),
                  h("td", {}, h("span", { class: "state", "data-state": p.state }, p.state + mode),
                    p.ephemeral ? null : h("span", { class: "state warn" }, "not ephemeral")),
                  h("td", { class: "age", "data-since": i }, ageText(this.model.ageOf(p))),

@@ -13,7 +13,7 @@ const views = ["locks", "waits", "problems", "token"];
 
 takeToken();
 const model = new Model();
-const tree = new Tree(model, byId("tree"), byId("tree-note"), (path) => { location.hash = lockLink(path); });
+const tree = new Tree(model, byId("tree"), byId("tree-note"), select);
 const detail = new Detail(model, byId("detail"));
 const waits = new Waits(model, byId("view-waits"));
 const stream = new EventStream({
@@ -23,6 +23,12 @@ const stream = new EventStream({
 });
 
 // ---- the address says what is shown ----
+
+/** Not by location.hash, which would take the focus from the row. */
+function select(path) {
+    history.pushState(null, "", lockLink(path));
+    route();
+}
 
 function route() {
     if (location.hash.startsWith("#token=")) {
@@ -64,6 +70,7 @@ function route() {
 function askForToken() {
     const element = byId("view-token");
     if (element.firstChild) {
+        element.querySelector(".refusal").hidden = false;
         return;
     }
     const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
@@ -76,7 +83,8 @@ function askForToken() {
     };
     element.replaceChildren(h("form", { onsubmit: send }, h("h2", {}, "This server asks for a token"),
         h("p", {}, "It is the line in the file that was given to latchkey serve as --token-file."),
-        h("label", { for: "token" }, "Token"), input, h("button", { type: "submit" }, "Go on")));
+        h("label", { for: "token" }, "Token"), input,
+        h("p", { class: "refusal", role: "alert", hidden: true }, "The server refuses this token."), h("button", { type: "submit" }, "Go on")));
     input.focus();
 }
 
@@ -232,6 +240,7 @@ byId("theme").addEventListener("click", () => setTheme(themes[(themes.indexOf(th
 byId("filter").addEventListener("input", (e) => tree.show({ filter: e.target.value.trim() }));
 byId("contended").addEventListener("change", (e) => tree.show({ contended: e.target.checked }));
 addEventListener("hashchange", route);
+addEventListener("popstate", route);
 addEventListener("resize", () => { if (!byId("view-waits").hidden) { waits.render(); } });
 route();
 tick();
