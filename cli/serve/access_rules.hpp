@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace latchkey::cli {
 
@@ -27,14 +26,5 @@ private:
     const bool check_host_;
     const std::string token_;
 };
-
-/// Whether the header Host names this machine: localhost, 127.*, or [::1], with any port.
-[[nodiscard]] bool is_loopback_host(std::string_view host);
-
-/// Compares without telling by its time where the texts differ.
-[[nodiscard]] bool equal_in_constant_time(std::string_view given, std::string_view secret) noexcept;
-
-/// Reads the file of --token-file, as the option --auth-file does. Throws usage_error.
-[[nodiscard]] std::string read_token(const std::string& file);
 
 }  // namespace latchkey::cli

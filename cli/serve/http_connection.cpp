@@ -97,7 +97,7 @@ void http_connection::read() {
 }
 
 void http_connection::on_read(const boost::system::error_code& ec) {
-    if (ec && !(ec == beast_http::error::body_limit && parser_->is_header_done())) {
+    if (ec && ec != beast_http::error::body_limit) {
         if (auto refusal = answer_to_failure(ec)) {
             reply(*std::move(refusal), true, false);
         }
@@ -111,7 +111,7 @@ void http_connection::on_read(const boost::system::error_code& ec) {
     http_answer a = answer_(request);
     const bool with_body = request.method != "HEAD";
     if (ec) {
-        // Another method is refused as such.
+        // The body is not read. Another method is refused as such.
         reply(a.status == 405 ? std::move(a) : *answer_to_failure(ec), with_body, false);
     } else if (!a.streams_events) {
         reply(std::move(a), with_body, asked.keep_alive());

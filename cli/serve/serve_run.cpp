@@ -2,6 +2,7 @@
 
 #include "exit_status.hpp"
 #include "serve/reading_changes.hpp"
+#include "serve/token.hpp"
 #include "text/escape.hpp"
 
 #include <cerrno>

@@ -91,6 +91,7 @@ TEST_F(ServeCommand, WritesMetricsOfEachLock) {
     serve();
     const two_that_wait both(*this);
     leader_latch election(one_, "/services/billing", {.id = "one"});
+    election.start();
     ASSERT_TRUE(eventually_shown("/metrics", "latchkey_election_led"));
     ASSERT_TRUE(eventually_shown("/metrics", "latchkey_deadlocks 1\n"));
     servers_.create("/stuck", "");
@@ -135,6 +136,7 @@ TEST_F(ServeCommand, IsWhatTheDashboardAndTheAlertsAskFor) {
     serve();
     const two_that_wait both(*this);
     leader_latch election(one_, "/services/billing", {.id = "one"});
+    election.start();
     ASSERT_TRUE(eventually_shown("/metrics", "latchkey_election_led"));
     const auto known = metrics_in(get("/metrics").body);
     const std::string dashboard = content_of(LATCHKEY_CONTRIB "/grafana/latchkey.json");
