@@ -3,6 +3,8 @@
 #include "option_parser.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 namespace latchkey::cli {
 
@@ -15,11 +17,15 @@ bool is_localhost(std::string_view name) {
     });
 }
 
+std::optional<unsigned> short_number(std::string_view text, std::size_t digits, unsigned most) {
+    return text.size() <= digits ? number_in<unsigned>(text, 0, most) : std::nullopt;
+}
+
 /// Four numbers, the first of which is 127.
 bool is_loopback_address(std::string_view text) {
     for (int part = 0; part < 4; ++part) {
         const auto dot = std::min(text.find('.'), text.size());
-        const auto number = number_in<int>(text.substr(0, dot), 0, 255);
+        const auto number = short_number(text.substr(0, dot), 3, 255);
         if (!number || (part == 0 && *number != 127) || (part < 3) == (dot == text.size())) {
             return false;
         }
@@ -34,7 +40,7 @@ bool is_loopback_host(std::string_view host) {
     std::string_view name = host;
     if (const auto colon = host.rfind(':');
         colon != std::string_view::npos && !host.ends_with(']')) {
-        if (!number_in<int>(host.substr(colon + 1), 0, 65535)) {
+        if (!short_number(host.substr(colon + 1), 5, 65535)) {
             return false;
         }
         name = host.substr(0, colon);

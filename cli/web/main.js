@@ -1,7 +1,7 @@
 // Joins the parts: the events of the server, the views, the address, the theme.
 
 import { EventStream, get, setToken, takeToken } from "./api.js";
-import { Detail } from "./detail.js";
+import { LockView } from "./lock_view.js";
 import { ageText, clean, h, lockLink, plural, say } from "./dom.js";
 import { Model } from "./model.js";
 import { showProblems } from "./problems.js";
@@ -14,7 +14,7 @@ const views = ["locks", "waits", "problems", "token"];
 takeToken();
 const model = new Model();
 const tree = new Tree(model, byId("tree"), byId("tree-note"), select);
-const detail = new Detail(model, byId("detail"));
+const detail = new LockView(model, byId("detail"));
 const waits = new Waits(model, byId("view-waits"));
 const stream = new EventStream({
     event: (name, data) => model.take(name, data),

@@ -79,6 +79,8 @@ TEST(AccessRules, KnowWhichHostsAreThisMachine) {
                              "localhost:",
                              "localhost:x",
                              "localhost:65536",
+                             "localhost:000080",
+                             "127.0.0.-0",
                              "localhost.",
                              "x.localhost",
                              "127.0.0",

@@ -15,7 +15,7 @@ function shortName(name) {
     return clean(name.replace(/^(?:_c_)?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/, "…"), 80);
 }
 
-export class Detail {
+export class LockView {
     constructor(model, element) {
         this.model = model;
         this.element = element;
