@@ -1,6 +1,7 @@
-// Where the nodes of a graph are drawn: in layers from top to bottom, each edge downwards, except those that close a cycle.
+// Where the nodes of a graph are drawn: in layers from top to bottom. Edges lead downwards, except those that close a cycle. An
+// edge that passes layers has a point in each of them, so that it is not drawn across their nodes.
 
-export const size = { width: 184, height: 46, across: 22, down: 44, margin: 30 };
+export const size = { width: 184, height: 46, across: 22, down: 46, margin: 30, point: 10 };
 
 /** Finds the edges that close cycles, by a walk in depth. */
 function backEdges(part, out) {
@@ -29,74 +30,124 @@ function backEdges(part, out) {
     return back;
 }
 
-/** The layer of each node: below all that lead to it. */
-function layersOf(part, back) {
-    const forward = part.edges.filter((e) => !back.has(e));
+/** The layer of each node: below all that lead to it, and as near to what it leads to as that allows. */
+function layersOf(part, forward) {
     const missing = new Map(part.nodes.map((n) => [n.id, 0]));
-    forward.forEach((e) => missing.set(e.to, missing.get(e.to) + 1));
+    const out = new Map(part.nodes.map((n) => [n.id, []]));
+    for (const e of forward) {
+        missing.set(e.to, missing.get(e.to) + 1);
+        out.get(e.from).push(e.to);
+    }
     const layer = new Map();
-    const ready = part.nodes.filter((n) => missing.get(n.id) === 0).map((n) => n.id);
-    ready.forEach((id) => layer.set(id, 0));
-    for (let i = 0; i < ready.length; ++i) {
-        for (const e of forward.filter((f) => f.from === ready[i])) {
-            layer.set(e.to, Math.max(layer.get(e.to) ?? 0, layer.get(e.from) + 1));
-            missing.set(e.to, missing.get(e.to) - 1);
-            if (missing.get(e.to) === 0) {
-                ready.push(e.to);
+    const order = part.nodes.filter((n) => missing.get(n.id) === 0).map((n) => n.id);
+    order.forEach((id) => layer.set(id, 0));
+    for (let i = 0; i < order.length; ++i) {
+        for (const to of out.get(order[i])) {
+            layer.set(to, Math.max(layer.get(to) ?? 0, layer.get(order[i]) + 1));
+            missing.set(to, missing.get(to) - 1);
+            if (missing.get(to) === 0) {
+                order.push(to);
             }
         }
     }
-    const rows = [];
-    for (const n of part.nodes) {
-        (rows[layer.get(n.id)] ??= []).push(n);
+    const incoming = new Set(forward.map((e) => e.to));
+    for (const id of order.reverse()) {
+        if (!incoming.has(id) && out.get(id).length > 0) {
+            layer.set(id, Math.min(...out.get(id).map((to) => layer.get(to))) - 1);
+        }
     }
+    return layer;
+}
+
+/** Rows of {id, width, up: [], down: []}: the nodes, and the points of long edges. `path` of an edge has its points. */
+function rowsOf(part, forward, layer, paths) {
+    const rows = [];
+    const items = new Map();
+    const add = (id, width, y) => {
+        const item = { id, width, up: [], down: [] };
+        (rows[y] ??= []).push(item);
+        items.set(id, item);
+        return item;
+    };
+    part.nodes.forEach((n) => add(n.id, size.width, layer.get(n.id)));
+    forward.forEach((e, i) => {
+        let above = items.get(e.from);
+        const path = [];
+        for (let y = layer.get(e.from) + 1; y <= layer.get(e.to); ++y) {
+            const isEnd = y === layer.get(e.to);
+            const item = isEnd ? items.get(e.to) : add(`point ${i} ${y}`, size.point, y);
+            above.down.push(item);
+            item.up.push(above);
+            above = item;
+            if (!isEnd) {
+                path.push(item.id);
+            }
+        }
+        paths.set(e, path);
+    });
     return rows;
 }
 
-/** Orders each layer by the middle of what its nodes are joined with, down and up again. */
-function order(rows, part) {
-    const place = new Map();
-    const note = (row) => row.forEach((n, i) => place.set(n.id, i - (row.length - 1) / 2));
-    rows.forEach(note);
-    const near = new Map(part.nodes.map((n) => [n.id, []]));
-    for (const e of part.edges) {
-        near.get(e.from).push(e.to);
-        near.get(e.to).push(e.from);
+function mean(items, otherwise) {
+    return items.length === 0 ? otherwise : items.reduce((sum, one) => sum + one.x, 0) / items.length;
+}
+
+/** Places a row as near as possible to where its items want to be, in their order. */
+function place(row, wish) {
+    const wanted = row.map(wish);
+    const gap = (a, b) => (a.width + b.width) / 2 + size.across;
+    const fromLeft = [];
+    row.forEach((item, i) => {
+        fromLeft[i] = i === 0 ? wanted[i] : Math.max(wanted[i], fromLeft[i - 1] + gap(row[i - 1], item));
+    });
+    const fromRight = [];
+    for (let i = row.length - 1; i >= 0; --i) {
+        fromRight[i] = i === row.length - 1 ? wanted[i] : Math.min(wanted[i], fromRight[i + 1] - gap(row[i], row[i + 1]));
     }
-    const middle = (n) => near.get(n.id).reduce((sum, id) => sum + place.get(id), 0) / Math.max(1, near.get(n.id).length);
-    for (let round = 0; round < 6; ++round) {
+    row.forEach((item, i) => { item.x = (fromLeft[i] + fromRight[i]) / 2; });
+}
+
+function arrange(rows) {
+    for (const row of rows) {
+        let x = 0;
+        for (const item of row) {
+            item.x = x + item.width / 2;
+            x += item.width + size.across;
+        }
+    }
+    for (let round = 0; round < 8; ++round) {
+        const isDown = round % 2 === 0;
+        for (const row of isDown ? rows : [...rows].reverse()) {
+            const wish = new Map(row.map((i) => [i, mean(isDown ? i.up : i.down, i.x)]));
+            row.sort((a, b) => wish.get(a) - wish.get(b));
+            place(row, (i) => wish.get(i));
+        }
+    }
+    for (let round = 0; round < 4; ++round) {
         for (const row of round % 2 === 0 ? rows : [...rows].reverse()) {
-            const by = new Map(row.map((n) => [n.id, middle(n)]));
-            row.sort((a, b) => by.get(a.id) - by.get(b.id));
-            note(row);
+            place(row, (i) => mean([...i.up, ...i.down], i.x));
         }
     }
 }
 
-/** {width, height, at: Map(id -> {x, y}), back: Set(edge)}; x and y are the middle of a node. */
-export function layOut(part, widest) {
+/** {width, height, at: Map(id -> {x, y}), back: Set(edge), paths: Map(edge -> ids of points)}; x and y are the middle. */
+export function layOut(part) {
     const out = new Map();
     for (const e of part.edges) {
         out.set(e.from, [...(out.get(e.from) ?? []), e]);
     }
     const back = backEdges(part, out);
-    let rows = layersOf(part, back);
-    order(rows, part);
-    const most = Math.max(1, Math.floor((widest - 2 * size.margin + size.across) / (size.width + size.across)));
-    rows = rows.flatMap((row) => {
-        const parts = [];
-        for (let i = 0; i < row.length; i += Math.max(most, 3)) {
-            parts.push(row.slice(i, i + Math.max(most, 3)));
-        }
-        return parts;
-    });
-    const longest = Math.max(...rows.map((r) => r.length));
-    const width = longest * (size.width + size.across) - size.across + 2 * size.margin;
+    const forward = part.edges.filter((e) => !back.has(e));
+    const paths = new Map();
+    const rows = rowsOf(part, forward, layersOf(part, forward), paths);
+    arrange(rows);
+    const all = rows.flat();
+    const left = Math.min(...all.map((i) => i.x - i.width / 2)) - size.margin;
+    const right = Math.max(...all.map((i) => i.x + i.width / 2)) + size.margin;
     const at = new Map();
-    rows.forEach((row, y) => row.forEach((n, x) => at.set(n.id, {
-        x: width / 2 + (x - (row.length - 1) / 2) * (size.width + size.across),
-        y: size.margin / 2 + size.height / 2 + y * (size.height + size.down),
+    rows.forEach((row, y) => row.forEach((item) => at.set(item.id, {
+        x: item.x - left, y: size.margin / 2 + size.height / 2 + y * (size.height + size.down),
     })));
-    return { width: width + (back.size > 0 ? size.margin : 0), at, back,
+    return { at, back, paths, width: right - left + (back.size > 0 ? size.margin : 0),
              height: size.margin + rows.length * (size.height + size.down) - size.down };
 }

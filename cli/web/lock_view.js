@@ -23,6 +23,7 @@ export class LockView {
         this.lock = undefined; // null: gone
         this.limit = rowsAtOnce;
         this.asked = 0;
+        this.back = h("a", { class: "back", href: "#locks" }, "‹ All locks");
     }
 
     async show(path) {
@@ -66,18 +67,33 @@ export class LockView {
             return;
         }
         const lock = this.lock ?? (this.lock === undefined ? this.model.locks.get(this.path) : null);
-        const back = h("a", { class: "back", href: "#locks" }, "‹ All locks");
+        const back = this.back;
         const title = h("h2", { class: "path" }, pathText(this.path));
         const history = this.history();
         if (!lock) {
-            this.element.replaceChildren(back, title,
-                h("p", { class: "note" }, this.lock === null ? "There is no such lock any more." : "Loading"), history);
+            this.put([back, title,
+                      h("p", { class: "note" }, this.lock === null ? "There is no such lock any more." : "Loading"), history]);
             return;
         }
         const about = this.model.findings.filter((f) => f.paths.some((p) => p === lock.path || p.startsWith(`${lock.path}/`)));
         const parts = [back, title, this.badges(lock), ...about.map((f) => findingCard(f, "h3")), this.figures(lock),
                        this.leader(lock), this.queue(lock), this.names(lock), history];
-        this.element.replaceChildren(...parts.filter((p) => p !== null));
+        this.put(parts);
+    }
+
+    /** Replaces all but the link back, which may have the focus, and keeps opened lists open. */
+    put(parts) {
+        const opened = new Set([...this.element.querySelectorAll("details[open]")].map((d) => d.dataset.name));
+        if (this.back.parentNode !== this.element) {
+            this.element.replaceChildren(this.back);
+        }
+        while (this.back.nextSibling) {
+            this.back.nextSibling.remove();
+        }
+        this.element.append(...parts.slice(1).filter((p) => p !== null));
+        for (const d of this.element.querySelectorAll("details")) {
+            d.open = opened.has(d.dataset.name);
+        }
     }
 
     nothing() {
@@ -151,7 +167,7 @@ export class LockView {
 
     names(lock) {
         const list = (title, names) => (names.length === 0 ? null
-            : h("details", {}, h("summary", {}, `${title} (${names.length})`),
+            : h("details", { "data-name": title }, h("summary", {}, `${title} (${names.length})`),
                 h("ul", { class: "names" }, names.slice(0, 100).map((n) => h("li", {}, clean(n))))));
         return h("div", {}, list("Malformed children", lock.malformed), list("Other children", lock.foreign));
     }

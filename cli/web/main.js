@@ -55,15 +55,24 @@ function route() {
     if (view === "locks") {
         tree.select(path);
         detail.show(path);
-        if (path === null && cameFrom !== null) {
-            tree.rows.get(cameFrom)?.scrollIntoView({ block: "nearest" });
-        }
+        followFocus(path, cameFrom);
     } else if (view === "waits") {
         waits.show();
     } else if (view === "problems") {
         showProblems(model, byId("view-problems"));
     } else {
         askForToken();
+    }
+}
+
+/** On a narrow screen only the list or the lock is visible, and the focus goes with the user. */
+function followFocus(path, cameFrom) {
+    const isNarrow = (path === null ? byId("detail") : byId("tree")).offsetParent === null;
+    if (isNarrow && path !== null && path !== cameFrom) {
+        scrollTo(0, 0);
+        byId("detail").querySelector(".back").focus({ preventScroll: true });
+    } else if (isNarrow && path === null && cameFrom !== null) {
+        tree.rows.get(cameFrom)?.focus();
     }
 }
 

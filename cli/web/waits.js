@@ -30,19 +30,47 @@ function nodeOf(n, { x, y }) {
                   : svg("g", more, title, shape, text, fine);
 }
 
-function edgeOf(e, layout) {
+/** Where edges leave and reach a node: side by side, in the order of their other ends. */
+function portsOf(part, layout) {
+    const ports = new Map();
+    const spread = (edges, other, end) => {
+        const towards = (e) => layout.at.get(other(e)).x;
+        edges.sort((a, b) => towards(a) - towards(b));
+        const step = Math.min(16, (size.width - 60) / Math.max(1, edges.length - 1));
+        edges.forEach((e, i) => ports.set(e, { ...ports.get(e), [end]: (i - (edges.length - 1) / 2) * step }));
+    };
+    const forward = part.edges.filter((e) => !layout.back.has(e));
+    for (const n of part.nodes) {
+        spread(forward.filter((e) => e.from === n.id), (e) => layout.paths.get(e)[0] ?? e.to, "from");
+        spread(forward.filter((e) => e.to === n.id), (e) => layout.paths.get(e).at(-1) ?? e.from, "to");
+    }
+    return ports;
+}
+
+function edgeOf(e, layout, ports) {
     const a = layout.at.get(e.from);
     const b = layout.at.get(e.to);
     const half = size.height / 2;
     let d;
-    if (layout.back.has(e) || b.y <= a.y) {
-        const side = Math.max(a.x, b.x) + size.width / 2 + size.margin;
-        d = `M${a.x + size.width / 2} ${a.y}C${side + 8} ${a.y} ${side + 8} ${b.y} ${b.x + size.width / 2 + 7} ${b.y}`;
+    if (layout.back.has(e)) {
+        const side = Math.max(a.x, b.x) + size.width / 2 + size.margin + 8;
+        d = `M${a.x + size.width / 2} ${a.y}C${side} ${a.y} ${side} ${b.y} ${b.x + size.width / 2 + 7} ${b.y}`;
     } else {
-        const from = a.y + half;
-        const to = b.y - half - 7;
-        const middle = (from + to) / 2;
-        d = `M${a.x} ${from}C${a.x} ${middle} ${b.x} ${middle} ${b.x} ${to}`;
+        const port = ports.get(e);
+        let from = { x: a.x + port.from, y: a.y + half };
+        d = `M${from.x} ${from.y}`;
+        const lineTo = (to) => {
+            const middle = (from.y + to.y) / 2;
+            d += `C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y}`;
+            from = to;
+        };
+        for (const id of layout.paths.get(e)) {
+            const { x, y } = layout.at.get(id);
+            lineTo({ x, y: y - half });
+            d += `L${x} ${y + half}`;
+            from = { x, y: y + half };
+        }
+        lineTo({ x: b.x + port.to, y: b.y - half - 7 });
     }
     return svg("path", { d, class: e.holds ? "edge holds" : "edge waits", "data-red": e.red ? "yes" : null,
                          "marker-end": e.red ? "url(#arrow-red)" : "url(#arrow)" });
@@ -54,7 +82,8 @@ function arrow(id) {
 }
 
 function picture(part, widest) {
-    const layout = layOut(part, widest);
+    const layout = layOut(part);
+    const ports = portsOf(part, layout);
     const clients = part.nodes.reduce((n, one) => n + (one.clients ?? 0), 0);
     const locks = part.nodes.filter((n) => n.type === "lock").length;
     const about = `${part.red ? "Deadlock: " : ""}${plural(clients, "client")}, ${plural(locks, "lock")}`;
@@ -64,7 +93,7 @@ function picture(part, widest) {
                svg("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
                             role: "group", "aria-label": about },
                    svg("defs", {}, arrow("arrow"), arrow("arrow-red")),
-                   edges.map((e) => edgeOf(e, layout)), part.nodes.map((n) => nodeOf(n, layout.at.get(n.id))))));
+                   edges.map((e) => edgeOf(e, layout, ports)), part.nodes.map((n) => nodeOf(n, layout.at.get(n.id))))));
 }
 
 function sentence(w) {

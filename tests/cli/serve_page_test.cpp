@@ -1,7 +1,14 @@
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
+
 #include "browser.hpp"
 #include "serve_fixture.hpp"
 
 #include <cstdlib>
+#include <future>
+#include <memory>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +28,7 @@ protected:
             GTEST_SKIP() << "no chromium here: scripts/install-packages installs it";
         }
         browser_.emplace();
+        browser_->set_screen({});
     }
 
     void TearDown() override {
@@ -113,6 +121,67 @@ TEST_F(ServePage, DrawsADeadlockInRed) {
     picture("deadlocked-lock");
 }
 
+TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
+    serve();
+    std::vector<client> all;
+    for (int i = 0; i < 9; ++i) {
+        all.push_back(client::connect(connect_string_));
+    }
+    std::stop_source stop;
+    mutex nightly(one_, "/jobs/eu/nightly");
+    mutex hourly(two_, "/jobs/eu/hourly");
+    mutex weekly(two_, "/jobs/us/weekly");
+    semaphore pool(one_, "/pools/database", 3);
+    semaphore second_pool(two_, "/pools/database", 3);
+    semaphore third_pool(all[8], "/pools/database", 3);
+    shared_mutex files(two_, "/files/index");
+    shared_mutex writer(all[7], "/files/index");
+    leader_latch leads(one_, "/services/billing", {.id = "billing-1", .data = "10.0.0.1:8443"});
+    leader_latch follows(two_, "/services/billing", {.id = "billing-2"});
+    const hold one = nightly.acquire();
+    const hold two = hourly.acquire();
+    const hold three = weekly.acquire();
+    const hold four = pool.acquire(2);
+    const hold five = second_pool.acquire(1);
+    const hold six = files.acquire(lock_mode::shared);
+    leads.start();
+    follows.start();
+    std::vector<std::unique_ptr<mutex>> locks;
+    std::vector<std::future<hold>> waits;
+    for (int i = 0; i < 6; ++i) {
+        locks.push_back(
+            std::make_unique<mutex>(all[static_cast<std::size_t>(i)], "/jobs/eu/nightly"));
+        waits.push_back(queued_until(stop.get_token(), *locks.back()));
+    }
+    mutex chain(one_, "/jobs/eu/hourly");
+    waits.push_back(queued_until(stop.get_token(), chain));
+    waits.push_back(queued_until(stop.get_token(), third_pool, 1U));
+    waits.push_back(queued_until(stop.get_token(), writer, lock_mode::exclusive));
+    ASSERT_TRUE(eventually_shown("/api/graph", "/files/index"));
+    open("#waits");
+    EXPECT_TRUE(shows("6 clients"));
+    EXPECT_TRUE(shows("client waits for lock"));
+    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('.node[data-red]').length"), 0);
+    picture("waits");
+    open("#lock=%2Fjobs%2Feu%2Fnightly");
+    EXPECT_TRUE(
+        browser_->eventually_true("document.querySelectorAll('.queue tbody tr').length === 7"));
+    picture("queue");
+    open("#lock=%2Fservices%2Fbilling");
+    EXPECT_TRUE(shows("10.0.0.1:8443"));
+    picture("election");
+    open();
+    EXPECT_TRUE(shows("hourly"));
+    picture("locks");
+    const nlohmann::json wide = browser_->evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth");
+    EXPECT_EQ(wide, true) << "the page scrolls sideways";
+    stop.request_stop();
+    for (auto& w : waits) {
+        static_cast<void>(w.get());
+    }
+}
+
 TEST_F(ServePage, TakesTextOfOthersForText) {
     serve();
     const std::string evil = "<img src=x onerror='document.title=1'>";
@@ -153,6 +222,15 @@ TEST_F(ServePage, IsUsedByKeyboard) {
     browser_->press("Enter");
     EXPECT_TRUE(browser_->eventually_true("location.hash === '#lock=%2Fjobs%2Fb'"));
     EXPECT_EQ(browser_->evaluate("document.activeElement.ariaSelected"), "true");
+    browser_->set_screen({.width = 400});
+    open();
+    ASSERT_TRUE(browser_->eventually_true(
+        "document.querySelector('[data-path=\"/jobs/a\"]')?.offsetHeight > 0"));
+    browser_->evaluate("document.querySelector('[data-path=\"/jobs/a\"]').focus()");
+    browser_->press("Enter");
+    EXPECT_TRUE(browser_->eventually_true("document.activeElement.className === 'back'"));
+    browser_->press("Enter");
+    EXPECT_TRUE(browser_->eventually_true("document.activeElement.dataset.path === '/jobs/a'"));
 }
 
 TEST_F(ServePage, SaysThatThereAreNoLocks) {
