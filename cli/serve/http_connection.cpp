@@ -127,7 +127,8 @@ void http_connection::on_read(const boost::system::error_code& ec) {
 
 void http_connection::reply(http_answer a, bool with_body, bool keep_open) {
     body_ = a.body;
-    stream_.expires_after(limits_.idle);
+    stream_.expires_after(limits_.idle +
+                          std::chrono::seconds(body_->size() / limits_.bytes_a_second));
     const auto written = [self = shared_from_this(), keep_open](const boost::system::error_code& ec,
                                                                 std::size_t) {
         if (!ec) {

@@ -6,7 +6,6 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/socket_base.hpp>
-#include <boost/asio/write.hpp>
 #include <fmt/format.h>
 
 namespace latchkey::cli {
@@ -54,22 +53,26 @@ void sse_stream::send(text event) {
     }
 }
 
+/// The time limit begins again whenever the client has read something.
 void sse_stream::write() {
     limit(limits_.event_write);
-    boost::asio::async_write(
-        socket_,
-        boost::asio::buffer(*waiting_.front()),
-        [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
+    socket_.async_write_some(
+        boost::asio::buffer(*waiting_.front()) + written_,
+        [self = shared_from_this()](const boost::system::error_code& ec, std::size_t size) {
             if (ec) {
                 self->close();
             } else {
-                self->on_written();
+                self->on_written(size);
             }
         });
 }
 
-void sse_stream::on_written() {
-    waiting_.pop_front();
+void sse_stream::on_written(std::size_t size) {
+    written_ += size;
+    if (written_ == waiting_.front()->size()) {
+        written_ = 0;
+        waiting_.pop_front();
+    }
     if (!waiting_.empty()) {
         write();
     } else {

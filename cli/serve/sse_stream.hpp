@@ -15,8 +15,8 @@
 
 namespace latchkey::cli {
 
-/// One reader of server-sent events. It is dropped if it reads too slowly: if one event takes too
-/// long, or too many wait. It lives until its connection ends.
+/// One reader of server-sent events. It is dropped if it reads too slowly: if it reads nothing for
+/// too long, or too many events wait. It lives until its connection ends.
 class sse_stream : public std::enable_shared_from_this<sse_stream> {
 public:
     using tcp = boost::asio::ip::tcp;
@@ -32,7 +32,7 @@ public:
 
 private:
     void write();
-    void on_written();
+    void on_written(std::size_t size);
     void listen();
     /// Ends the stream, or, if all is read, sends a comment.
     void limit(std::chrono::milliseconds time);
@@ -43,6 +43,7 @@ private:
     const std::shared_ptr<void> slot_;
     boost::asio::steady_timer timer_;
     std::deque<text> waiting_;  ///< the first one is being written
+    std::size_t written_ = 0;   ///< of the first one
     std::array<char, 64> heard_{};
 };
 

@@ -100,3 +100,8 @@ export function pathText(path) {
     const parts = clean(path, 1100).split("/");
     return parts.flatMap((part, i) => (i === 0 ? [part] : ["/", document.createElement("wbr"), part]));
 }
+
+/** Its candidates wait as long as another one leads: that is no trouble. */
+export function isElection(lock) {
+    return lock.kind === "leader_election";
+}

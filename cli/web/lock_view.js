@@ -1,7 +1,7 @@
 // One lock: what it is, who holds it and who waits, and what has happened to it since the page was opened.
 
 import { get } from "./api.js";
-import { ageText, clean, clockText, h, kindText, nameOf, pathText, plural, say, whoText } from "./dom.js";
+import { ageText, clean, clockText, h, isElection, kindText, nameOf, pathText, plural, say, whoText } from "./dom.js";
 import { findingCard } from "./problems.js";
 
 const rowsAtOnce = 100;
@@ -102,8 +102,10 @@ export class LockView {
 
     badges(lock) {
         const isDead = this.model.deadlocked.has(lock.path);
+        const isFree = lock.holders === 0;
         const state = isDead ? ["deadlock", "in a deadlock"] : lock.malformed.length > 0 ? ["stuck", "stuck"]
-            : lock.holders === 0 ? ["free", lock.waiters > 0 ? "not held" : "free"]
+            : isElection(lock) ? (isFree ? ["free", "no leader"] : ["held", "led"])
+            : isFree ? ["free", lock.waiters > 0 ? "not held" : "free"]
             : lock.waiters > 0 ? ["contended", "contended"] : ["held", "held"];
         return h("p", { class: "badges" }, h("span", { class: "badge" }, kindText(lock.kind)),
                  h("span", { class: "badge", "data-state": state[0] }, state[1]));
@@ -111,15 +113,15 @@ export class LockView {
 
     figures(lock) {
         const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
-        const isElection = lock.kind === "leader_election";
-        const list = [figure(isElection ? "Leader" : "Holders", lock.holders.toLocaleString("en")),
-                      figure(isElection ? "Other candidates" : "Waiting", lock.waiters.toLocaleString("en"))];
+        const elects = isElection(lock);
+        const list = [figure(elects ? "Leader" : "Holders", lock.holders.toLocaleString("en")),
+                      figure(elects ? "Standby" : "Waiting", lock.waiters.toLocaleString("en"))];
         if (lock.taken !== null) {
             list.push(figure("Permits taken", `${lock.taken}${lock.capacity === null ? "" : ` of ${lock.capacity}`}`));
         }
         const first = lock.participants.findIndex((p) => p.state !== "waits");
         if (first >= 0) {
-            list.push(h("div", {}, h("dt", {}, isElection ? "Leads for" : "Held for"),
+            list.push(h("div", {}, h("dt", {}, elects ? "Leads for" : "Held for"),
                         h("dd", { "data-since": this.lock ? first : null }, ageText(this.model.ageOf(lock.participants[first])))));
         }
         return h("dl", { class: "figures" }, list);

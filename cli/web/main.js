@@ -2,7 +2,7 @@
 
 import { EventStream, get, setToken, takeToken } from "./api.js";
 import { LockView } from "./lock_view.js";
-import { ageText, clean, h, lockLink, plural, say } from "./dom.js";
+import { ageText, clean, h, isElection, lockLink, plural, say } from "./dom.js";
 import { Model } from "./model.js";
 import { showProblems } from "./problems.js";
 import { Tree } from "./tree.js";
@@ -160,7 +160,7 @@ function tick() {
 // ---- what changes ----
 
 function counts() {
-    const contended = [...model.locks.values()].reduce((n, l) => n + l.waiters, 0);
+    const contended = [...model.locks.values()].reduce((n, l) => n + (isElection(l) ? 0 : l.waiters), 0);
     say(byId("count-locks"), model.reading?.time ? model.locks.size.toLocaleString("en") : "");
     say(byId("count-waits"), contended > 0 ? contended.toLocaleString("en") : "");
     const problems = model.problems.length;
@@ -251,6 +251,7 @@ byId("contended").addEventListener("change", (e) => tree.show({ contended: e.tar
 addEventListener("hashchange", route);
 addEventListener("popstate", route);
 addEventListener("resize", () => { if (!byId("view-waits").hidden) { waits.render(); } });
+tree.render();
 route();
 tick();
 setInterval(tick, 1000);

@@ -1,6 +1,6 @@
 // The tree of locks: rows in one list, with their places told by ARIA, so that a reading changes only what has changed.
 
-import { clean, h, kindText, plural, say } from "./dom.js";
+import { clean, h, isElection, kindText, plural, say } from "./dom.js";
 
 const openedAtOnce = 60;
 const mostRows = 400;
@@ -125,6 +125,9 @@ export class Tree {
 
     tellRest(more, count) {
         const parts = [];
+        if (!this.model.reading?.time) {
+            parts.push(h("p", {}, "Loading"));
+        }
         if (more > 0) {
             parts.push(h("button", { type: "button", class: "more", onclick: () => this.more() },
                          `Show ${Math.min(more, mostRows).toLocaleString("en")} more of ${more.toLocaleString("en")}`));
@@ -194,16 +197,26 @@ export class Tree {
         if (this.deadlocked.has(lock.path)) {
             return "deadlock";
         }
-        return lock.malformed.length > 0 ? "stuck" : lock.holders === 0 ? "free" : lock.waiters > 0 ? "contended" : "held";
+        if (lock.malformed.length > 0) {
+            return "stuck";
+        }
+        return lock.holders === 0 ? "free" : lock.waiters > 0 && !isElection(lock) ? "contended" : "held";
     }
 
     chipOf(lock, state) {
-        const words = { deadlock: "deadlock", stuck: "stuck", free: lock.waiters > 0 ? "not held" : "free" };
-        const waiting = lock.waiters > 0 ? `${lock.waiters.toLocaleString("en")} waiting` : "";
-        if (words[state]) {
-            return waiting ? `${words[state]}, ${waiting}` : words[state];
+        const n = lock.waiters.toLocaleString("en");
+        const words = [];
+        if (state === "deadlock" || state === "stuck") {
+            words.push(state);
+        } else if (state === "free") {
+            words.push(isElection(lock) ? "no leader" : lock.waiters > 0 ? "not held" : "free");
         }
-        return waiting || (lock.holders > 1 ? `${lock.holders.toLocaleString("en")} hold` : "");
+        if (lock.waiters > 0) {
+            words.push(isElection(lock) ? `${n} standby` : `${n} waiting`);
+        } else if (lock.holders > 1) {
+            words.push(`${lock.holders.toLocaleString("en")} hold`);
+        }
+        return words.join(", ");
     }
 
     // ---- what the user does ----
