@@ -20,11 +20,7 @@ http_server::http_server(boost::asio::io_context& io,
                          const tcp::endpoint& where,
                          http_content content,
                          const http_limits& limits)
-    : io_(io),
-      content_(std::move(content)),
-      limits_(limits),
-      acceptor_(io, where, true),
-      again_(io) {
+    : content_(std::move(content)), limits_(limits), acceptor_(io, where, true), again_(io) {
     accept();
 }
 

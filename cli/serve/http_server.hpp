@@ -50,7 +50,6 @@ private:
     void take(tcp::socket socket);
     void stream_events(tcp::socket socket, std::shared_ptr<void> slot);
 
-    boost::asio::io_context& io_;
     const http_content content_;
     const http_limits limits_;
     tcp::acceptor acceptor_;

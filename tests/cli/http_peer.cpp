@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
