@@ -105,3 +105,18 @@ export function pathText(path) {
 export function isElection(lock) {
     return lock.kind === "leader_election";
 }
+
+function sameThing(element) {
+    return `${element.localName} ${element.getAttribute("href") ?? element.textContent}`;
+}
+
+/** Draws an element again. What has the focus in it gets it back. */
+export function keepFocus(element, draw) {
+    const focused = element.contains(document.activeElement) ? document.activeElement : null;
+    const wanted = focused === null ? null : sameThing(focused);
+    draw();
+    if (wanted !== null && !element.contains(document.activeElement)) {
+        const again = [...element.querySelectorAll("a, button, summary, input")].find((e) => sameThing(e) === wanted);
+        again?.focus({ preventScroll: true });
+    }
+}

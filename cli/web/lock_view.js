@@ -1,7 +1,7 @@
 // One lock: what it is, who holds it and who waits, and what has happened to it since the page was opened.
 
 import { get } from "./api.js";
-import { ageText, clean, clockText, h, isElection, kindText, nameOf, pathText, plural, say, whoText } from "./dom.js";
+import { ageText, clean, clockText, h, isElection, keepFocus, kindText, nameOf, pathText, plural, say, whoText } from "./dom.js";
 import { findingCard } from "./problems.js";
 
 const rowsAtOnce = 100;
@@ -87,10 +87,12 @@ export class LockView {
         if (this.back.parentNode !== this.element) {
             this.element.replaceChildren(this.back);
         }
-        while (this.back.nextSibling) {
-            this.back.nextSibling.remove();
-        }
-        this.element.append(...parts.slice(1).filter((p) => p !== null));
+        keepFocus(this.element, () => {
+            while (this.back.nextSibling) {
+                this.back.nextSibling.remove();
+            }
+            this.element.append(...parts.slice(1).filter((p) => p !== null));
+        });
         for (const d of this.element.querySelectorAll("details")) {
             d.open = opened.has(d.dataset.name);
         }

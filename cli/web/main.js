@@ -2,7 +2,7 @@
 
 import { EventStream, get, setToken, takeToken } from "./api.js";
 import { LockView } from "./lock_view.js";
-import { ageText, clean, h, isElection, lockLink, plural, say } from "./dom.js";
+import { ageText, clean, h, isElection, keepFocus, lockLink, plural, say } from "./dom.js";
 import { Model } from "./model.js";
 import { showProblems } from "./problems.js";
 import { Tree } from "./tree.js";
@@ -223,7 +223,7 @@ model.addEventListener("findings", () => {
         detail.render();
     }
     if (!byId("view-problems").hidden) {
-        showProblems(model, byId("view-problems"));
+        keepFocus(byId("view-problems"), () => showProblems(model, byId("view-problems")));
     }
 });
 

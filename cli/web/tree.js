@@ -45,6 +45,7 @@ export class Tree {
         this.filter = "";
         this.contended = false;
         this.limit = mostRows;
+        this.alone = new Set();
         element.addEventListener("keydown", (e) => this.key(e));
         element.addEventListener("click", (e) => this.click(e));
         element.addEventListener("focusin", (e) => this.setCurrent(e.target.closest("[role=treeitem]")?.dataset.path));
@@ -76,7 +77,7 @@ export class Tree {
     }
 
     isOpen(path) {
-        const byDefault = this.filter !== "" || this.fewLocks || path === "/";
+        const byDefault = this.filter !== "" || this.fewLocks || this.alone.has(path);
         return this.toggled.has(path) ? !byDefault : byDefault;
     }
 
@@ -95,6 +96,11 @@ export class Tree {
         const paths = this.wanted;
         this.fewLocks = paths.length <= openedAtOnce;
         const root = join(nest(paths));
+        this.alone = new Set();
+        for (let only = root; only.children.length === 1;) {
+            only = only.children[0];
+            this.alone.add(only.path);
+        }
         const all = root.isLock ? [{ node: { ...root, children: [] }, level: 1, position: 1, size: 1 }] : [];
         this.flatten(root, 1, all);
         const shown = all.slice(0, this.limit);

@@ -1,11 +1,12 @@
 // The picture of who waits for whom, and the same as a list.
 
 import { get } from "./api.js";
-import { clean, h, kindText, lockLink, pathText, plural, svg, whoText } from "./dom.js";
+import { clean, h, keepFocus, kindText, lockLink, pathText, plural, svg, whoText } from "./dom.js";
 import { buildGraph, components } from "./graph.js";
 import { layOut, size } from "./layout.js";
 
 const mostParts = 40;
+const mostNodes = 150;
 const mostListed = 200;
 
 function clip(text, longest) {
@@ -81,19 +82,30 @@ function arrow(id) {
                svg("path", { d: "M0 0 8 4 0 8Z" }));
 }
 
+/** Of a part that is too large, the deadlock. */
+function drawnPart(part) {
+    return part.nodes.length <= mostNodes || !part.red
+        ? part : { ...part, nodes: part.nodes.filter((n) => n.red), edges: part.edges.filter((e) => e.red) };
+}
+
 function picture(part, widest) {
-    const layout = layOut(part);
-    const ports = portsOf(part, layout);
     const clients = part.nodes.reduce((n, one) => n + (one.clients ?? 0), 0);
     const locks = part.nodes.filter((n) => n.type === "lock").length;
     const about = `${part.red ? "Deadlock: " : ""}${plural(clients, "client")}, ${plural(locks, "lock")}`;
-    const edges = [...part.edges].sort((a, b) => Number(a.red) - Number(b.red));
-    return h("figure", { "data-red": part.red ? "yes" : null }, h("figcaption", {}, about),
+    const drawn = drawnPart(part);
+    if (drawn.nodes.length > mostNodes) {
+        return h("figure", { "data-red": part.red ? "yes" : null }, h("figcaption", {}, `${about}: too many to draw`));
+    }
+    const layout = layOut(drawn);
+    const ports = portsOf(drawn, layout);
+    const edges = [...drawn.edges].sort((a, b) => Number(a.red) - Number(b.red));
+    return h("figure", { "data-red": part.red ? "yes" : null },
+             h("figcaption", {}, drawn === part ? about : `${about}; only the deadlock is drawn`),
              h("div", { class: "scroll", tabindex: layout.width > widest ? "0" : null },
                svg("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
                             role: "group", "aria-label": about },
                    svg("defs", {}, arrow("arrow"), arrow("arrow-red")),
-                   edges.map((e) => edgeOf(e, layout, ports)), part.nodes.map((n) => nodeOf(n, layout.at.get(n.id))))));
+                   edges.map((e) => edgeOf(e, layout, ports)), drawn.nodes.map((n) => nodeOf(n, layout.at.get(n.id))))));
 }
 
 function sentence(w) {
@@ -128,6 +140,12 @@ export class Waits {
     }
 
     render() {
+        const scrolled = [...this.element.querySelectorAll(".scroll")].map((e) => e.scrollLeft);
+        keepFocus(this.element, () => this.draw());
+        this.element.querySelectorAll(".scroll").forEach((e, i) => { e.scrollLeft = scrolled[i] ?? 0; });
+    }
+
+    draw() {
         if (!this.answer) {
             this.element.replaceChildren(h("p", { class: "note" }, "Loading"));
             return;
