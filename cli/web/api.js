@@ -32,8 +32,8 @@ function headers() {
     return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
-/** A token is a number of 64 bits, which would lose its last digits. In JSON, a quote inside of text has a backslash
- * before it, so this finds keys only. */
+/** A token is a number of 64 bits, which would lose its last digits. In JSON, a quote inside of text has a
+ * backslash before it, so this finds keys only. */
 function parse(json) {
     return JSON.parse(json.replace(/([{,])"token":(\d+)/g, '$1"token":"$2"'));
 }
@@ -53,8 +53,8 @@ export async function get(path) {
 const silence = 40_000;
 const longestPause = 15_000;
 
-/** Calls `on.event(name, data)` for each event, `on.lost(seconds)` when there is no server, and `on.refused()` when it wants
- * a token. */
+/** Calls `on.event(name, data)` for each event, `on.lost(seconds)` when there is no server, and `on.refused()`
+ * when the server asks for a token. */
 export class EventStream {
     constructor(on) {
         this.on = on;
@@ -80,7 +80,11 @@ export class EventStream {
         };
         try {
             alive();
-            const answer = await fetch("/api/events", { headers: headers(), signal: abort.signal, cache: "no-store" });
+            const answer = await fetch("/api/events", {
+                headers: headers(),
+                signal: abort.signal,
+                cache: "no-store",
+            });
             if (answer.status === 401) {
                 this.on.refused();
                 return;

@@ -34,7 +34,8 @@ export function say(element, text) {
 export function clean(text, longest = 300) {
     const visible = String(text).replace(
         /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
-        (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+        (c) => `\\u{${c.codePointAt(0).toString(16)}}`,
+    );
     return visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
 }
 
@@ -42,7 +43,12 @@ export function plural(n, one, many = `${one}s`) {
     return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
-const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+const units = [
+    ["d", 86400],
+    ["h", 3600],
+    ["min", 60],
+    ["s", 1],
+];
 
 /** "2 h 5 min": the two largest units. */
 export function ageText(ms) {
@@ -83,8 +89,9 @@ export function whoText(p) {
 
 /** The same for a small box. */
 export function shortWho(p) {
-    return p.host !== null ? clean(p.program ? `${p.program} on ${p.host}` : `${p.user}@${p.host}`)
-                           : clean(p.id || p.data || nameOf(p.node));
+    return p.host !== null
+        ? clean(p.program ? `${p.program} on ${p.host}` : `${p.user}@${p.host}`)
+        : clean(p.id || p.data || nameOf(p.node));
 }
 
 export function nameOf(path) {
@@ -116,7 +123,9 @@ export function keepFocus(element, draw) {
     const wanted = focused === null ? null : sameThing(focused);
     draw();
     if (wanted !== null && !element.contains(document.activeElement)) {
-        const again = [...element.querySelectorAll("a, button, summary, input")].find((e) => sameThing(e) === wanted);
+        const again = [...element.querySelectorAll("a, button, summary, input")].find(
+            (e) => sameThing(e) === wanted,
+        );
         again?.focus({ preventScroll: true });
     }
 }

@@ -1,5 +1,5 @@
-// Who waits for whom, as a graph: clients and locks are nodes. An edge leads from a client to the lock for which it waits, and
-// from a lock to the client that holds it.
+// Who waits for whom, as a graph: clients and locks are nodes. An edge leads from a client to the lock for which it
+// waits, and from a lock to the client that holds it.
 
 import { shortWho } from "./dom.js";
 
@@ -24,7 +24,8 @@ export function buildGraph(answer) {
         }
         return nodes.get(id);
     };
-    const client = (p) => node("client", ownerOf(p), { label: shortWho(p), fine: p.session ?? "no session", clients: 1 });
+    const client = (p) =>
+        node("client", ownerOf(p), { label: shortWho(p), fine: p.session ?? "no session", clients: 1 });
     const edge = (from, to, holds) => {
         const id = `${from.id}\n${to.id}`;
         if (!edges.has(id)) {
@@ -41,7 +42,9 @@ export function buildGraph(answer) {
             touched.push(holder, edge(lock, holder, true));
         }
         if (red) {
-            touched.forEach((t) => { t.red = true; });
+            touched.forEach((t) => {
+                t.red = true;
+            });
         }
     };
     for (const finding of answer.findings) {
@@ -71,7 +74,14 @@ function group({ nodes, edges }) {
             gone.forEach((id) => nodes.delete(id));
             edges = edges.filter((e) => !gone.has(e.from));
             const id = key("crowd", lock);
-            nodes.set(id, { id, type: "client", red: false, label: `${crowd.length} clients`, fine: "wait", clients: crowd.length });
+            nodes.set(id, {
+                id,
+                type: "client",
+                red: false,
+                label: `${crowd.length} clients`,
+                fine: "wait",
+                clients: crowd.length,
+            });
             edges.push({ from: id, to: lock, holds: false, red: false });
         }
     }
@@ -99,7 +109,11 @@ export function components({ nodes, edges }) {
         }
         if (part.length > 0) {
             const ids = new Set(part.map((n) => n.id));
-            parts.push({ nodes: part, edges: edges.filter((e) => ids.has(e.from)), red: part.some((n) => n.red) });
+            parts.push({
+                nodes: part,
+                edges: edges.filter((e) => ids.has(e.from)),
+                red: part.some((n) => n.red),
+            });
         }
     }
     return parts.sort((a, b) => Number(b.red) - Number(a.red) || b.nodes.length - a.nodes.length);

@@ -1,5 +1,5 @@
-// Where the nodes of a graph are drawn: in layers from top to bottom. Edges lead downwards, except those that close a cycle. An
-// edge that passes layers has a point in each of them, so that it is not drawn across their nodes.
+// Where the nodes of a graph are drawn: in layers from top to bottom. Edges lead downwards, except those that close a
+// cycle. An edge that passes layers has a point in each of them, so that it is not drawn across their nodes.
 
 export const size = { width: 184, height: 46, across: 22, down: 46, margin: 30, point: 10 };
 
@@ -8,8 +8,11 @@ function backEdges(part, out) {
     const state = new Map();
     const back = new Set();
     const incoming = new Set(part.edges.map((e) => e.to));
-    const order = [...part.nodes].sort((a, b) => Number(incoming.has(a.id)) - Number(incoming.has(b.id)) ||
-                                                 Number(a.type !== "client") - Number(b.type !== "client"));
+    const order = [...part.nodes].sort(
+        (a, b) =>
+            Number(incoming.has(a.id)) - Number(incoming.has(b.id)) ||
+            Number(a.type !== "client") - Number(b.type !== "client"),
+    );
     for (const start of order) {
         const stack = state.has(start.id) ? [] : [{ id: start.id, next: 0 }];
         state.set(start.id, state.get(start.id) ?? "open");
@@ -102,9 +105,14 @@ function place(row, wish) {
     });
     const fromRight = [];
     for (let i = row.length - 1; i >= 0; --i) {
-        fromRight[i] = i === row.length - 1 ? wanted[i] : Math.min(wanted[i], fromRight[i + 1] - gap(row[i], row[i + 1]));
+        fromRight[i] =
+            i === row.length - 1
+                ? wanted[i]
+                : Math.min(wanted[i], fromRight[i + 1] - gap(row[i], row[i + 1]));
     }
-    row.forEach((item, i) => { item.x = (fromLeft[i] + fromRight[i]) / 2; });
+    row.forEach((item, i) => {
+        item.x = (fromLeft[i] + fromRight[i]) / 2;
+    });
 }
 
 function arrange(rows) {
@@ -130,7 +138,8 @@ function arrange(rows) {
     }
 }
 
-/** {width, height, at: Map(id -> {x, y}), back: Set(edge), paths: Map(edge -> ids of points)}; x and y are the middle. */
+/** {width, height, at: Map(id -> {x, y}), back: Set(edge), paths: Map(edge -> ids of points)}.
+ * x and y are the middle of a node. */
 export function layOut(part) {
     const out = new Map();
     for (const e of part.edges) {
@@ -145,9 +154,19 @@ export function layOut(part) {
     const left = Math.min(...all.map((i) => i.x - i.width / 2)) - size.margin;
     const right = Math.max(...all.map((i) => i.x + i.width / 2)) + size.margin;
     const at = new Map();
-    rows.forEach((row, y) => row.forEach((item) => at.set(item.id, {
-        x: item.x - left, y: size.margin / 2 + size.height / 2 + y * (size.height + size.down),
-    })));
-    return { at, back, paths, width: right - left + (back.size > 0 ? size.margin : 0),
-             height: size.margin + rows.length * (size.height + size.down) - size.down };
+    rows.forEach((row, y) =>
+        row.forEach((item) =>
+            at.set(item.id, {
+                x: item.x - left,
+                y: size.margin / 2 + size.height / 2 + y * (size.height + size.down),
+            }),
+        ),
+    );
+    return {
+        at,
+        back,
+        paths,
+        width: right - left + (back.size > 0 ? size.margin : 0),
+        height: size.margin + rows.length * (size.height + size.down) - size.down,
+    };
 }

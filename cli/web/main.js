@@ -43,12 +43,15 @@ function route() {
     } catch {
         // A malformed address shows all locks.
     }
-    const view = model.connection === "refused" ? "token" : views.slice(1, 3).includes(wanted) ? wanted : "locks";
+    const view =
+        model.connection === "refused" ? "token" : views.slice(1, 3).includes(wanted) ? wanted : "locks";
     for (const one of views) {
         byId(`view-${one}`).hidden = one !== view;
     }
     for (const link of document.querySelectorAll("#views a")) {
-        link.dataset.view === view ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+        link.dataset.view === view
+            ? link.setAttribute("aria-current", "page")
+            : link.removeAttribute("aria-current");
     }
     const cameFrom = detail.path;
     byId("view-locks").classList.toggle("selected", path !== null);
@@ -90,10 +93,18 @@ function askForToken() {
         stream.retry();
         route();
     };
-    element.replaceChildren(h("form", { onsubmit: send }, h("h2", {}, "This server asks for a token"),
-        h("p", {}, "It is the line in the file that was given to latchkey serve as --token-file."),
-        h("label", { for: "token" }, "Token"), input,
-        h("p", { class: "refusal", role: "alert", hidden: true }, "The server refuses this token."), h("button", { type: "submit" }, "Go on")));
+    element.replaceChildren(
+        h(
+            "form",
+            { onsubmit: send },
+            h("h2", {}, "This server asks for a token"),
+            h("p", {}, "It is the line in the file that was given to latchkey serve as --token-file."),
+            h("label", { for: "token" }, "Token"),
+            input,
+            h("p", { class: "refusal", role: "alert", hidden: true }, "The server refuses this token."),
+            h("button", { type: "submit" }, "Go on"),
+        ),
+    );
     input.focus();
 }
 
@@ -115,15 +126,21 @@ function stateNow() {
     if (!reading.time) {
         return reading.error ? ["stale", "No reading yet"] : ["loading", "First reading"];
     }
-    return model.isStale ? ["stale", `Stale, ${ageText(model.age)} old`] : ["live", `Live, ${ageText(model.age)} ago`];
+    return model.isStale
+        ? ["stale", `Stale, ${ageText(model.age)} old`]
+        : ["live", `Live, ${ageText(model.age)} ago`];
 }
 
 function bannerNow(state) {
     const { reading } = model;
-    const old = reading?.time ? `The last reading is ${ageText(model.age)} old.` : "Nothing has been read yet.";
+    const old = reading?.time
+        ? `The last reading is ${ageText(model.age)} old.`
+        : "Nothing has been read yet.";
     if (state === "lost") {
-        return [`latchkey serve does not answer. ${old} Trying again.`,
-                h("button", { type: "button", onclick: () => stream.retry() }, "Try now")];
+        return [
+            `latchkey serve does not answer. ${old} Trying again.`,
+            h("button", { type: "button", onclick: () => stream.retry() }, "Try now"),
+        ];
     }
     if (state === "stale") {
         return [reading.error ? `${old} The servers cannot be read: ${clean(reading.error)}` : old];
@@ -143,14 +160,19 @@ function tick() {
     banner.hidden = !message;
     banner.dataset.state = state;
     if (message) {
-        if (!banner.firstChild || Boolean(button) !== (banner.children.length > 1)) {
+        if (!banner.firstChild || Boolean(button) !== banner.children.length > 1) {
             banner.replaceChildren(h("span", {}), ...(button ? [button] : []));
         }
         say(banner.firstChild, message);
     }
     document.body.dataset.state = state;
     detail.tick();
-    const words = { live: "Connected", stale: "The readings are stale", lost: "Server unreachable", refused: "A token is required" }[state];
+    const words = {
+        live: "Connected",
+        stale: "The readings are stale",
+        lost: "Server unreachable",
+        refused: "A token is required",
+    }[state];
     if (words && words !== announced) {
         announced = words;
         say(byId("announce"), words);
@@ -173,9 +195,19 @@ function showEmpty() {
     const isEmpty = model.reading?.time && model.locks.size === 0 && model.unreadable.length === 0;
     byId("view-locks").classList.toggle("empty", Boolean(isEmpty));
     if (isEmpty && detail.path === null) {
-        byId("detail").replaceChildren(h("div", { class: "blank" }, h("p", { class: "big" }, "No locks"),
-            h("p", {}, "The servers have no lock in use. One appears here as soon as a client asks for it, for example:"),
-            h("pre", {}, "latchkey lock /jobs/nightly -- sleep 60")));
+        byId("detail").replaceChildren(
+            h(
+                "div",
+                { class: "blank" },
+                h("p", { class: "big" }, "No locks"),
+                h(
+                    "p",
+                    {},
+                    "The servers have no lock in use. One appears here as soon as a client asks for it, for example:",
+                ),
+                h("pre", {}, "latchkey lock /jobs/nightly -- sleep 60"),
+            ),
+        );
     } else if (detail.path === null) {
         detail.render();
     }
@@ -234,7 +266,9 @@ let theme = document.documentElement.dataset.theme ?? "system";
 
 function setTheme(chosen) {
     theme = chosen;
-    chosen === "system" ? delete document.documentElement.dataset.theme : (document.documentElement.dataset.theme = chosen);
+    chosen === "system"
+        ? delete document.documentElement.dataset.theme
+        : (document.documentElement.dataset.theme = chosen);
     try {
         localStorage.setItem("latchkey-theme", chosen);
     } catch {
@@ -250,7 +284,11 @@ byId("filter").addEventListener("input", (e) => tree.show({ filter: e.target.val
 byId("contended").addEventListener("change", (e) => tree.show({ contended: e.target.checked }));
 addEventListener("hashchange", route);
 addEventListener("popstate", route);
-addEventListener("resize", () => { if (!byId("view-waits").hidden) { waits.render(); } });
+addEventListener("resize", () => {
+    if (!byId("view-waits").hidden) {
+        waits.render();
+    }
+});
 tree.render();
 route();
 tick();

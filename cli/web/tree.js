@@ -48,7 +48,9 @@ export class Tree {
         this.alone = new Set();
         element.addEventListener("keydown", (e) => this.key(e));
         element.addEventListener("click", (e) => this.click(e));
-        element.addEventListener("focusin", (e) => this.setCurrent(e.target.closest("[role=treeitem]")?.dataset.path));
+        element.addEventListener("focusin", (e) =>
+            this.setCurrent(e.target.closest("[role=treeitem]")?.dataset.path),
+        );
     }
 
     show({ filter = this.filter, contended = this.contended }) {
@@ -135,16 +137,29 @@ export class Tree {
             parts.push(h("p", {}, "Loading"));
         }
         if (more > 0) {
-            parts.push(h("button", { type: "button", class: "more", onclick: () => this.more() },
-                         `Show ${Math.min(more, mostRows).toLocaleString("en")} more of ${more.toLocaleString("en")}`));
+            parts.push(
+                h(
+                    "button",
+                    { type: "button", class: "more", onclick: () => this.more() },
+                    `Show ${Math.min(more, mostRows).toLocaleString("en")} more of ${more.toLocaleString("en")}`,
+                ),
+            );
         }
         if (count === 0 && this.model.locks.size > 0) {
             parts.push(h("p", {}, "No path fits. Clear the filter to see all locks."));
         }
         if (this.model.unreadable.length > 0) {
-            const list = this.model.unreadable.slice(0, 50).map((u) => h("li", {}, h("code", {}, clean(u.path)), ` ${u.error}`));
-            parts.push(h("details", {}, h("summary", {}, `${plural(this.model.unreadable.length, "path")} may not be read`),
-                         h("ul", {}, list)));
+            const list = this.model.unreadable
+                .slice(0, 50)
+                .map((u) => h("li", {}, h("code", {}, clean(u.path)), ` ${u.error}`));
+            parts.push(
+                h(
+                    "details",
+                    {},
+                    h("summary", {}, `${plural(this.model.unreadable.length, "path")} may not be read`),
+                    h("ul", {}, list),
+                ),
+            );
         }
         const wasOpen = this.note.querySelector("details")?.open;
         this.note.replaceChildren(...parts);
@@ -159,10 +174,15 @@ export class Tree {
     }
 
     make(path) {
-        const row = h("div", { role: "treeitem", class: "row", "data-path": path, tabindex: "-1" },
-                      h("span", { class: "caret", "aria-hidden": "true" }),
-                      h("span", { class: "mark", "aria-hidden": "true" }),
-                      h("span", { class: "name" }), h("span", { class: "kind" }), h("span", { class: "chip" }));
+        const row = h(
+            "div",
+            { role: "treeitem", class: "row", "data-path": path, tabindex: "-1" },
+            h("span", { class: "caret", "aria-hidden": "true" }),
+            h("span", { class: "mark", "aria-hidden": "true" }),
+            h("span", { class: "name" }),
+            h("span", { class: "kind" }),
+            h("span", { class: "chip" }),
+        );
         this.rows.set(path, row);
         return row;
     }
@@ -173,7 +193,9 @@ export class Tree {
         const isOpen = isFolder && this.isOpen(node.path);
         row.style.setProperty("--level", level - 1);
         const attributes = {
-            "aria-level": level, "aria-posinset": position, "aria-setsize": size,
+            "aria-level": level,
+            "aria-posinset": position,
+            "aria-setsize": size,
             "aria-expanded": isFolder ? String(isOpen) : null,
             "aria-selected": String(node.path === this.selected),
             tabindex: node.path === this.current ? 0 : -1,
@@ -269,9 +291,12 @@ export class Tree {
             ArrowUp: () => go(rows[at - 1]),
             Home: () => go(rows[0]),
             End: () => go(rows.at(-1)),
-            ArrowRight: () => (expanded === "false" ? this.toggle(this.current) : expanded === "true" && go(rows[at + 1])),
-            ArrowLeft: () => (expanded === "true" ? this.toggle(this.current)
-                                                  : go(rows.slice(0, at).findLast((r) => Number(r.getAttribute("aria-level")) < level))),
+            ArrowRight: () =>
+                expanded === "false" ? this.toggle(this.current) : expanded === "true" && go(rows[at + 1]),
+            ArrowLeft: () =>
+                expanded === "true"
+                    ? this.toggle(this.current)
+                    : go(rows.slice(0, at).findLast((r) => Number(r.getAttribute("aria-level")) < level)),
             Enter: () => row.click(),
             " ": () => row.click(),
         };

@@ -20,15 +20,28 @@ function clipPath(text, longest) {
 
 function nodeOf(n, { x, y }) {
     const isLock = n.type === "lock";
-    const shape = svg("rect", { x: x - size.width / 2, y: y - size.height / 2, width: size.width, height: size.height,
-                                rx: isLock ? size.height / 2 : 8 });
+    const shape = svg("rect", {
+        x: x - size.width / 2,
+        y: y - size.height / 2,
+        width: size.width,
+        height: size.height,
+        rx: isLock ? size.height / 2 : 8,
+    });
     const label = isLock ? clipPath(clean(n.label, 1100), 22) : clip(clean(n.label), 25);
     const text = svg("text", { x, y: y - 3, class: isLock ? "label path" : "label" }, label);
     const fine = svg("text", { x, y: y + 13, class: "fine" }, isLock ? kindText(n.fine) : clip(n.fine, 28));
     const title = svg("title", {}, isLock ? clean(n.path, 1100) : `${clean(n.label)}, ${n.fine}`);
     const more = { class: `node ${n.type}`, "data-red": n.red ? "yes" : null };
-    return isLock ? svg("a", { ...more, href: lockLink(n.path), "aria-label": `lock ${clean(n.path, 1100)}` }, title, shape, text, fine)
-                  : svg("g", more, title, shape, text, fine);
+    return isLock
+        ? svg(
+              "a",
+              { ...more, href: lockLink(n.path), "aria-label": `lock ${clean(n.path, 1100)}` },
+              title,
+              shape,
+              text,
+              fine,
+          )
+        : svg("g", more, title, shape, text, fine);
 }
 
 /** Where edges leave and reach a node: side by side, in the order of their other ends. */
@@ -38,12 +51,22 @@ function portsOf(part, layout) {
         const towards = (e) => layout.at.get(other(e)).x;
         edges.sort((a, b) => towards(a) - towards(b));
         const step = Math.min(16, (size.width - 60) / Math.max(1, edges.length - 1));
-        edges.forEach((e, i) => ports.set(e, { ...ports.get(e), [end]: (i - (edges.length - 1) / 2) * step }));
+        edges.forEach((e, i) =>
+            ports.set(e, { ...ports.get(e), [end]: (i - (edges.length - 1) / 2) * step }),
+        );
     };
     const forward = part.edges.filter((e) => !layout.back.has(e));
     for (const n of part.nodes) {
-        spread(forward.filter((e) => e.from === n.id), (e) => layout.paths.get(e)[0] ?? e.to, "from");
-        spread(forward.filter((e) => e.to === n.id), (e) => layout.paths.get(e).at(-1) ?? e.from, "to");
+        spread(
+            forward.filter((e) => e.from === n.id),
+            (e) => layout.paths.get(e)[0] ?? e.to,
+            "from",
+        );
+        spread(
+            forward.filter((e) => e.to === n.id),
+            (e) => layout.paths.get(e).at(-1) ?? e.from,
+            "to",
+        );
     }
     return ports;
 }
@@ -73,19 +96,36 @@ function edgeOf(e, layout, ports) {
         }
         lineTo({ x: b.x + port.to, y: b.y - half - 7 });
     }
-    return svg("path", { d, class: e.holds ? "edge holds" : "edge waits", "data-red": e.red ? "yes" : null,
-                         "marker-end": e.red ? "url(#arrow-red)" : "url(#arrow)" });
+    return svg("path", {
+        d,
+        class: e.holds ? "edge holds" : "edge waits",
+        "data-red": e.red ? "yes" : null,
+        "marker-end": e.red ? "url(#arrow-red)" : "url(#arrow)",
+    });
 }
 
 function arrow(id) {
-    return svg("marker", { id, viewBox: "0 0 8 8", refX: 1, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse" },
-               svg("path", { d: "M0 0 8 4 0 8Z" }));
+    return svg(
+        "marker",
+        {
+            id,
+            viewBox: "0 0 8 8",
+            refX: 1,
+            refY: 4,
+            markerWidth: 8,
+            markerHeight: 8,
+            orient: "auto",
+            markerUnits: "userSpaceOnUse",
+        },
+        svg("path", { d: "M0 0 8 4 0 8Z" }),
+    );
 }
 
 /** Of a part that is too large, the deadlock. */
 function drawnPart(part) {
     return part.nodes.length <= mostNodes || !part.red
-        ? part : { ...part, nodes: part.nodes.filter((n) => n.red), edges: part.edges.filter((e) => e.red) };
+        ? part
+        : { ...part, nodes: part.nodes.filter((n) => n.red), edges: part.edges.filter((e) => e.red) };
 }
 
 function picture(part, widest) {
@@ -94,23 +134,50 @@ function picture(part, widest) {
     const about = `${part.red ? "Deadlock: " : ""}${plural(clients, "client")}, ${plural(locks, "lock")}`;
     const drawn = drawnPart(part);
     if (drawn.nodes.length > mostNodes) {
-        return h("figure", { "data-red": part.red ? "yes" : null }, h("figcaption", {}, `${about}: too many to draw`));
+        return h(
+            "figure",
+            { "data-red": part.red ? "yes" : null },
+            h("figcaption", {}, `${about}: too many to draw`),
+        );
     }
     const layout = layOut(drawn);
     const ports = portsOf(drawn, layout);
     const edges = [...drawn.edges].sort((a, b) => Number(a.red) - Number(b.red));
-    return h("figure", { "data-red": part.red ? "yes" : null },
-             h("figcaption", {}, drawn === part ? about : `${about}; only the deadlock is drawn`),
-             h("div", { class: "scroll", tabindex: layout.width > widest ? "0" : null },
-               svg("svg", { width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
-                            role: "group", "aria-label": about },
-                   svg("defs", {}, arrow("arrow"), arrow("arrow-red")),
-                   edges.map((e) => edgeOf(e, layout, ports)), drawn.nodes.map((n) => nodeOf(n, layout.at.get(n.id))))));
+    return h(
+        "figure",
+        { "data-red": part.red ? "yes" : null },
+        h("figcaption", {}, drawn === part ? about : `${about}; only the deadlock is drawn`),
+        h(
+            "div",
+            { class: "scroll", tabindex: layout.width > widest ? "0" : null },
+            svg(
+                "svg",
+                {
+                    width: layout.width,
+                    height: layout.height,
+                    viewBox: `0 0 ${layout.width} ${layout.height}`,
+                    role: "group",
+                    "aria-label": about,
+                },
+                svg("defs", {}, arrow("arrow"), arrow("arrow-red")),
+                edges.map((e) => edgeOf(e, layout, ports)),
+                drawn.nodes.map((n) => nodeOf(n, layout.at.get(n.id))),
+            ),
+        ),
+    );
 }
 
 function sentence(w) {
-    return h("li", {}, h("bdi", {}, whoText(w.waiter)), " waits for ", h("a", { href: lockLink(w.path) }, pathText(w.path)), ", which ",
-             h("bdi", {}, whoText(w.blocker)), w.blocker.state === "waits" ? " waits for ahead of it" : " holds");
+    return h(
+        "li",
+        {},
+        h("bdi", {}, whoText(w.waiter)),
+        " waits for ",
+        h("a", { href: lockLink(w.path) }, pathText(w.path)),
+        ", which ",
+        h("bdi", {}, whoText(w.blocker)),
+        w.blocker.state === "waits" ? " waits for ahead of it" : " holds",
+    );
 }
 
 export class Waits {
@@ -142,7 +209,9 @@ export class Waits {
     render() {
         const scrolled = [...this.element.querySelectorAll(".scroll")].map((e) => e.scrollLeft);
         keepFocus(this.element, () => this.draw());
-        this.element.querySelectorAll(".scroll").forEach((e, i) => { e.scrollLeft = scrolled[i] ?? 0; });
+        this.element.querySelectorAll(".scroll").forEach((e, i) => {
+            e.scrollLeft = scrolled[i] ?? 0;
+        });
     }
 
     draw() {
@@ -155,25 +224,66 @@ export class Waits {
         const isListOpen = this.element.querySelector("details")?.open ?? false;
         const title = h("h2", { class: "unseen" }, "Who waits for whom");
         if (parts.length === 0 && this.answer.queues_left_out === 0) {
-            this.element.replaceChildren(title, h("div", { class: "blank" }, h("p", { class: "big" }, "No client waits"),
-                h("p", {}, "Clients that wait for a mutex, a shared mutex or a semaphore are drawn here.")));
+            this.element.replaceChildren(
+                title,
+                h(
+                    "div",
+                    { class: "blank" },
+                    h("p", { class: "big" }, "No client waits"),
+                    h(
+                        "p",
+                        {},
+                        "Clients that wait for a mutex, a shared mutex or a semaphore are drawn here.",
+                    ),
+                ),
+            );
             return;
         }
         const list = [...this.answer.findings.flatMap((f) => f.waits), ...this.answer.waits];
         const unique = [...new Map(list.map((w) => [`${w.waiter.node} ${w.blocker.node}`, w])).values()];
         const left = parts.length - mostParts;
-        this.element.replaceChildren(title, this.legend(),
-            h("div", { class: "pictures" }, parts.slice(0, mostParts).map((p) => picture(p, widest))),
+        this.element.replaceChildren(
+            title,
+            this.legend(),
+            h(
+                "div",
+                { class: "pictures" },
+                parts.slice(0, mostParts).map((p) => picture(p, widest)),
+            ),
             left > 0 ? h("p", { class: "note" }, `${plural(left, "smaller picture")} not shown.`) : "",
             this.answer.queues_left_out > 0
-                ? h("p", { class: "note" }, `${plural(this.answer.queues_left_out, "queue")} too long to draw.`) : "",
-            h("details", { open: isListOpen }, h("summary", {}, `The same as a list (${unique.length})`),
-              h("ul", { class: "sentences" }, unique.slice(0, mostListed).map(sentence))));
+                ? h(
+                      "p",
+                      { class: "note" },
+                      `${plural(this.answer.queues_left_out, "queue")} too long to draw.`,
+                  )
+                : "",
+            h(
+                "details",
+                { open: isListOpen },
+                h("summary", {}, `The same as a list (${unique.length})`),
+                h("ul", { class: "sentences" }, unique.slice(0, mostListed).map(sentence)),
+            ),
+        );
     }
 
     legend() {
-        const line = (kind, text) => h("span", {}, svg("svg", { width: 34, height: 10, "aria-hidden": "true" },
-            svg("path", { d: "M0 5H34", class: `edge ${kind}` })), text);
-        return h("p", { class: "legend" }, line("waits", "client waits for lock"), line("holds", "lock is held by client"));
+        const line = (kind, text) =>
+            h(
+                "span",
+                {},
+                svg(
+                    "svg",
+                    { width: 34, height: 10, "aria-hidden": "true" },
+                    svg("path", { d: "M0 5H34", class: `edge ${kind}` }),
+                ),
+                text,
+            );
+        return h(
+            "p",
+            { class: "legend" },
+            line("waits", "client waits for lock"),
+            line("holds", "lock is held by client"),
+        );
     }
 }
