@@ -16,22 +16,22 @@ constexpr const char* serve_help = R"(Usage: latchkey serve [OPTION]... [PATH]..
 Shows all locks below each PATH (/), of any kind and library, to browsers and
 monitoring: who holds each, who waits, what is wrong. It changes nothing.
 
-  /              a page that follows all this, with a picture of who waits for whom
+  /              a page that follows all this, and draws who waits for whom
   /metrics       metrics for Prometheus
   /api/locks     JSON: all locks        /api/lock?path=PATH  one, with its queue
   /api/graph     JSON: who waits for whom, and deadlocks
   /api/doctor    JSON: what latchkey doctor finds
   /api/events    server-sent events: what changes
 
-      --listen HOST:PORT     where it listens (127.0.0.1:8080). HOST is a numeric
+      --listen HOST:PORT     where it listens (127.0.0.1:8080). HOST is an
                              address, IPv6 in brackets; port 0 is any free port
-      --token-file FILE      ask for the token in FILE (one line). FILE must not be
-                             accessible to other users. Necessary if HOST is not a
-                             loopback address
+      --token-file FILE      ask for the token in FILE (one line). FILE must not
+                             be accessible to other users. Necessary if HOST is
+                             not a loopback address
       --every SEC            read the locks every SEC seconds, 0.1 to 3600 (5)
       --max-znodes N         stop a reading after N znodes (100000)
-      --max-labels N         time series of their own for N paths; the other locks
-                             share those of the path "other" (1000)
+      --max-labels N         time series of their own for N paths; all other
+                             locks share those of the path "other" (1000)
 
   -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
@@ -52,7 +52,7 @@ EXAMPLES
   latchkey serve
   latchkey serve --listen 127.0.0.1:0 /jobs /services
   latchkey serve --listen 0.0.0.0:8080 --token-file /etc/latchkey/token
-  curl -s localhost:8080/api/locks | jq -r '.locks[] | select(.waiters > 10) | .path'
+  curl -s localhost:8080/api/locks | jq -r '.locks[] | select(.waiters > 9).path'
 
 Exit status: 0 if a signal ended it, and
    64  wrong use                           74  cannot write to stdout
