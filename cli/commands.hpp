@@ -36,6 +36,9 @@ namespace latchkey::cli {
 /// Reports what is wrong with the locks below a path.
 [[nodiscard]] int doctor_command(const std::vector<std::string>& arguments, status_output& output);
 
+/// Shows all locks below some paths by HTTP, until a signal ends it.
+[[nodiscard]] int serve_command(const std::vector<std::string>& arguments, status_output& output);
+
 /// Measures how long servers take to answer.
 [[nodiscard]] int ping_command(const std::vector<std::string>& arguments, status_output& output);
 /// Deletes the znode of a participant, which takes its hold or place away.

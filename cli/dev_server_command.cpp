@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "options/duration_text.hpp"
+#include "options/listen_address.hpp"
 #include "options/option_parser.hpp"
 #include "output/exit_status.hpp"
 #include "output/signals.hpp"
@@ -9,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,24 +54,6 @@ struct dev_server_options {
     std::chrono::nanoseconds tick = std::chrono::seconds(2);
 };
 
-void read_listen(const std::string& text, dev_server_options& to) {
-    const std::size_t colon = text.rfind(':');
-    const auto port =
-        colon == std::string::npos
-            ? std::nullopt
-            : number_in<std::uint16_t>(std::string_view(text).substr(colon + 1), 0, 65535);
-    std::string host = text.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    }
-    if (!port || host.empty()) {
-        throw usage_error(fmt::format(
-            "--listen: '{}' is not HOST:PORT; give for example 127.0.0.1:2181", escaped(text)));
-    }
-    to.address = std::move(host);
-    to.port = *port;
-}
-
 int servers_from(const std::string& text) {
     const auto servers = number_in<int>(text, 1, 9);
     if (!servers) {
@@ -93,7 +75,11 @@ std::chrono::nanoseconds tick_from(const std::string& text) {
 dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
     option_parser parser("dev-server", dev_server_help);
     dev_server_options options;
-    parser.value("--listen", [&](const std::string& text) { read_listen(text, options); });
+    parser.value("--listen", [&](const std::string& text) {
+        auto [host, port] = listen_address::from(text, "127.0.0.1:2181");
+        options.address = std::move(host);
+        options.port = port;
+    });
     parser.value("--servers",
                  [&](const std::string& text) { options.servers = servers_from(text); });
     parser.value("--tick", [&](const std::string& text) { options.tick = tick_from(text); });

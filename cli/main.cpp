@@ -32,6 +32,7 @@ Commands:
   tree        list all locks
   watch       show a lock whenever it changes
   doctor      find deadlocks and other problems of locks
+  serve       show all locks to browsers and monitoring
   ping        measure how long the servers take to answer
   revoke      ask the holder of a lock to give it up
   break       take a lock away from its holder
@@ -48,7 +49,7 @@ latchkey help COMMAND and latchkey COMMAND --help describe a command.
 
 using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
 
-constexpr std::array<std::pair<std::string_view, command>, 16> commands{
+constexpr std::array<std::pair<std::string_view, command>, 17> commands{
     {{"lock", lock_command},
      {"elect", elect_command},
      {"resign", resign_command},
@@ -57,6 +58,7 @@ constexpr std::array<std::pair<std::string_view, command>, 16> commands{
      {"tree", tree_command},
      {"watch", watch_command},
      {"doctor", doctor_command},
+     {"serve", serve_command},
      {"ping", ping_command},
      {"revoke", revoke_command},
      {"break", break_command},

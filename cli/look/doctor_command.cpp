@@ -1,8 +1,7 @@
-#include <latchkey/inspect.hpp>
 #include <latchkey/lock_tree.hpp>
-#include <latchkey/wait_graph.hpp>
 
 #include "commands.hpp"
+#include "look/confirmed_deadlocks.hpp"
 #include "look/health_check.hpp"
 #include "look/queue_json.hpp"
 #include "options/connecting.hpp"
@@ -10,11 +9,8 @@
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <set>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -88,31 +84,6 @@ doctor_options parse_doctor(const std::vector<std::string>& arguments) {
     return options;
 }
 
-/// The deadlocks that a second look shows as well. The first one has read path after path, so what
-/// it shows together may never have been so.
-std::vector<deadlock> confirmed(const client& zk, const std::vector<queue_view>& contended) {
-    const auto suspected = find_deadlocks(contended);
-    std::set<std::string> paths;
-    for (const deadlock& d : suspected) {
-        for (const auto* const waits : {&d.cycle, &d.others}) {
-            for (const lock_wait& w : *waits) {
-                paths.insert(w.path);
-            }
-        }
-    }
-    std::vector<queue_view> again;
-    for (const std::string& path : paths) {
-        again.push_back(inspect(zk, path));
-    }
-    auto now = find_deadlocks(again);
-    std::erase_if(now, [&](const deadlock& d) {
-        return std::none_of(suspected.begin(), suspected.end(), [&](const deadlock& before) {
-            return before.is_same(d);
-        });
-    });
-    return now;
-}
-
 /// What the servers grant a client that asks for the shortest session; zero if that stays unknown.
 std::chrono::milliseconds least_timeout(const doctor_options& options,
                                         const status_output& output) {
@@ -134,7 +105,7 @@ int examine(const doctor_options& options, const status_output& output) {
     if (znodes == 0) {
         throw command_failure(cannot_tell, fmt::format("there is no {}", escaped(root)));
     }
-    health.add_deadlocks(confirmed(zk, health.contended()));
+    health.add_deadlocks(confirmed_deadlocks(zk, health.contended()));
     health.look_at_timeouts(
         options.session_timeout, zk.session_timeout(), least_timeout(options, output));
     const auto found = health.findings();

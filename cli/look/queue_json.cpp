@@ -85,6 +85,16 @@ json_object json_of(const queue_view& v) {
     return o;
 }
 
+json_object json_of(const lock_tree_entry& e) {
+    if (e.ec) {
+        return {{"type", "unreadable"}, {"path", e.view.path}, {"error", e.ec.message()}};
+    }
+    json_object o{{"type", "lock"}};
+    o.update(json_of(e.view));
+    o["waiters"] = e.waiting;
+    return o;
+}
+
 json_object json_of(const lock_wait& w) {
     return {{"path", w.path},
             {"kind", to_string(w.kind)},

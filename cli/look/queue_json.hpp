@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/inspect.hpp>
+#include <latchkey/lock_tree.hpp>
 #include <latchkey/participant.hpp>
 #include <latchkey/wait_graph.hpp>
 
@@ -12,6 +13,9 @@ namespace latchkey::cli {
 
 /// A path, its kind, its holders and its queue.
 [[nodiscard]] json_object json_of(const queue_view& v);
+
+/// The same with its type, "lock" or "unreadable", and all that wait counted.
+[[nodiscard]] json_object json_of(const lock_tree_entry& e);
 
 [[nodiscard]] json_object json_of(const lock_wait& w);
 

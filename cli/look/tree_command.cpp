@@ -112,16 +112,6 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
                        who);
 }
 
-std::string tree_json(const lock_tree_entry& e) {
-    if (e.ec) {
-        return line_of({{"type", "unreadable"}, {"path", e.view.path}, {"error", e.ec.message()}});
-    }
-    json_object o{{"type", "lock"}};
-    o.update(json_of(e.view));
-    o["waiters"] = e.waiting;
-    return line_of(o);
-}
-
 std::string end_json(const lock_tree_summary& s) {
     return line_of({{"type", "end"},
                     {"locks", s.locks},
@@ -148,7 +138,7 @@ int tree_command(const std::vector<std::string>& arguments, status_output& outpu
         if (!std::exchange(any, true) && !options.json) {
             print_result(fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "PATH", "HOLDER"));
         }
-        print_result(options.json ? tree_json(e) : tree_line(e, now));
+        print_result(options.json ? line_of(json_of(e)) : tree_line(e, now));
     };
     const lock_tree_summary end = walk_locks(zk, root, visit, options.limits);
     if (root_failed) {

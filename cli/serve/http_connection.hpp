@@ -1,0 +1,62 @@
+#pragma once
+
+#include "serve/http_limits.hpp"
+#include "serve/http_messages.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/span_body.hpp>
+
+namespace latchkey::cli {
+
+/// One connection of the HTTP server: one request and its answer after the other. It lives as long
+/// as one of them is under way.
+class http_connection : public std::enable_shared_from_this<http_connection> {
+public:
+    using tcp = boost::asio::ip::tcp;
+    using answerer = std::function<http_answer(const http_request&)>;
+    using streamer = std::function<void(tcp::socket, std::shared_ptr<void> slot)>;
+
+    /// `answer` must outlive the connection. `slot` is kept as long as the connection lives.
+    http_connection(tcp::socket socket,
+                    const answerer& answer,
+                    streamer stream,
+                    const http_limits& limits,
+                    std::shared_ptr<void> slot);
+
+    void start() { read(); }
+
+    /// Instead of start(): there are too many connections.
+    void refuse();
+
+private:
+    using status = boost::beast::http::status;
+
+    void read();
+    void on_read(const boost::system::error_code& ec);
+    void reply(http_answer a, bool with_body, bool keep_open);
+    void on_written(bool keep_open);
+    void drain();
+
+    boost::beast::tcp_stream stream_;
+    const answerer& answer_;
+    const streamer stream_events_;
+    const http_limits limits_;
+    std::shared_ptr<void> slot_;
+    boost::beast::flat_buffer buffer_;
+    std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
+    std::shared_ptr<const std::string> body_;  ///< what `response_` refers to
+    std::optional<boost::beast::http::response<boost::beast::http::span_body<const char>>>
+        response_;
+    std::optional<boost::beast::http::response<boost::beast::http::empty_body>> bare_response_;
+};
+
+}  // namespace latchkey::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace latchkey::cli {
+
+/// What a client of the HTTP server may take.
+struct http_limits {
+    std::size_t connections = 100;      ///< one more is answered with 503, and closed
+    std::uint32_t header_bytes = 8192;  ///< of one request; it must have no body
+    /// How long a connection may stay without a complete request, and how long a client may take
+    /// to read an answer, besides a second for each `bytes_a_second`.
+    std::chrono::milliseconds idle = std::chrono::seconds(30);
+    std::size_t bytes_a_second = 64 * 1024;
+    /// How long a reader of events may read nothing while there is something to read.
+    std::chrono::milliseconds event_write = std::chrono::seconds(10);
+    std::size_t events_behind = 8;  ///< events that may wait for a client to read earlier ones
+    std::chrono::milliseconds event_silence = std::chrono::seconds(15);  ///< then a comment is sent
+    int event_buffer = 64 * 1024;  ///< bytes that the kernel keeps for a client
+};
+
+}  // namespace latchkey::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace latchkey::cli {
+
+/// A request, as far as this server looks at it. Untrusted.
+struct http_request {
+    std::string method;
+    std::string target;
+    std::string host;           ///< empty: none, or several
+    std::string authorization;  ///< empty: none
+};
+
+/// An answer. The headers that every answer has are added when it is sent.
+struct http_answer {
+    unsigned status = 200;
+    std::string_view type = "application/json";
+    std::shared_ptr<const std::string> body;
+    std::string_view header_name = {};  ///< one more header
+    std::string header_value = {};
+    bool streams_events = false;  ///< instead of the body
+
+    /// {"error": "..."}, as JSON.
+    [[nodiscard]] static http_answer error(unsigned status, std::string_view message);
+};
+
+}  // namespace latchkey::cli

@@ -1,0 +1,281 @@
+#include <latchkey/leader_latch.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "browser.hpp"
+#include "serve_fixture.hpp"
+
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// The page of `latchkey serve`, in a browser. With LATCHKEY_PICTURES=FOLDER, pictures of it are
+// written there.
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServePage : public serve_fixture {
+protected:
+    void SetUp() override {
+        if (browser::installed().empty()) {
+            GTEST_SKIP() << "no chromium here: scripts/install-packages installs it";
+        }
+        browser_.emplace();
+        browser_->set_screen({});
+    }
+
+    void TearDown() override {
+        if (browser_) {
+            EXPECT_EQ(browser_->complaints(), allowed_complaints_);
+        }
+    }
+
+    void open(const std::string& fragment = "") {
+        browser_->open("http://127.0.0.1:" + std::to_string(port_) + "/" + fragment);
+        ASSERT_TRUE(browser_->eventually_true("document.readyState === 'complete'"));
+    }
+
+    [[nodiscard]] bool shows(const std::string& text) {
+        return browser_->eventually_true("document.body.innerText.includes(" +
+                                         nlohmann::json(text).dump() + ")");
+    }
+
+    /// The paths of the rows of the tree, without those that are closed.
+    [[nodiscard]] nlohmann::json rows() {
+        return browser_->evaluate(
+            "[...document.querySelectorAll('[role=treeitem]')].map((r) => r.dataset.path)");
+    }
+
+    /// One with the name of a picture: light and dark, wide and narrow.
+    void picture(const std::string& name) {
+        const char* const folder = std::getenv("LATCHKEY_PICTURES");
+        if (folder == nullptr) {
+            return;
+        }
+        for (const int width : {1280, 400}) {
+            for (const bool dark : {false, true}) {
+                browser_->set_screen(
+                    {.width = width, .height = width == 400 ? 800 : 860, .dark = dark});
+                browser_->evaluate("new Promise((r) => setTimeout(r, 400))");
+                browser_->save_picture(std::filesystem::path(folder) /
+                                       ("serve-" + name + '-' + std::to_string(width) +
+                                        (dark ? "-dark" : "-light") + ".png"));
+            }
+        }
+        browser_->set_screen({});
+    }
+
+    std::optional<browser> browser_;
+    std::string allowed_complaints_;
+};
+
+TEST_F(ServePage, ShowsTheTreeAndFollowsALock) {
+    serve();
+    mutex nightly(one_, "/jobs/nightly");
+    mutex weekly(one_, "/jobs/weekly");
+    const hold held = nightly.acquire();
+    open();
+    ASSERT_TRUE(
+        browser_->eventually_true("document.querySelector('[data-path=\"/jobs/nightly\"]')"));
+    ASSERT_TRUE(
+        browser_->eventually_true("document.getElementById('status').dataset.state === 'live'"));
+    picture("tree");
+    hold also = weekly.acquire();
+    ASSERT_TRUE(
+        browser_->eventually_true("document.querySelector('[data-path=\"/jobs/weekly\"]')"));
+    EXPECT_EQ(rows(), nlohmann::json::parse(R"(["/jobs", "/jobs/nightly", "/jobs/weekly"])"));
+    open("#lock=%2Fjobs%2Fnightly");
+    EXPECT_TRUE(shows("Nothing has changed since this page was opened"));
+    std::stop_source stop;
+    mutex other(two_, "/jobs/nightly");
+    auto waits = queued_until(stop.get_token(), other);
+    EXPECT_TRUE(shows("began to wait"));
+    EXPECT_TRUE(
+        browser_->eventually_true("document.querySelectorAll('.queue tbody tr').length === 2"));
+    picture("lock");
+    stop.request_stop();
+    static_cast<void>(waits.get());
+    EXPECT_TRUE(shows("stopped waiting"));
+}
+
+TEST_F(ServePage, DrawsADeadlockInRed) {
+    serve();
+    const two_that_wait both(*this);
+    open("#waits");
+    EXPECT_TRUE(
+        browser_->eventually_true("document.querySelectorAll('.node[data-red]').length === 4"));
+    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('.edge[data-red]').length"), 4);
+    picture("deadlock");
+    open("#problems");
+    EXPECT_TRUE(shows("Deadlock"));
+    picture("problems");
+    open("#lock=%2Fjobs%2Fa");
+    EXPECT_TRUE(shows("in a deadlock"));
+    picture("deadlocked-lock");
+}
+
+TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
+    serve();
+    std::vector<client> all;
+    for (int i = 0; i < 9; ++i) {
+        all.push_back(client::connect(connect_string_));
+    }
+    std::stop_source stop;
+    mutex nightly(one_, "/jobs/eu/nightly");
+    mutex hourly(two_, "/jobs/eu/hourly");
+    mutex weekly(two_, "/jobs/us/weekly");
+    semaphore pool(one_, "/pools/database", 3);
+    semaphore second_pool(two_, "/pools/database", 3);
+    semaphore third_pool(all[8], "/pools/database", 3);
+    shared_mutex files(two_, "/files/index");
+    shared_mutex writer(all[7], "/files/index");
+    leader_latch leads(one_, "/services/billing", {.id = "billing-1", .data = "10.0.0.1:8443"});
+    leader_latch follows(two_, "/services/billing", {.id = "billing-2"});
+    const hold one = nightly.acquire();
+    const hold two = hourly.acquire();
+    const hold three = weekly.acquire();
+    const hold four = pool.acquire(2);
+    const hold five = second_pool.acquire(1);
+    const hold six = files.acquire(lock_mode::shared);
+    leads.start();
+    follows.start();
+    std::vector<std::unique_ptr<mutex>> locks;
+    std::vector<std::future<hold>> waits;
+    for (int i = 0; i < 6; ++i) {
+        locks.push_back(
+            std::make_unique<mutex>(all[static_cast<std::size_t>(i)], "/jobs/eu/nightly"));
+        waits.push_back(queued_until(stop.get_token(), *locks.back()));
+    }
+    mutex chain(one_, "/jobs/eu/hourly");
+    waits.push_back(queued_until(stop.get_token(), chain));
+    waits.push_back(queued_until(stop.get_token(), third_pool, 1U));
+    waits.push_back(queued_until(stop.get_token(), writer, lock_mode::exclusive));
+    ASSERT_TRUE(eventually_shown("/api/graph", "/files/index"));
+    open("#waits");
+    EXPECT_TRUE(shows("6 clients"));
+    EXPECT_TRUE(shows("client waits for lock"));
+    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('.node[data-red]').length"), 0);
+    picture("waits");
+    open("#lock=%2Fjobs%2Feu%2Fnightly");
+    EXPECT_TRUE(
+        browser_->eventually_true("document.querySelectorAll('.queue tbody tr').length === 7"));
+    picture("queue");
+    open("#lock=%2Fservices%2Fbilling");
+    EXPECT_TRUE(shows("10.0.0.1:8443"));
+    picture("election");
+    open();
+    EXPECT_TRUE(shows("hourly"));
+    picture("locks");
+    const nlohmann::json wide = browser_->evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth");
+    EXPECT_EQ(wide, true) << "the page scrolls sideways";
+    stop.request_stop();
+    for (auto& w : waits) {
+        static_cast<void>(w.get());
+    }
+}
+
+TEST_F(ServePage, TakesTextOfOthersForText) {
+    serve();
+    const std::string evil = "<img src=x onerror='document.title=1'>";
+    servers_.create("/<b id=evil>", "");
+    servers_.create("/<b id=evil>/_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-0000000001", evil);
+    open("#lock=" + std::string("%2F%3Cb%20id%3Devil%3E"));
+    EXPECT_TRUE(shows(evil));
+    EXPECT_TRUE(shows("/<b id=evil>"));
+    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('#evil, img[src=x]').length"), 0);
+    open("#problems");
+    EXPECT_TRUE(shows("Holder without a session"));
+    open("#waits");
+    EXPECT_TRUE(shows("No client waits"));
+}
+
+TEST_F(ServePage, IsUsedByKeyboard) {
+    serve();
+    mutex a(one_, "/jobs/a");
+    mutex b(one_, "/jobs/b");
+    const hold one = a.acquire();
+    const hold two = b.acquire();
+    open();
+    ASSERT_TRUE(
+        browser_->eventually_true("document.querySelectorAll('[role=treeitem]').length === 3"));
+    for (int i = 0; i < 20 && browser_->evaluate("document.activeElement.role") != "treeitem";
+         ++i) {
+        browser_->press("Tab");
+    }
+    ASSERT_EQ(browser_->evaluate("document.activeElement.dataset.path"), "/jobs");
+    EXPECT_EQ(browser_->evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+    browser_->press("ArrowLeft");
+    EXPECT_EQ(browser_->evaluate("document.activeElement.ariaExpanded"), "false");
+    EXPECT_EQ(rows().size(), 1U);
+    browser_->press("ArrowRight");
+    EXPECT_EQ(rows().size(), 3U);
+    browser_->press("End");
+    EXPECT_EQ(browser_->evaluate("document.activeElement.dataset.path"), "/jobs/b");
+    browser_->press("Enter");
+    EXPECT_TRUE(browser_->eventually_true("location.hash === '#lock=%2Fjobs%2Fb'"));
+    EXPECT_EQ(browser_->evaluate("document.activeElement.ariaSelected"), "true");
+    browser_->set_screen({.width = 400});
+    open();
+    ASSERT_TRUE(browser_->eventually_true(
+        "document.querySelector('[data-path=\"/jobs/a\"]')?.offsetHeight > 0"));
+    browser_->evaluate("document.querySelector('[data-path=\"/jobs/a\"]').focus()");
+    browser_->press("Enter");
+    EXPECT_TRUE(browser_->eventually_true("document.activeElement.className === 'back'"));
+    browser_->press("Enter");
+    EXPECT_TRUE(browser_->eventually_true("document.activeElement.dataset.path === '/jobs/a'"));
+}
+
+TEST_F(ServePage, SaysThatThereAreNoLocks) {
+    serve();
+    open();
+    EXPECT_TRUE(shows("No locks"));
+    picture("empty");
+}
+
+TEST_F(ServePage, SaysWhenTheReadingsAreStaleAndWhenTheServerIsGone) {
+    serve({"-t", "1"});
+    mutex nightly(one_, "/jobs/nightly");
+    {
+        const hold held = nightly.acquire();
+        open();
+        EXPECT_TRUE(shows("nightly"));
+    }
+    servers_.stop_server(0);
+    EXPECT_TRUE(shows("The servers cannot be read"));
+    EXPECT_EQ(browser_->evaluate("document.getElementById('status').dataset.state"), "stale");
+    picture("stale");
+    servers_.start_server(0);
+    EXPECT_TRUE(
+        browser_->eventually_true("document.getElementById('status').dataset.state === 'live'"));
+    program_.reset();
+    EXPECT_TRUE(shows("latchkey serve does not answer"));
+    picture("unreachable");
+    allowed_complaints_ = browser_->complaints();
+    EXPECT_THAT(allowed_complaints_, HasSubstr("ERR_CONNECTION_REFUSED"));
+}
+
+TEST_F(ServePage, AsksForTheTokenOrTakesItFromTheAddress) {
+    const token_file token("0123456789abcdef\n");
+    serve({"--token-file", token.name()});
+    mutex nightly(one_, "/jobs/nightly");
+    const hold held = nightly.acquire();
+    open();
+    EXPECT_TRUE(shows("This server asks for a token"));
+    picture("token");
+    open("#token=0123456789abcdef");
+    EXPECT_TRUE(shows("nightly"));
+    EXPECT_EQ(browser_->evaluate("location.href.includes('token')"), false);
+    allowed_complaints_ = browser_->complaints();
+    EXPECT_THAT(allowed_complaints_, HasSubstr("401"));
+}
+
+}  // namespace
+}  // namespace latchkey::test

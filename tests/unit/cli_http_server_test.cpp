@@ -1,0 +1,143 @@
+#include "eventually.hpp"
+#include "serve/http_server.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// The HTTP server of `latchkey serve`, with limits that are shorter than its own.
+
+namespace latchkey::test {
+namespace {
+
+using namespace latchkey::cli;
+using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
+using ::testing::HasSubstr;
+
+class HttpServer : public ::testing::Test {
+protected:
+    void start(const http_limits& limits) {
+        const http_content content{.answer =
+                                       [](const http_request& r) {
+                                           http_answer a;
+                                           a.streams_events = r.target == "/events";
+                                           a.body = std::make_shared<const std::string>("{}");
+                                           return a;
+                                       },
+                                   .first_events =
+                                       [this] {
+                                           ++streams_begun_;
+                                           return std::vector{event_text("first", first_)};
+                                       }};
+        server_.emplace(io_, tcp::endpoint(tcp::v4(), 0), content, limits);
+        runs_ = std::jthread([this] { io_.run(); });
+    }
+
+    void TearDown() override {
+        io_.stop();
+        runs_ = {};
+    }
+
+    tcp::socket connect() {
+        tcp::socket s(mine_);
+        s.open(tcp::v4());
+        s.set_option(boost::asio::socket_base::receive_buffer_size(4096));
+        s.connect({boost::asio::ip::address_v4::loopback(), server_->port()});
+        return s;
+    }
+
+    static void send(tcp::socket& s, const std::string& text) {
+        boost::asio::write(s, boost::asio::buffer(text));
+    }
+
+    /// Everything that comes until the server ends the connection.
+    static std::string rest_of(tcp::socket& s) {
+        std::string all;
+        boost::system::error_code ec;
+        boost::asio::read(s, boost::asio::dynamic_buffer(all), ec);
+        return all;
+    }
+
+    std::size_t readers() {
+        std::atomic<int> count{-1};
+        boost::asio::post(io_, [&] { count = static_cast<int>(server_->readers_of_events()); });
+        EXPECT_TRUE(eventually([&] { return count >= 0; }));
+        return static_cast<std::size_t>(count);
+    }
+
+    boost::asio::io_context io_;
+    boost::asio::io_context mine_;
+    std::string first_ = "{}\n";
+    std::atomic<int> streams_begun_{0};
+    std::optional<http_server> server_;
+    std::jthread runs_;
+};
+
+const std::string wants_events = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST_F(HttpServer, ClosesAConnectionThatAsksNothing) {
+    start({.idle = 20ms});
+    auto silent = connect();
+    EXPECT_EQ(rest_of(silent), "");
+    auto slow = connect();
+    send(slow, "GET / HTTP/1.1\r\nHost:");
+    EXPECT_EQ(rest_of(slow), "");
+}
+
+TEST_F(HttpServer, DropsAReaderOfEventsThatReadsTooSlowly) {
+    first_ = std::string(8'000'000, 'x') + "\n";
+    start({.event_write = 50ms, .event_buffer = 4096});
+    auto slow = connect();
+    send(slow, wants_events);
+    ASSERT_TRUE(eventually([&] { return streams_begun_ == 1; }));
+    EXPECT_TRUE(eventually([&] { return readers() == 0; }));
+    EXPECT_LT(rest_of(slow).size(), first_.size());
+}
+
+TEST_F(HttpServer, DropsAReaderThatFallsBehind) {
+    first_ = std::string(8'000'000, 'x') + "\n";
+    start({.event_write = 1h, .events_behind = 3, .event_buffer = 4096});
+    auto slow = connect();
+    send(slow, wants_events);
+    ASSERT_TRUE(eventually([&] { return readers() == 1; }));
+    for (int i = 0; i < 5; ++i) {
+        boost::asio::post(io_, [this] { server_->publish(event_text("more", "{}\n")); });
+    }
+    EXPECT_TRUE(eventually([&] { return readers() == 0; }));
+}
+
+TEST_F(HttpServer, KeepsAReaderAwakeAndNoticesItsEnd) {
+    start({.event_silence = 5ms});
+    std::optional<tcp::socket> reader = connect();
+    send(*reader, wants_events);
+    std::string all;
+    boost::asio::read_until(*reader, boost::asio::dynamic_buffer(all), ":\n\n:\n\n");
+    EXPECT_THAT(all, HasSubstr("event: first\ndata: {}\n\n"));
+    reader.reset();
+    EXPECT_TRUE(eventually([&] { return readers() == 0; }));
+}
+
+TEST_F(HttpServer, HasAsManyConnectionsAsItMay) {
+    start({.connections = 1});
+    auto first = connect();
+    send(first, wants_events);
+    ASSERT_TRUE(eventually([&] { return readers() == 1; }));
+    auto second = connect();
+    EXPECT_THAT(rest_of(second), HasSubstr("503"));
+}
+
+}  // namespace
+}  // namespace latchkey::test

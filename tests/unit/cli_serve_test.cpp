@@ -1,0 +1,280 @@
+#include "serve/access_rules.hpp"
+#include "serve/lock_metrics.hpp"
+#include "serve/lock_reader.hpp"
+#include "serve/loopback_host.hpp"
+#include "serve/reading_changes.hpp"
+#include "serve/reading_loop.hpp"
+#include "serve/request_target.hpp"
+#include "serve/snapshot.hpp"
+#include "serve/token.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace latchkey::cli;
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// ---- what is asked for ----
+
+TEST(RequestTarget, HasAPathAndDecodedParameters) {
+    const auto t = request_target::parse("/api/lock?path=%2Fjobs%2Fa+b&empty&path=2");
+    ASSERT_TRUE(t);
+    EXPECT_EQ(t->path, "/api/lock");
+    ASSERT_THAT(t->parameters, SizeIs(3));
+    EXPECT_EQ(*t->find("path"), "/jobs/a b");
+    EXPECT_EQ(*t->find("empty"), "");
+    EXPECT_EQ(t->find("none"), nullptr);
+    EXPECT_THAT(request_target::parse("/?")->parameters, IsEmpty());
+    EXPECT_EQ(request_target::parse("/%2e")->path, "/%2e") << "a path is compared as it is";
+}
+
+TEST(RequestTarget, IsRefusedIfItIsMalformed) {
+    for (const char* text : {"",
+                             "api",
+                             "*",
+                             "http://x/",
+                             "/ ",
+                             "/a b",
+                             "/\x80",
+                             "/\n",
+                             "/#a",
+                             "/?a=%",
+                             "/?a=%4",
+                             "/?a=%4g",
+                             "/?%zz",
+                             "/?a=%00"}) {
+        EXPECT_FALSE(request_target::parse(text)) << text;
+    }
+    std::string many = "/?";
+    for (int i = 0; i < 16; ++i) {
+        many += "a&";
+    }
+    EXPECT_TRUE(request_target::parse(many));
+    EXPECT_FALSE(request_target::parse(many + "a"));
+}
+
+// ---- who may ask ----
+
+TEST(AccessRules, KnowWhichHostsAreThisMachine) {
+    for (const char* host :
+         {"localhost", "LocalHost:1", "127.0.0.1", "127.255.0.1:65535", "[::1]"}) {
+        EXPECT_TRUE(is_loopback_host(host)) << host;
+    }
+    for (const char* host : {"",
+                             ":80",
+                             "localhost:",
+                             "localhost:x",
+                             "localhost:65536",
+                             "localhost:000080",
+                             "127.0.0.-0",
+                             "localhost.",
+                             "x.localhost",
+                             "127.0.0",
+                             "127.0.0.1.1",
+                             "127.0.0.256",
+                             "127.0.0.1.example",
+                             "128.0.0.1",
+                             "::1",
+                             "[::1",
+                             "[::1]x",
+                             "[::]"}) {
+        EXPECT_FALSE(is_loopback_host(host)) << host;
+    }
+}
+
+TEST(AccessRules, CompareTheWholeToken) {
+    EXPECT_TRUE(equal_in_constant_time("secret", "secret"));
+    EXPECT_TRUE(equal_in_constant_time("", ""));
+    for (const char* given : {"", "s", "secre", "secreT", "Secret", "secretsecret", "secrets"}) {
+        EXPECT_FALSE(equal_in_constant_time(given, "secret")) << given;
+    }
+    EXPECT_FALSE(equal_in_constant_time("x", ""));
+}
+
+TEST(AccessRules, AskForTheTokenOnlyIfThereIsOne) {
+    const http_request plain{.method = "GET", .target = "/", .host = "x", .authorization = ""};
+    EXPECT_FALSE(access_rules(false, "").refuse_stranger(plain));
+    EXPECT_EQ(access_rules(false, "secret").refuse_stranger(plain)->status, 401U);
+    EXPECT_FALSE(access_rules(false, "").refuse_host(plain));
+    EXPECT_EQ(access_rules(true, "").refuse_host(plain)->status, 421U);
+}
+
+// ---- when it reads ----
+
+TEST(ReadingLoop, ReadsLessOftenIfNobodyAsksOrIfAReadingTakesLong) {
+    EXPECT_EQ(next_reading_after(5s, 1s, 0s), 5s);
+    EXPECT_EQ(next_reading_after(5s, 1s, 120s), 5s);
+    EXPECT_EQ(next_reading_after(5s, 1s, 121s), 60s);
+    EXPECT_EQ(next_reading_after(5s, 20s, 0s), 40s);
+    EXPECT_EQ(next_reading_after(5s, 50s, 121s), 100s);
+    EXPECT_EQ(next_reading_after(600s, 1s, 6000s), 600s);
+    EXPECT_EQ(next_reading_after(600s, 1s, 6001s), 600s);
+}
+
+// ---- what it shows ----
+
+participant one_of(std::int64_t number, bool holding) {
+    participant p;
+    p.name = "lock-" + std::to_string(number);
+    p.path = "/lock/" + p.name;
+    p.session_id = p.czxid = number;
+    p.ephemeral = p.session_alive = true;
+    p.holding = holding;
+    p.mode = lock_mode::exclusive;
+    p.data = "host";
+    return p;
+}
+
+lock_tree_entry lock_of(const std::string& path, std::vector<participant> all) {
+    lock_tree_entry e;
+    e.view.path = path;
+    e.view.kind = lock_kind::mutex;
+    e.view.sequence_left = 1000;
+    for (const participant& p : all) {
+        e.waiting += p.holding ? 0 : 1;
+    }
+    e.view.participants = std::move(all);
+    return e;
+}
+
+reading reading_of(const std::vector<lock_tree_entry>& all) {
+    reading r;
+    for (const auto& e : all) {
+        r.locks.emplace(e.view.path, e);
+    }
+    r.total.locks = all.size();
+    r.at = std::chrono::system_clock::time_point(1'795'000'000s);
+    return r;
+}
+
+TEST(ReadingChanges, AreNoneIfOnlyTimeHasPassed) {
+    const auto before = reading_of({lock_of("/a", {one_of(1, true)})});
+    auto now = before;
+    now.locks.at("/a").view.participants[0].existed_for = 5s;
+    now.at += 5s;
+    EXPECT_FALSE(changes_json(before, now));
+}
+
+TEST(ReadingChanges, NameLocksThatCameWentAndChanged) {
+    const auto before = reading_of({lock_of("/a", {one_of(1, true), one_of(2, false)}),
+                                    lock_of("/b", {one_of(3, true)}),
+                                    lock_of("/same", {one_of(4, true)})});
+    const auto now = reading_of({lock_of("/a", {one_of(2, true)}),
+                                 lock_of("/c", {one_of(5, true), one_of(6, false)}),
+                                 lock_of("/same", {one_of(4, true)})});
+    const auto changes = *changes_json(before, now);
+    EXPECT_EQ(changes["removed"], json_object::parse(R"(["/b"])"));
+    ASSERT_THAT(changes["changed"], SizeIs(2));
+    EXPECT_EQ(changes["changed"][0]["path"], "/a");
+    EXPECT_EQ(changes["changed"][1]["waiters"], 1);
+    EXPECT_THAT(changes["changed"][1]["participants"], SizeIs(1)) << "the holders only";
+    std::string events;
+    for (const auto& e : changes["events"]) {
+        events += e["path"].get<std::string>() + ' ' + e["event"].get<std::string>() + "; ";
+    }
+    EXPECT_EQ(events,
+              "/b released; /b kind; /a released; /a granted; /c kind; /c granted; /c joined; ");
+    EXPECT_EQ(changes["graph_changed"], false);
+}
+
+TEST(ReadingChanges, TellAtMostTwoHundredEvents) {
+    std::vector<participant> many{one_of(1, true)};
+    for (int i = 2; i <= 300; ++i) {
+        many.push_back(one_of(i, false));
+    }
+    const auto changes = *changes_json(reading_of({lock_of("/a", {one_of(1, true)})}),
+                                       reading_of({lock_of("/a", many)}));
+    EXPECT_THAT(changes["events"], SizeIs(200));
+    EXPECT_EQ(changes["events_left_out"], 99);
+}
+
+TEST(BoundedWaits, LeaveQueuesOutThatWouldBeTooMany) {
+    const auto small = lock_of("/a", {one_of(1, true), one_of(2, false)}).view;
+    auto large = lock_of("/b", {one_of(3, true)}).view;
+    for (int i = 4; i < 20; ++i) {
+        large.participants.push_back(one_of(i, false));
+    }
+    std::size_t left_out = 0;
+    EXPECT_THAT(bounded_waits({large, small}, 10, left_out), SizeIs(1));
+    EXPECT_EQ(left_out, 1U);
+    left_out = 0;
+    EXPECT_FALSE(bounded_waits({large, small}, 100, left_out).empty());
+    EXPECT_EQ(left_out, 0U);
+}
+
+class LockMetrics : public ::testing::Test {
+protected:
+    std::string text(const reading& r, std::chrono::nanoseconds later = 0s) {
+        reading_progress p;
+        p.last = std::make_shared<const reading>(r);
+        p.complete = r.began;
+        return metrics_.text(snapshot(p), r.began + later);
+    }
+
+    lock_metrics metrics_{2};
+};
+
+TEST_F(LockMetrics, GrowOlderBetweenReadings) {
+    auto e = lock_of("/a", {one_of(1, true)});
+    e.view.participants[0].created = reading_of({}).at - 10s;
+    const auto r = reading_of({e});
+    EXPECT_THAT(text(r), HasSubstr("age_seconds{path=\"/a\",kind=\"mutex\"} 10\n"));
+    const auto later = text(r, 5s);
+    EXPECT_THAT(later,
+                AllOf(HasSubstr("age_seconds{path=\"/a\",kind=\"mutex\"} 15\n"),
+                      HasSubstr("latchkey_reading_age_seconds 5\n")));
+}
+
+TEST_F(LockMetrics, KeepTheLabelsThatCameFirst) {
+    const auto of = [](const char* path) { return lock_of(path, {one_of(1, true)}); };
+    EXPECT_THAT(text(reading_of({of("/c"), of("/d")})), Not(HasSubstr("path=\"other\"")));
+    const auto more = text(reading_of({of("/a"), of("/b"), of("/c"), of("/d")}));
+    EXPECT_THAT(more,
+                AllOf(HasSubstr("latchkey_lock_holders{path=\"/c\",kind=\"mutex\"} 1\n"),
+                      HasSubstr("latchkey_lock_holders{path=\"other\",kind=\"other\"} 2\n"),
+                      HasSubstr("latchkey_locks{kind=\"mutex\"} 4\n"),
+                      HasSubstr("latchkey_locks_in_other 2\n"),
+                      Not(HasSubstr("path=\"/a\""))));
+}
+
+TEST_F(LockMetrics, TellWhetherACandidateLeads) {
+    auto led = lock_of("/led", {one_of(1, true)});
+    auto not_led = lock_of("/not", {one_of(1, false)});
+    led.view.kind = not_led.view.kind = lock_kind::leader_election;
+    EXPECT_THAT(
+        text(reading_of({led, not_led})),
+        AllOf(HasSubstr("latchkey_election_led{path=\"/led\",kind=\"leader_election\"} 1\n"),
+              HasSubstr("latchkey_election_led{path=\"/not\",kind=\"leader_election\"} 0\n")));
+    EXPECT_THAT(text(reading_of({lock_of("/m", {})})), Not(HasSubstr("election_led")));
+}
+
+TEST(Snapshot, SharesItsTexts) {
+    reading_progress p;
+    p.error = "no server";
+    const snapshot none(p);
+    EXPECT_THAT(*none.locks(),
+                AllOf(HasSubstr("\"locks\":[]"), HasSubstr("\"error\":\"no server\"")));
+    EXPECT_EQ(none.lock("/a"), nullptr);
+    p.last = std::make_shared<const reading>(reading_of({lock_of("/a", {one_of(1, true)})}));
+    const snapshot one(p);
+    EXPECT_EQ(one.locks(), one.locks());
+    EXPECT_THAT(*one.lock("/a"), HasSubstr("\"type\":\"lock\""));
+    EXPECT_EQ(one.lock("/b"), nullptr);
+}
+
+}  // namespace
+}  // namespace latchkey::test
