@@ -81,7 +81,7 @@ void http_connection::refuse() {
     auto refusal = http_answer::error(503, "too many connections; try again later");
     refusal.header_name = "Retry-After";
     refusal.header_value = "5";
-    reply(std::move(refusal), true, false);
+    reply(refusal, true, false);
 }
 
 void http_connection::read() {
@@ -98,8 +98,8 @@ void http_connection::read() {
 
 void http_connection::on_read(const boost::system::error_code& ec) {
     if (ec && ec != beast_http::error::body_limit) {
-        if (auto refusal = answer_to_failure(ec)) {
-            reply(*std::move(refusal), true, false);
+        if (const auto refusal = answer_to_failure(ec)) {
+            reply(*refusal, true, false);
         }
         return;
     }
@@ -112,20 +112,20 @@ void http_connection::on_read(const boost::system::error_code& ec) {
     const bool with_body = request.method != "HEAD";
     if (ec) {
         // The body is not read. Another method is refused as such.
-        reply(a.status == 405 ? std::move(a) : *answer_to_failure(ec), with_body, false);
+        reply(a.status == 405 ? a : *answer_to_failure(ec), with_body, false);
     } else if (!a.streams_events) {
-        reply(std::move(a), with_body, asked.keep_alive());
+        reply(a, with_body, asked.keep_alive());
     } else if (with_body) {
         stream_.expires_never();
         stream_events_(stream_.release_socket(), std::move(slot_));
     } else {
         a.type = "text/event-stream";
         a.body = std::make_shared<const std::string>();
-        reply(std::move(a), false, false);
+        reply(a, false, false);
     }
 }
 
-void http_connection::reply(http_answer a, bool with_body, bool keep_open) {
+void http_connection::reply(const http_answer& a, bool with_body, bool keep_open) {
     body_ = a.body;
     stream_.expires_after(limits_.idle +
                           std::chrono::seconds(body_->size() / limits_.bytes_a_second));

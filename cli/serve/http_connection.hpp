@@ -42,7 +42,7 @@ private:
 
     void read();
     void on_read(const boost::system::error_code& ec);
-    void reply(http_answer a, bool with_body, bool keep_open);
+    void reply(const http_answer& a, bool with_body, bool keep_open);
     void on_written(bool keep_open);
     void drain();
 
