@@ -49,7 +49,7 @@ EXAMPLES
   latchkey serve
   latchkey serve --listen 127.0.0.1:0 /jobs /services
   latchkey serve --listen 0.0.0.0:8080 --token-file /etc/latchkey/token
-  curl -s localhost:8080/api/locks | jq -r '.locks[] | select(.waiters > 9).path'
+  curl -s localhost:8080/api/locks | jq '.locks[] | select(.waiters > 9)'
 
 Exit status: 0 if a signal ended it, and
    64  wrong use                           74  cannot write to stdout
