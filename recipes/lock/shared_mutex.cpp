@@ -137,16 +137,21 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
+    const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
+    upgrader->goes_on = state->times();
     acquire.enter_at_once(
-        as(lock_mode::upgrade),
+        upgrader,
         limit,
         {.stop = options.stop, .reserved = nullptr},
         [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
             local_queue::acquired a) {
             const auto other = std::make_shared<hold>(std::move(a.granted));
-            const auto changed = [self, h, other, to, end, options, done](failure why) {
+            const auto changed = [self, state, h, other, to, end, options, done](failure why) {
                 const bool granted = !why && !is_empty(*other);
                 if (granted) {
+                    if (const auto& before = state->owner()) {
+                        before->replaced();
+                    }
                     *h = std::move(*other);
                 }
                 if (!granted || to == lock_mode::upgrade) {

@@ -32,11 +32,11 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                                                            .mode = as->mode,
                                                            .owner = place,
                                                            .span = std::move(span),
-                                                           .ends = place->ends_,
+                                                           .times = place->times_,
                                                            .writable = !as->markers.transferable});
     place->hold_ = granted;
-    if (place->ends_ != loop::clock::time_point::max()) {
-        place->time_.start(place->ends_, [raw = place.get()] { raw->on_max_hold(); });
+    if (place->times_.ends != loop::clock::time_point::max()) {
+        place->time_.start(place->times_.ends, [raw = place.get()] { raw->on_max_hold(); });
     }
     if (revocation_requested) {
         granted->ask_back();
@@ -54,10 +54,7 @@ held_place::held_place(std::shared_ptr<client_core> core,
       notify_(std::move(n)),
       znodes_(std::move(g.znodes)),
       watch_delay_(core_->loop()),
-      ends_(as_->max_hold > std::chrono::nanoseconds::zero()
-                ? time_after(core_->loop(), as_->max_hold)
-                : loop::clock::time_point::max()),
-      stays_until_(time_after(core_->loop(), as_->min_hold)),
+      times_(as_->times(core_->loop())),
       time_(core_->loop()) {
     for (const auto& z : znodes_) {
         z->belongs_to(*this);
@@ -164,7 +161,7 @@ void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
     change_.reset();
-    stays_until_ = {};
+    times_.stays_until = {};
     release_if_meanwhile();
     core_->deletes().add(paths(), nullptr);
     leave();
@@ -190,11 +187,11 @@ void held_place::on_max_hold() {
 // ---- releasing ----
 
 void held_place::release(std::function<void()> gone) {
-    const bool too_early = !znodes_.empty() && core_->loop().now() < stays_until_;
+    const bool too_early = !znodes_.empty() && core_->loop().now() < times_.stays_until;
     if (is_swapping() || too_early) {
         released_meanwhile_ = gone ? std::move(gone) : [] {};
         if (too_early) {
-            time_.start(stays_until_, [this] { release_if_meanwhile(); });
+            time_.start(times_.stays_until, [this] { release_if_meanwhile(); });
         }
         return;
     }

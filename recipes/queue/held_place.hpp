@@ -43,6 +43,9 @@ public:
 
     // hold_owner
     void release(std::function<void()> gone) override;
+
+    void replaced() override { times_.stays_until = {}; }
+
     bool watch() override;
     void convert(lock_mode to, bool wait, converted done) override;
     void cancel_conversion() override;
@@ -88,9 +91,8 @@ private:
     std::function<void()>
         released_meanwhile_;  ///< ... and the hold was released, or before min_hold
     timer watch_delay_;
-    const loop::clock::time_point ends_;   ///< by max_hold
-    loop::clock::time_point stays_until_;  ///< by min_hold
-    timer time_;                           ///< of max_hold; after the release, of min_hold
+    hold_times times_;
+    timer time_;  ///< of max_hold; after the release, of min_hold
 };
 
 }  // namespace latchkey::inline v0

@@ -154,6 +154,7 @@ void judge::removed(const participant& p) {
     if (p.how == participant::ending::robbed) {
         stage_.broken("I5", "another session deleted " + p.path);
     }
+    check_stayed(p);
     const auto& queue = truth_.queue_of(p.path.substr(0, p.path.rfind('/')));
     stage_.counts.releases += queue.upper_bound(p.place) != queue.end() ? 1U : 0U;
     if (client_record* const by = client_of(p.owner)) {

@@ -100,7 +100,7 @@ void multi_mutex_judge::released(const held& h) {
     const bool whole =
         std::all_of(f.places.begin(), f.places.end(), [](const auto& p) { return p->there(); });
     const bool refused = stage_.what.uses(fault::access_taken);
-    if (f.places.size() > 1 && whole && !refused && undisturbed(f)) {
+    if (f.places.size() > 1 && whole && !refused && !is_over(h) && undisturbed(f)) {
         farewells_.push_back(std::move(f));
     }
 }

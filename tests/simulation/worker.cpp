@@ -54,6 +54,7 @@ void worker::begin() {
     c->object = o->number;
     c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
     c->stated = o->used->stated_limit();
+    c->times = o->used->times;
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
@@ -123,6 +124,8 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->directory = c.directory;
         held_->object = c.object;
         held_->as = c.what;
+        held_->times = c.times;
+        held_->told_at_once = c.pauses_before == c.by->pauses;
         judge_.takes(*held_);
         acts_left_ = static_cast<int>(stage_.random.below(4));
         plan_next();
