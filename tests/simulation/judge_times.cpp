@@ -65,7 +65,10 @@ void judge::check_times(const held& h, bool believed) {
                              !by.paused && !by.ended && !by.suspended && !by.closed && !h.from &&
                              stage_.last_cut < h.taken_at && by.connected_at < h.taken_at &&
                              !stage_.what.uses(fault::access_taken);
-    if (!passed || !undisturbed || now < h.ends + stage_.hops(8) + 20ms) {
+    const duration margin = stage_.hops(8) + 20ms;
+    const bool had_time =
+        now > h.ends + margin && stage_.now() > std::max(h.taken_at, by.running_since) + margin;
+    if (!passed || !undisturbed || !had_time) {
         return;
     }
     const auto is_there = [](const auto& place) { return place->there(); };
