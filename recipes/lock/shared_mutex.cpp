@@ -33,8 +33,10 @@ class shared_mutex::impl : public std::enable_shared_from_this<impl> {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
+        const auto delay = p.lock_delay;
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
+            p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
     }

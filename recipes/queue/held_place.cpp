@@ -53,6 +53,7 @@ held_place::held_place(std::shared_ptr<client_core> core,
       prefix_(std::move(g.prefix)),
       notify_(std::move(n)),
       znodes_(std::move(g.znodes)),
+      records_(std::move(g.records)),
       watch_delay_(core_->loop()),
       times_(as_->times(core_->loop())),
       time_(core_->loop()) {
@@ -66,6 +67,12 @@ std::vector<std::string> held_place::paths() const {
     for (const auto& z : znodes_) {
         all.push_back(z->path());
     }
+    return all;
+}
+
+std::vector<std::string> held_place::to_delete() const {
+    std::vector<std::string> all = paths();
+    all.insert(all.end(), records_.begin(), records_.end());
     return all;
 }
 
@@ -153,6 +160,7 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.clear();
+    records_.clear();  // they say how the session ended
     lose(why);
     release_if_meanwhile();
 }
@@ -163,7 +171,7 @@ void held_place::client_closed(const failure&) {
     change_.reset();
     times_.stays_until = {};
     release_if_meanwhile();
-    core_->deletes().add(paths(), nullptr);
+    core_->deletes().add(to_delete(), nullptr);
     leave();
 }
 
@@ -196,8 +204,8 @@ void held_place::release(std::function<void()> gone) {
         return;
     }
     const auto keep = shared_from_this();
-    if (!znodes_.empty()) {
-        core_->deletes().add(paths(), gone);
+    if (const auto all = to_delete(); !all.empty()) {
+        core_->deletes().add(all, gone);
     } else if (gone) {
         gone();
     }
@@ -210,6 +218,7 @@ void held_place::release(std::function<void()> gone) {
 void held_place::leave() {
     change_.reset();
     znodes_.clear();
+    records_.clear();
     watch_delay_.cancel();
     time_.cancel();
     core_->heartbeat().withdraw(this);
@@ -265,6 +274,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
             own_znode::owner& self = *this;
             znodes_.clear();
             znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
+            core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay
         }
         const auto held = hold_.lock();
         if (how.what == done && held && held->why_lost() == loss_reason::none) {

@@ -78,6 +78,7 @@ private:
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
     [[nodiscard]] std::vector<std::string> paths() const;
+    [[nodiscard]] std::vector<std::string> to_delete() const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -86,6 +87,7 @@ private:
     std::weak_ptr<hold_state> hold_;
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
+    std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes
     std::unique_ptr<mode_change> change_;
     converted converted_;  ///< while a conversion is under way
     std::function<void()>

@@ -95,7 +95,9 @@ protected_create::sent_create protected_create::send(const std::function<void()>
 request protected_create::creation() const {
     const auto in = [this](const std::string& directory) {
         return request::create(
-            join_path(directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
+            join_path(directory,
+                      prefix_ + std::string(as_->lock_delay.count() > 0 ? delay_mark : "") +
+                          std::string(marker_of(as_->markers, as_->mode))),
             as_->data(as_->mode),
             create_mode::ephemeral_sequential,
             as_->access);

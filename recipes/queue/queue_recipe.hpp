@@ -17,6 +17,8 @@
 
 namespace latchkey::inline v0 {
 
+class delays_seen;
+
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
 struct queue_recipe {
@@ -30,6 +32,9 @@ struct queue_recipe {
     bool leads = false;                    ///< who holds is a leader
     std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
     std::chrono::nanoseconds min_hold{0};
+    std::chrono::milliseconds lock_delay{0};
+    std::shared_ptr<delays_seen> delays =
+        nullptr;  ///< of other holders; shared by all of the object
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};

@@ -114,6 +114,9 @@ void judge::check_grant(const call& c, const hold& h) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
     check_first(c, places);
+    for (const auto& place : places) {
+        check_delays(c.who, *place);
+    }
     check_callers(c);
     const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
         return place->how == participant::ending::taken;

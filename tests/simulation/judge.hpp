@@ -157,6 +157,8 @@ struct deal {
 ///   I13  By the holder's clock: nobody believes for longer than max_hold after the grant, and the
 ///        place goes then; a place whose hold is released before min_hold stays until then, while
 ///        the session does. (I12 is another judge's.)
+///   I14  After a holder with a lock_delay whose session or znode was taken from it, nobody behind
+///        it is granted before that time has passed, by any clock.
 class judge {
 public:
     explicit judge(stage& s);
@@ -260,6 +262,8 @@ protected:
     [[nodiscard]] bool believes(const held& h) const;
     /// The hold goes on by another place, and the one before may go.
     void replaces(const participant& before, const participant& now);
+    /// Of a grant: no dead holder's delay lasts.
+    void check_delays(const std::string& who, const participant& place);
     /// The longest time of a hold has passed.
     [[nodiscard]] static bool is_over(const held& h);
     /// Of the path of one of its participants, how many znodes there are above it.
@@ -308,12 +312,21 @@ private:
     void note_early(const held& h, loss_reason why);
     void check_times(const held& h, bool believed);
     void check_stayed(const participant& gone);
+    void note_death(const participant& gone);
+    void note_record_removed(const std::string& path);
     void deal_committed(const model::transaction& t, const std::string& data);
 
     /// Of a place that is to stay.
     struct stay {
         std::shared_ptr<client_record> by;
         boottime_clock::time_point until;
+    };
+
+    /// A holder that had a delay, and did not leave by itself.
+    struct death {
+        std::shared_ptr<participant> place;
+        duration until;  ///< at the earliest, by the fastest clock
+        bool counted = false;
     };
 
     struct loss_record {
@@ -330,6 +343,8 @@ private:
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
     std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
     std::map<std::string, stay> stays_;               ///< by path
+    std::vector<death> deaths_;
+    std::set<std::string> records_removed_;  ///< by an operator: directories and numbers
     std::map<std::int64_t, const model::connection*>
         farewells_;  ///< by session: where its end was asked for
 };

@@ -222,6 +222,7 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     most.creates = 1 + levels_of(*c.by, h.path());
     most.children = 1 + woken + (c.tries() ? 1 : 0);
     most.gets = 2 + woken;
+    most.multis = c.times.lock_delay > duration{} ? 1 : 0;
     return most;
 }
 

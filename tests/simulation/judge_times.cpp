@@ -41,6 +41,11 @@ void judge::replaces(const participant& before, const participant& now) {
 /// Given up by its program.
 void judge::note_early(const held& h, loss_reason why) {
     const auto found = stays_.find(h.place->path);
+    std::erase_if(deaths_, [&](const death& d) {
+        const bool mine = d.place == h.place ||
+                          std::find(h.others.begin(), h.others.end(), d.place) != h.others.end();
+        return mine && !truth_.end_of(d.place->owner);  // it deletes its record
+    });
     stage_.counts.timed_out += why == loss_reason::max_hold_passed ? 1U : 0U;
     stage_.counts.stayed +=
         found != stays_.end() && h.by->clock->now() < found->second.until ? 1U : 0U;
@@ -75,6 +80,49 @@ void judge::check_times(const held& h, bool believed) {
     if (h.place->there() || std::any_of(h.others.begin(), h.others.end(), is_there)) {
         stage_.broken("I13", h.who + " keeps its place after its longest time");
     }
+}
+
+/// Not by its own session, and not because its program is done with it.
+void judge::note_death(const participant& gone) {
+    using enum participant::ending;
+    for (const held* const h : holds_) {
+        const bool is_it = h->place->path == gone.path ||
+                           std::any_of(h->others.begin(), h->others.end(), [&](const auto& other) {
+                               return other->path == gone.path;
+                           });
+        if (!is_it || h->times.lock_delay == duration{} || h->as.mode == lock_mode::shared ||
+            h->by->closed || is_over(*h) || (gone.how != expired && gone.how != taken) ||
+            records_removed_.contains(gone.directory + gone.number)) {
+            continue;
+        }
+        const double lasts =
+            static_cast<double>(h->times.lock_delay.count()) / (1 + stage_.what.drift + 1e-6);
+        deaths_.push_back(
+            {truth_.find(gone.path), stage_.now() + duration(static_cast<duration::rep>(lasts))});
+    }
+}
+
+void judge::check_delays(const std::string& who, const participant& place) {
+    for (death& d : deaths_) {
+        if (d.place->directory != place.directory || place.place <= d.place->place) {
+            continue;
+        }
+        stage_.counts.delayed += std::exchange(d.counted, true) ? 0U : 1U;
+        if (stage_.now() < d.until) {
+            stage_.broken("I14",
+                          who + " was granted " + std::to_string((d.until - stage_.now()) / 1us) +
+                              " us before the delay of " + d.place->path + " had passed");
+        }
+    }
+}
+
+/// By an operator: there is no delay any more.
+void judge::note_record_removed(const std::string& path) {
+    const std::string directory = path.substr(0, path.rfind('/'));
+    records_removed_.insert(directory + path.substr(path.size() - 10));
+    std::erase_if(deaths_, [&](const death& d) {
+        return records_removed_.contains(d.place->directory + d.place->number);
+    });
 }
 
 /// By its own session. While a hold is being changed, another place may take this one's.

@@ -89,21 +89,25 @@ std::unique_ptr<used_object> make_used_mutex(client& c,
     return std::make_unique<used_mutex>(c, path, times);
 }
 
-/// A shortest time is added to each turn, so it is small beside what the end of a run allows for.
-lock_options draw_times(stage& s) {
+/// A shortest time is added to each turn, and a delay to many: they are small beside what the end
+/// of a run allows for.
+lock_options draw_times(stage& s, bool may_delay) {
     lock_options drawn;
     if (!s.what.timed) {
         return drawn;
     }
     const duration timeout = s.what.session_timeout;
     if (s.random.chance(0.5)) {
-        drawn.max_hold =
-            timeout / 50 + s.up_to(s.random.chance(0.5) ? s.what.longest_hold : timeout);
+        const duration most = s.random.chance(0.5) ? s.what.longest_hold : timeout;
+        drawn.max_hold = timeout / 50 + s.up_to(most);
     }
     if (s.random.chance(0.5)) {
-        const duration longest = timeout / 8;
+        const duration most = timeout / 8;
         drawn.min_hold =
-            s.up_to(drawn.max_hold > duration{} ? std::min(longest, drawn.max_hold) : longest);
+            s.up_to(drawn.max_hold > duration{} ? std::min(most, drawn.max_hold) : most);
+    }
+    if (may_delay && s.random.chance(0.5)) {
+        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
     }
     return drawn;
 }

@@ -63,7 +63,7 @@ public:
 };
 
 /// The times of one object, if the plan says that there are some.
-[[nodiscard]] lock_options draw_times(stage& s);
+[[nodiscard]] lock_options draw_times(stage& s, bool may_delay = true);
 
 /// What is different from one recipe to the next. Everything else of a run is the same for all.
 class lock_recipe {
