@@ -9,12 +9,13 @@
 namespace latchkey::inline v0 {
 
 loop::clock::time_point delays_seen::over(loop& l,
-                                          std::int64_t record,
+                                          const std::string& record,
+                                          std::int64_t czxid,
                                           std::chrono::milliseconds delay) {
     // Long over, or its record was deleted long ago.
     std::erase_if(over_,
                   [now = l.now()](const auto& one) { return now - one.second > longest_delay; });
-    return over_.try_emplace(record, time_after(l, delay)).first->second;
+    return over_.try_emplace({record, czxid}, time_after(l, delay)).first->second;
 }
 
 std::vector<std::string> delay_records_of(const queue_recipe& as,

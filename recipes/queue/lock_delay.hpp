@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -18,13 +19,15 @@ namespace latchkey::inline v0 {
 /// attempts one after another do not begin it anew. On the loop only.
 class delays_seen {
 public:
-    /// `record` is the czxid of the holder's record.
+    /// `record` is the path of the holder's record, `czxid` its own: several records of one holder
+    /// have one czxid, and a directory that is made again may have a record of the same name.
     [[nodiscard]] loop::clock::time_point over(loop& l,
-                                               std::int64_t record,
+                                               const std::string& record,
+                                               std::int64_t czxid,
                                                std::chrono::milliseconds delay);
 
 private:
-    std::map<std::int64_t, loop::clock::time_point> over_;
+    std::map<std::pair<std::string, std::int64_t>, loop::clock::time_point> over_;
 };
 
 /// The paths of the records of the holder that has these znodes; none without a lock_delay.

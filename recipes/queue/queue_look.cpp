@@ -58,7 +58,8 @@ task<std::optional<bool>> are_over(std::shared_ptr<client_core> core,
         auto asked = core->send(request::get(delays[i].record));
         const reply r = co_await asked;
         if (r.ok()) {
-            const auto when = known->over(core->loop(), r.stat.czxid, delays[i].of);
+            const auto when =
+                known->over(core->loop(), delays[i].record, r.stat.czxid, delays[i].of);
             over = over && core->loop().now() >= when;
         } else if (r.code != result_code::no_node) {
             co_return std::nullopt;

@@ -183,8 +183,9 @@ void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
 }
 
 /// The holder was not there any more when the record was read.
-void queue_wait::note_delay(std::int64_t record) {
-    const auto over = delays_->over(core_->loop(), record, verdict_.delay);
+void queue_wait::note_delay(std::int64_t czxid) {
+    const std::string record = join_path(directory(), verdict_.blocker);
+    const auto over = delays_->over(core_->loop(), record, czxid, verdict_.delay);
     if (core_->loop().now() < over && !owner_.on_placed(znode_, verdict_)) {
         unwanted_ = true;
         end_watch(result_code::ok);

@@ -103,7 +103,7 @@ private:
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
-    void note_delay(std::int64_t record);
+    void note_delay(std::int64_t czxid);
     [[nodiscard]] bool has_become_the_first() const;
     void prove_ahead();
 

@@ -325,7 +325,9 @@ private:
     /// A holder that had a delay, and did not leave by itself.
     struct death {
         std::shared_ptr<participant> place;
-        duration until;  ///< at the earliest, by the fastest clock
+        std::shared_ptr<client_record> by;
+        boottime_clock::time_point ends;  ///< its longest time: then it is as if released
+        duration until;                   ///< at the earliest, by the fastest clock
         bool counted = false;
     };
 

@@ -97,14 +97,17 @@ void judge::note_death(const participant& gone) {
         }
         const double lasts =
             static_cast<double>(h->times.lock_delay.count()) / (1 + stage_.what.drift + 1e-6);
-        deaths_.push_back(
-            {truth_.find(gone.path), stage_.now() + duration(static_cast<duration::rep>(lasts))});
+        deaths_.push_back({truth_.find(gone.path),
+                           h->by,
+                           h->ends,
+                           stage_.now() + duration(static_cast<duration::rep>(lasts))});
     }
 }
 
 void judge::check_delays(const std::string& who, const participant& place) {
     for (death& d : deaths_) {
-        if (d.place->directory != place.directory || place.place <= d.place->place) {
+        if (d.place->directory != place.directory || place.place <= d.place->place ||
+            d.by->clock->now() >= d.ends) {
             continue;
         }
         stage_.counts.delayed += std::exchange(d.counted, true) ? 0U : 1U;
