@@ -222,6 +222,7 @@ void worker::change(lock_mode to) {
     change_.emplace();
     const std::optional<duration> limit = draw_limit();
     judge_.changes(*held_, to, limit);
+    delay_of_change_ = o->used->times.lock_delay;
     o->used->convert(std::move(hold_),
                      to,
                      limit,
@@ -246,6 +247,7 @@ void worker::changed(std::error_code ec, hold h) {
         return release();
     }
     if (hold_.token() != before) {
+        held_->times.lock_delay = delay_of_change_;  // by another object than before, perhaps
         listen();
     }
     plan_next();
