@@ -11,8 +11,9 @@
 namespace latchkey::inline v0 {
 namespace {
 
-std::string new_prefix(client_core& core) {
-    return protected_prefix(guid(core.loop()));
+std::string new_prefix(client_core& core, const queue_recipe& as) {
+    return protected_prefix(guid(core.loop())) +
+           std::string(as.lock_delay.count() > 0 ? delay_mark : "");
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ protected_create::protected_create(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       as_(std::move(as)),
       directories_(as_->directories()),
-      prefix_(new_prefix(*core_)),
+      prefix_(new_prefix(*core_, *as_)),
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
@@ -95,9 +96,7 @@ protected_create::sent_create protected_create::send(const std::function<void()>
 request protected_create::creation() const {
     const auto in = [this](const std::string& directory) {
         return request::create(
-            join_path(directory,
-                      prefix_ + std::string(as_->lock_delay.count() > 0 ? delay_mark : "") +
-                          std::string(marker_of(as_->markers, as_->mode))),
+            join_path(directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
             as_->data(as_->mode),
             create_mode::ephemeral_sequential,
             as_->access);
@@ -326,7 +325,7 @@ void protected_create::note_absence(bool partly_deleted) {
     if (partly_deleted) {
         lost_->keep({});
         lost_.reset();
-        prefix_ = new_prefix(*core_);
+        prefix_ = new_prefix(*core_, *as_);
     }
 }
 

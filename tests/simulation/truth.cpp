@@ -159,12 +159,7 @@ std::optional<truth::reading> truth::read(std::string_view path) const {
     const bool is_shared = exclusive == none || (shared != none && shared > exclusive);
     const std::string_view marker = is_shared ? names_.shared : names_.exclusive;
     const std::size_t at = is_shared ? shared : exclusive;
-    std::string_view attempt = name.substr(0, name.find(marker));
-    constexpr std::string_view delay = "delay-";  // of a writer; a reader that replaces it has none
-    if (attempt.ends_with(delay)) {
-        attempt.remove_suffix(delay.size());
-    }
-    return reading{attempt, name.substr(at + marker.size()), is_shared};
+    return reading{name.substr(0, name.find(marker)), name.substr(at + marker.size()), is_shared};
 }
 
 bool truth::looks_like_participant(std::string_view path) const {
