@@ -76,11 +76,11 @@ std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
         return value;
     };
     const std::chrono::milliseconds delay(number(name.substr(1, delay_digits)));
-    const std::uint64_t sequence = number(name.substr(1 + delay_digits));
-    if (sequence > last_sequence) {
+    const std::uint64_t holder = number(name.substr(1 + delay_digits));
+    if (holder > last_sequence) {
         return std::nullopt;
     }
-    return delay_record{std::min(delay, longest_delay), static_cast<std::uint32_t>(sequence)};
+    return delay_record{std::min(delay, longest_delay), static_cast<std::uint32_t>(holder)};
 }
 
 }  // namespace latchkey::inline v0
