@@ -160,7 +160,8 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.clear();
-    records_.clear();  // they say how the session ended
+    // On the servers they stay, and say how the session ended.
+    records_.clear();
     lose(why);
     release_if_meanwhile();
 }
