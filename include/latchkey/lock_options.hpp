@@ -29,6 +29,22 @@ struct lock_options {
     /// machine that is late by less. It does not outlive the session: when the client is closed,
     /// or its process ends, the lock is free.
     std::chrono::nanoseconds min_hold{0};
+
+    /// How long the lock stays taken after a holder that ended without releasing it, at most an
+    /// hour, for effects of the dead holder that are still on their way; zero: not at all. Mutexes
+    /// and multi_mutexes, and exclusive and upgrade holds of a shared_mutex; errc::invalid_argument
+    /// for others.
+    ///
+    /// A holder ends without a release when its session ends, or when another client deletes its
+    /// znode (break_hold()). The first in the queue then waits, whatever its own options are, from
+    /// when it saw that the holder's znode is gone, by its own clock. try_acquire() fails
+    /// meanwhile. A release, a max_hold that passes and client::close() are followed by no delay,
+    /// if the servers confirm them. A holder whose znode was deleted ends the delay by its release.
+    ///
+    /// Cost: one more write and round trip an acquire; a list for the participant behind. None for
+    /// other participants. While it is held, the lock's directory has one more child.
+    /// Limits: docs/operations.md.
+    std::chrono::nanoseconds lock_delay{0};
 };
 
 }  // namespace latchkey::inline v0

@@ -44,6 +44,11 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
                             as.access));
     }
     const std::size_t count = together.size();
+    if (as.lock_delay.count() > 0) {  // the records are created together with as many checks
+        for (std::size_t i = 0; i < count; ++i) {
+            together.push_back(request::check(together[i].path));
+        }
+    }
     if (!acceptable(request::multi(std::move(together)))) {
         throw error(errc::invalid_argument,
                     std::to_string(count) + " paths do not fit into one request of " +

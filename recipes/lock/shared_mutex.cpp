@@ -33,8 +33,10 @@ class shared_mutex::impl : public std::enable_shared_from_this<impl> {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
+        const auto delay = p.lock_delay;
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
+            p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
     }
@@ -137,16 +139,21 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
+    const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
+    upgrader->goes_on = state->times();
     acquire.enter_at_once(
-        as(lock_mode::upgrade),
+        upgrader,
         limit,
         {.stop = options.stop, .reserved = nullptr},
         [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
             local_queue::acquired a) {
             const auto other = std::make_shared<hold>(std::move(a.granted));
-            const auto changed = [self, h, other, to, end, options, done](failure why) {
+            const auto changed = [self, state, h, other, to, end, options, done](failure why) {
                 const bool granted = !why && !is_empty(*other);
                 if (granted) {
+                    if (const auto& before = state->owner()) {
+                        before->replaced();
+                    }
                     *h = std::move(*other);
                 }
                 if (!granted || to == lock_mode::upgrade) {

@@ -1,6 +1,7 @@
 #include "queue/acquire_calls.hpp"
 
 #include "client/blocking_read.hpp"
+#include "queue/lock_delay.hpp"
 #include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
@@ -19,11 +20,19 @@ error no_participant(const participant& whom, const std::string& directory) {
 
 namespace {
 
-void check_times(const lock_options& options) {
+void check_times(const lock_options& options, const queue_markers& markers) {
     const auto zero = std::chrono::nanoseconds::zero();
-    if (options.max_hold < zero || options.min_hold < zero) {
+    if (options.max_hold < zero || options.min_hold < zero || options.lock_delay < zero) {
+        throw error(
+            errc::invalid_argument,
+            "a negative max_hold, min_hold or lock_delay: give a positive time, or zero for none");
+    }
+    if (options.lock_delay > longest_delay) {
+        throw error(errc::invalid_argument, "a lock_delay of more than an hour: make it shorter");
+    }
+    if (options.lock_delay > zero && !markers.delays) {
         throw error(errc::invalid_argument,
-                    "a negative max_hold or min_hold: give a positive time, or zero for none");
+                    "a lock_delay for a semaphore or a barrier: only locks have one; leave it out");
     }
     if (options.max_hold > zero && options.max_hold < options.min_hold) {
         throw error(errc::invalid_argument, "max_hold is shorter than min_hold: make it longer");
@@ -44,14 +53,16 @@ queue_recipe queue_recipe_of(const client_core& core,
                         " bytes is too long for a participant's znode: give at most " +
                         std::to_string(longest_record));
     }
-    check_times(options);
+    check_times(options, markers);
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
                     .mode = lock_mode::exclusive,
                     .data = nullptr,
                     .access = options.access.value_or(core.access()),
                     .max_hold = options.max_hold,
-                    .min_hold = options.min_hold};
+                    .min_hold = options.min_hold,
+                    .lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay),
+                    .delays = std::make_shared<delays_seen>()};
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {

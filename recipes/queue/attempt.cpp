@@ -1,5 +1,6 @@
 #include "queue/attempt.hpp"
 
+#include "queue/lock_delay.hpp"
 #include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
 #include "text/guid.hpp"
@@ -92,6 +93,12 @@ std::vector<std::string> attempt::paths() const {
     for (const entry& e : entries_) {
         all.push_back(e.znode->path());
     }
+    return all;
+}
+
+std::vector<std::string> attempt::leftovers() const {
+    std::vector<std::string> all = paths();
+    all.insert(all.end(), records_.begin(), records_.end());
     return all;
 }
 
@@ -275,6 +282,15 @@ task<result_code> attempt::prove_session(bool look_for_them) {
             co_await pause;
         }
     }
+    if (as_->lock_delay.count() > 0) {
+        records_ = delay_records_of(*as_, paths());
+        auto created = create_delay_records(core_, as_, paths(), records_);
+        const result_code code = co_await created;
+        if (code != result_code::ok) {
+            co_return code;
+        }
+        look_for_them = false;
+    }
     auto checked = quorum_check(*core_, paths(), look_for_them);
     const result_code code = co_await checked;
     co_return code;
@@ -289,7 +305,10 @@ void attempt::on_proven(result_code code) {
         owner_.on_refused(failure_of(code, as_->directory));
         return;
     }
-    grant g{.prefix = prefix_, .zxid = zxid_, .revocation_requested = revocation_requested_};
+    grant g{.records = std::move(records_),
+            .prefix = prefix_,
+            .zxid = zxid_,
+            .revocation_requested = revocation_requested_};
     for (entry& e : entries_) {
         g.znodes.push_back(std::move(e.znode));
     }

@@ -28,6 +28,7 @@ class attempt final : own_znode::owner, queue_wait::owner, last_step::owner {
 public:
     struct grant {
         std::vector<std::unique_ptr<own_znode>> znodes = {};
+        std::vector<std::string> records = {};  ///< of its lock_delay
         std::string prefix = {};  ///< what the names that the attempt created begin with
         std::int64_t zxid = 0;
         bool revocation_requested = false;
@@ -76,6 +77,10 @@ public:
                      std::function<void(const std::string&)> done);
 
     [[nodiscard]] std::vector<std::string> paths() const;
+
+    /// Those, and records of a lock_delay that may be there: what an attempt that was not granted
+    /// leaves behind.
+    [[nodiscard]] std::vector<std::string> leftovers() const;
 
     /// The servers have answered that its znodes exist.
     [[nodiscard]] bool is_confirmed() const noexcept { return !entries_.empty(); }
@@ -134,7 +139,8 @@ private:
     bool directory_known_;
     owner& owner_;
 
-    std::vector<entry> entries_;  ///< one a directory, from joining on
+    std::vector<entry> entries_;        ///< one a directory, from joining on
+    std::vector<std::string> records_;  ///< of its lock_delay, once their creation was sent
     std::string prefix_;
     std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
     bool first_since_joining_ = false;

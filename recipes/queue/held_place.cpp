@@ -32,11 +32,11 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                                                            .mode = as->mode,
                                                            .owner = place,
                                                            .span = std::move(span),
-                                                           .ends = place->ends_,
+                                                           .times = place->times_,
                                                            .writable = !as->markers.transferable});
     place->hold_ = granted;
-    if (place->ends_ != loop::clock::time_point::max()) {
-        place->time_.start(place->ends_, [raw = place.get()] { raw->on_max_hold(); });
+    if (place->times_.ends != loop::clock::time_point::max()) {
+        place->time_.start(place->times_.ends, [raw = place.get()] { raw->on_max_hold(); });
     }
     if (revocation_requested) {
         granted->ask_back();
@@ -53,11 +53,9 @@ held_place::held_place(std::shared_ptr<client_core> core,
       prefix_(std::move(g.prefix)),
       notify_(std::move(n)),
       znodes_(std::move(g.znodes)),
+      records_(std::move(g.records)),
       watch_delay_(core_->loop()),
-      ends_(as_->max_hold > std::chrono::nanoseconds::zero()
-                ? time_after(core_->loop(), as_->max_hold)
-                : loop::clock::time_point::max()),
-      stays_until_(time_after(core_->loop(), as_->min_hold)),
+      times_(as_->times(core_->loop())),
       time_(core_->loop()) {
     for (const auto& z : znodes_) {
         z->belongs_to(*this);
@@ -69,6 +67,12 @@ std::vector<std::string> held_place::paths() const {
     for (const auto& z : znodes_) {
         all.push_back(z->path());
     }
+    return all;
+}
+
+std::vector<std::string> held_place::to_delete() const {
+    std::vector<std::string> all = paths();
+    all.insert(all.end(), records_.begin(), records_.end());
     return all;
 }
 
@@ -156,6 +160,8 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.clear();
+    // On the servers they stay, and say how the session ended.
+    records_.clear();
     lose(why);
     release_if_meanwhile();
 }
@@ -164,9 +170,9 @@ void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
     change_.reset();
-    stays_until_ = {};
+    times_.stays_until = {};
     release_if_meanwhile();
-    core_->deletes().add(paths(), nullptr);
+    core_->deletes().add(to_delete(), nullptr);
     leave();
 }
 
@@ -190,17 +196,17 @@ void held_place::on_max_hold() {
 // ---- releasing ----
 
 void held_place::release(std::function<void()> gone) {
-    const bool too_early = !znodes_.empty() && core_->loop().now() < stays_until_;
+    const bool too_early = !znodes_.empty() && core_->loop().now() < times_.stays_until;
     if (is_swapping() || too_early) {
         released_meanwhile_ = gone ? std::move(gone) : [] {};
         if (too_early) {
-            time_.start(stays_until_, [this] { release_if_meanwhile(); });
+            time_.start(times_.stays_until, [this] { release_if_meanwhile(); });
         }
         return;
     }
     const auto keep = shared_from_this();
-    if (!znodes_.empty()) {
-        core_->deletes().add(paths(), gone);
+    if (const auto all = to_delete(); !all.empty()) {
+        core_->deletes().add(all, gone);
     } else if (gone) {
         gone();
     }
@@ -213,6 +219,7 @@ void held_place::release(std::function<void()> gone) {
 void held_place::leave() {
     change_.reset();
     znodes_.clear();
+    records_.clear();
     watch_delay_.cancel();
     time_.cancel();
     core_->heartbeat().withdraw(this);
@@ -268,6 +275,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
             own_znode::owner& self = *this;
             znodes_.clear();
             znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
+            core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay
         }
         const auto held = hold_.lock();
         if (how.what == done && held && held->why_lost() == loss_reason::none) {

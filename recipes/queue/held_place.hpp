@@ -43,6 +43,9 @@ public:
 
     // hold_owner
     void release(std::function<void()> gone) override;
+
+    void replaced() override { times_.stays_until = {}; }
+
     bool watch() override;
     void convert(lock_mode to, bool wait, converted done) override;
     void cancel_conversion() override;
@@ -75,6 +78,7 @@ private:
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
     [[nodiscard]] std::vector<std::string> paths() const;
+    [[nodiscard]] std::vector<std::string> to_delete() const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -83,14 +87,14 @@ private:
     std::weak_ptr<hold_state> hold_;
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
+    std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes
     std::unique_ptr<mode_change> change_;
     converted converted_;  ///< while a conversion is under way
     std::function<void()>
         released_meanwhile_;  ///< ... and the hold was released, or before min_hold
     timer watch_delay_;
-    const loop::clock::time_point ends_;   ///< by max_hold
-    loop::clock::time_point stays_until_;  ///< by min_hold
-    timer time_;                           ///< of max_hold; after the release, of min_hold
+    hold_times times_;
+    timer time_;  ///< of max_hold; after the release, of min_hold
 };
 
 }  // namespace latchkey::inline v0

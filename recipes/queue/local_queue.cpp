@@ -115,8 +115,10 @@ bool local_queue::is_ahead_confirmed() const {
     if (const auto held = held_.lock()) {
         return held->valid() || core_->connected();
     }
-    const auto ahead = contender_.lock();
-    return ahead && ahead->is_confirmed();
+    if (const auto ahead = contender_.lock()) {
+        return ahead->is_confirmed();
+    }
+    return busy_ && core_->connected();  // a hold was released, and its place stays for a while
 }
 
 /// Those that want the lock at once cannot have it.

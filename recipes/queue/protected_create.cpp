@@ -11,8 +11,9 @@
 namespace latchkey::inline v0 {
 namespace {
 
-std::string new_prefix(client_core& core) {
-    return protected_prefix(guid(core.loop()));
+std::string new_prefix(client_core& core, const queue_recipe& as) {
+    return protected_prefix(guid(core.loop())) +
+           std::string(as.lock_delay.count() > 0 ? delay_mark : "");
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ protected_create::protected_create(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       as_(std::move(as)),
       directories_(as_->directories()),
-      prefix_(new_prefix(*core_)),
+      prefix_(new_prefix(*core_, *as_)),
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
@@ -324,7 +325,7 @@ void protected_create::note_absence(bool partly_deleted) {
     if (partly_deleted) {
         lost_->keep({});
         lost_.reset();
-        prefix_ = new_prefix(*core_);
+        prefix_ = new_prefix(*core_, *as_);
     }
 }
 

@@ -56,7 +56,8 @@ public:
     /// Until then nothing of it can be on the servers.
     [[nodiscard]] bool has_sent() const noexcept { return sent_; }
 
-    /// "_c_<guid>-": what the names that this object creates begin with, from now on.
+    /// "_c_<guid>-", or "_c_<guid>-delay-": what the names that this object creates begin with,
+    /// from now on.
     [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
 private:

@@ -1,8 +1,10 @@
 #include "queue/queue_look.hpp"
 
 #include "loop/paced_retry.hpp"
+#include "queue/lock_delay.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_wait.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -36,13 +38,34 @@ std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         const queue_verdict v = queue_of(*all[i], as.markers).decide({}, rule_of(as.mode));
-        if (v.what != acquired) {
+        if (v.what == wait && v.delay.count() > 0) {
+            seen.delays.push_back({join_path(directories[i], v.blocker), v.delay});
+        } else if (v.what != acquired) {
             seen.why = v.what == wait ? failure() : refusal_of(v, directories[i]);
             return seen;
         }
     }
     seen.free = true;
     return seen;
+}
+
+/// Whether all of them are over; nothing if that was not answered.
+task<std::optional<bool>> are_over(std::shared_ptr<client_core> core,
+                                   std::shared_ptr<delays_seen> known,
+                                   std::vector<queues_seen::delay> delays) {
+    bool over = true;
+    for (std::size_t i = 0; i < delays.size(); ++i) {
+        auto asked = core->send(request::get(delays[i].record));
+        const reply r = co_await asked;
+        if (r.ok()) {
+            const auto when =
+                known->over(core->loop(), delays[i].record, r.stat.czxid, delays[i].of);
+            over = over && core->loop().now() >= when;
+        } else if (r.code != result_code::no_node) {
+            co_return std::nullopt;
+        }
+    }
+    co_return over;
 }
 
 }  // namespace
@@ -56,6 +79,14 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
         auto asked = core->lists().list_all(as->directories());
         const lists all = co_await asked;
         std::optional<queues_seen> seen = seen_in(all, *as);
+        if (seen && seen->free && !seen->delays.empty()) {
+            auto asking = are_over(core, as->delays, seen->delays);
+            const std::optional<bool> over = co_await asking;
+            seen->free = over.value_or(false);
+            if (!over) {
+                seen.reset();
+            }
+        }
         if (seen) {
             co_return *std::move(seen);
         }

@@ -12,6 +12,10 @@ queue_list::queue_list(const std::vector<std::string>& names, const queue_marker
     for (const std::string& name : names) {
         const entry e{name, place_of(name, markers_)};
         if (e.place.what == queue_place::standing::foreign) {
+            const auto record = markers_.delays ? delay_record_of(name) : std::nullopt;
+            if (record) {
+                delays_.emplace_back(name, *record);
+            }
             continue;
         }
         by_name_.push_back(e);
@@ -102,7 +106,13 @@ queue_verdict queue_list::decide(std::string_view own,
          reader.nearest->place.sequence >= writer.nearest->place.sequence);
     const neighbor& next = twin.nearest != nullptr ? twin : reader_is_nearer ? reader : writer;
     if (next.nearest == nullptr) {
-        return {acquired, {}};
+        const auto* const dead = delay_of_the_dead();
+        if (dead == nullptr) {
+            return {acquired, {}};
+        }
+        queue_verdict delayed{wait, std::string(dead->first), 1};
+        delayed.delay = dead->second.delay;
+        return delayed;
     }
     const range strays = ignored.empty() ? range{} : beginning_with(ignored);
     const auto strays_below = std::count_if(strays.first, strays.last, [&](const entry& e) {
@@ -118,8 +128,24 @@ queue_verdict queue_list::decide(std::string_view own,
     const bool may_be_replaced =
         markers_.transferable ||
         (rule == queue_rule::everybody && !next.nearest->place.shared && !markers_.shared.empty());
-    verdict.grants_when_gone = verdict.ahead == 1 && !may_be_replaced;
+    const bool may_leave_a_record = !delays_.empty() || next.nearest->place.delays;
+    verdict.grants_when_gone = verdict.ahead == 1 && !may_be_replaced && !may_leave_a_record;
     return verdict;
+}
+
+/// Its holder is not there any more: neither as a writer nor, after a downgrade, as a reader.
+const queue_list::delays::value_type* queue_list::delay_of_the_dead() const noexcept {
+    const auto is_there = [](const entries& kind, std::uint32_t number) {
+        const auto found = std::partition_point(kind.begin(), kind.end(), [number](const entry& e) {
+            return e.place.sequence < number;
+        });
+        return found != kind.end() && found->place.sequence == number;
+    };
+    const auto found = std::find_if(delays_.begin(), delays_.end(), [&](const auto& one) {
+        return one.second.delay.count() > 0 && !is_there(exclusive_, one.second.sequence) &&
+               !is_there(shared_, one.second.sequence);
+    });
+    return found == delays_.end() ? nullptr : &*found;
 }
 
 bool queue_list::is_last(std::string_view own) const noexcept {

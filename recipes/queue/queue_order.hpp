@@ -2,11 +2,13 @@
 
 #include "queue/znode_names.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -34,6 +36,9 @@ struct queue_verdict {
     /// Only `blocker` is ahead, and no participant can take its place when it goes. A writer that
     /// waits for another writer may find a reader in its place: a downgrade.
     bool grants_when_gone = false;
+    /// Not 0: `blocker` is no participant, but the record of a holder that died. No participant is
+    /// ahead, and the first in the queue waits for so long.
+    std::chrono::milliseconds delay{0};
 };
 
 /// A list of a directory, sorted once for all participants that ask where they are in it. Refers to
@@ -70,6 +75,7 @@ private:
     };
 
     using entries = std::vector<entry>;
+    using delays = std::vector<std::pair<std::string_view, delay_record>>;
 
     struct range {
         entries::const_iterator first;
@@ -89,11 +95,14 @@ private:
                                                 const entries& kind,
                                                 Counts counts);
 
+    [[nodiscard]] const delays::value_type* delay_of_the_dead() const noexcept;
+
     queue_markers markers_;
     entries by_name_;    ///< all but foreign ones
     entries exclusive_;  ///< participants, by number
     entries shared_;     ///< the same
     entries disorder_;   ///< those that cannot be ordered
+    delays delays_;      ///< of all holders that have left a record
 };
 
 /// The same from a list of the directory in any order.

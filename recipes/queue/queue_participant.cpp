@@ -76,7 +76,7 @@ void queue_participant::on_granted(attempt::grant g) {
 /// us would be waited for without end.
 void queue_participant::on_place_lost() {
     const auto keep = shared_from_this();
-    core_->deletes().add(attempt_->paths(), nullptr);
+    core_->deletes().add(attempt_->leftovers(), nullptr);
     settings_.directory_known = attempt_->directory_known();
     attempt_.reset();
     note_lost_place();
@@ -122,7 +122,7 @@ void queue_participant::znode_missing(const std::string& path) {
 void queue_participant::client_closed(const failure& why) {
     const auto keep = shared_from_this();
     if (attempt_) {
-        core_->deletes().add(attempt_->paths(), nullptr);
+        core_->deletes().add(attempt_->leftovers(), nullptr);
     }
     finish({why});
 }
@@ -156,7 +156,7 @@ void queue_participant::give_up(failure why) {
 /// Deletes the znodes, if there are any, and ends when they are gone.
 void queue_participant::leave() {
     const auto keep = shared_from_this();
-    const auto paths = attempt_->paths();
+    const auto paths = attempt_->leftovers();
     const auto in_doubt = attempt_->in_doubt();
     attempt_.reset();
     if (paths.empty()) {

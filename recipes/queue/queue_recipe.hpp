@@ -3,17 +3,21 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/lock_mode.hpp>
 
+#include "client/hold_state.hpp"
 #include "queue/last_step.hpp"
 #include "queue/queue_order.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace latchkey::inline v0 {
+
+class delays_seen;
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
@@ -28,9 +32,21 @@ struct queue_recipe {
     bool leads = false;                    ///< who holds is a leader
     std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
     std::chrono::nanoseconds min_hold{0};
+    std::chrono::milliseconds lock_delay{0};
+    std::shared_ptr<delays_seen> delays =
+        nullptr;  ///< of other holders; shared by all of the object
+    std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
     std::string owner_path = {};  ///< what the user calls it, where that is not the directory
+
+    /// Of a hold that is granted now.
+    [[nodiscard]] hold_times times(loop& l) const {
+        return goes_on.value_or(hold_times{.ends = max_hold > std::chrono::nanoseconds::zero()
+                                                       ? time_after(l, max_hold)
+                                                       : loop::clock::time_point::max(),
+                                           .stays_until = time_after(l, min_hold)});
+    }
 
     /// All of them.
     [[nodiscard]] std::vector<std::string> directories() const {

@@ -33,6 +33,8 @@ queue_wait::queue_wait(std::shared_ptr<client_core> core,
       rule_(rule),
       owner_(o),
       done_(std::move(done)),
+      delays_(as_->delays ? as_->delays : std::make_shared<delays_seen>()),
+      delay_(core_->loop()),
       retry_(core_->loop()) {}
 
 queue_wait::~queue_wait() {
@@ -88,6 +90,21 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
             znode_.watch();
         }
         const result_code code = co_await gone;
+        if (unwanted_) {
+            co_return end{end::kind::unwanted};
+        }
+        if (code == result_code::ok) {
+            auto deleted = delete_delay_record(
+                *core_, znode_.path(), join_path(directory(), verdict_.blocker));
+            const reply r = co_await deleted;
+            if (r.code == result_code::no_auth) {
+                co_return end{end::kind::refused, failure_of(r.code, directory())};
+            }
+            if (r.ok() || r.code == result_code::no_node) {
+                predecessor_.reset();
+                continue;
+            }
+        }
         if (code == result_code::no_auth) {
             co_return end{end::kind::refused, failure_of(code, directory())};
         }
@@ -119,7 +136,8 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
     owner_.on_listed(znode_, l);
     verdict_ = queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
-    if ((verdict_.what == acquired || verdict_.what == wait) &&
+    const bool delayed = verdict_.delay.count() > 0;  // perhaps not any more
+    if ((verdict_.what == acquired || verdict_.what == wait) && !delayed &&
         !owner_.on_placed(znode_, verdict_)) {
         return end{end::kind::unwanted};
     }
@@ -149,6 +167,10 @@ void queue_wait::demand_validity_if_next() {
 }
 
 void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
+    if (verdict_.delay.count() > 0) {
+        note_delay(stat.czxid);
+        return;
+    }
     if (stat.ephemeral_owner == 0) {
         const std::string blocker = join_path(directory(), verdict_.blocker);
         core_->log(
@@ -157,6 +179,18 @@ void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
              "waiting behind \"" + escaped(blocker) +
                  "\", which is not ephemeral: it blocks the queue until an operator deletes it",
              blocker});
+    }
+}
+
+/// The holder was not there any more when the record was read.
+void queue_wait::note_delay(std::int64_t czxid) {
+    const std::string record = join_path(directory(), verdict_.blocker);
+    const auto over = delays_->over(core_->loop(), record, czxid, verdict_.delay);
+    if (core_->loop().now() < over && !owner_.on_placed(znode_, verdict_)) {
+        unwanted_ = true;
+        end_watch(result_code::ok);
+    } else {
+        delay_.start(over, [this] { end_watch(result_code::ok); });
     }
 }
 

@@ -4,6 +4,7 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
+#include "queue/lock_delay.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_recipe.hpp"
@@ -27,6 +28,9 @@ namespace latchkey::inline v0 {
 /// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
 /// grant: no list. Not for leaders: a list shows that they are the first, and the record that they
 /// write then proves it. Being the first still has to be proven: see quorum_check().
+///
+/// The record of a holder that died is a predecessor, too: for the delay that it says. Then the
+/// first in the queue deletes it.
 class queue_wait final : znode_watch::observer {
 public:
     struct end {
@@ -89,6 +93,7 @@ private:
     void on_watch_refused(result_code code) override { end_watch(code); }
 
     void end_watch(result_code code) {
+        delay_.cancel();
         if (const auto ended = std::exchange(predecessor_ended_, nullptr)) {
             ended(code);  // the task may set another one
         }
@@ -98,6 +103,7 @@ private:
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
+    void note_delay(std::int64_t czxid);
     [[nodiscard]] bool has_become_the_first() const;
     void prove_ahead();
 
@@ -111,10 +117,13 @@ private:
     owner& owner_;
     const std::function<void(end)> done_;
 
+    const std::shared_ptr<delays_seen> delays_;
     queue_verdict verdict_;
     /// While it waits for another participant: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;
-    std::function<void(result_code)> predecessor_ended_;
+    std::function<void(result_code)> predecessor_ended_;  ///< `ok`: its delay is over, or unwanted
+    timer delay_;
+    bool unwanted_ = false;  ///< ... for as long as that
     paced_retry retry_;
     running_task running_;
 };

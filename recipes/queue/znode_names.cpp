@@ -45,7 +45,42 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
     if (sequence > last_sequence) {
         return {exhausted, 0, is_shared};
     }
-    return {participant, static_cast<std::uint32_t>(sequence), is_shared};
+    const bool delays =
+        markers.delays && name.substr(0, is_shared ? shared : exclusive).ends_with(delay_mark);
+    return {participant, static_cast<std::uint32_t>(sequence), is_shared, delays};
+}
+
+// ---- lock delays ----
+
+namespace {
+
+constexpr char first_of_delay = '8';
+constexpr std::size_t delay_digits = 7;
+
+}  // namespace
+
+std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder) {
+    std::string text = std::to_string(delay.count());
+    text.insert(0, delay_digits - text.size(), '0');
+    return first_of_delay + text + std::string(holder.substr(holder.size() - sequence_digits));
+}
+
+std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
+    if (name.size() != 1 + delay_digits + sequence_digits || name.front() != first_of_delay ||
+        !all_digits(name)) {
+        return std::nullopt;
+    }
+    const auto number = [](std::string_view digits) {
+        std::uint64_t value = 0;
+        std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return value;
+    };
+    const std::chrono::milliseconds delay(number(name.substr(1, delay_digits)));
+    const std::uint64_t holder = number(name.substr(1 + delay_digits));
+    if (holder > last_sequence) {
+        return std::nullopt;
+    }
+    return delay_record{std::min(delay, longest_delay), static_cast<std::uint32_t>(holder)};
 }
 
 }  // namespace latchkey::inline v0

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,7 @@ struct queue_markers {
     /// A leader can place a successor right behind itself. Then two participants have one number,
     /// and a deletion does not show a later participant which one is the first.
     bool transferable = false;
+    bool delays = false;  ///< its holders may have a lock_delay, and leave a record of it
 
     bool operator==(const queue_markers&) const = default;
 };
@@ -41,6 +44,7 @@ struct queue_place {
     standing what = standing::foreign;
     std::uint32_t sequence = 0;
     bool shared = false;
+    bool delays = false;  ///< leaves a record while it holds
 };
 
 /// Reads a child's name. Any prefix is taken: Curator's and ours is `_c_<uuid>-`, go-zookeeper's
@@ -60,10 +64,34 @@ inline constexpr std::string_view protection = "_c_";
 
 /// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be set up
 /// to wait for these, and these wait for it.
-inline constexpr queue_markers lock_names{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
+inline constexpr queue_markers lock_names{
+    .exclusive = "lock-", .shared = {}, .others = "__lock__", .delays = true};
 
 /// Curator's InterProcessReadWriteLock.
-inline constexpr queue_markers read_write_names{.exclusive = "__WRIT__", .shared = "__READ__"};
+inline constexpr queue_markers read_write_names{
+    .exclusive = "__WRIT__", .shared = "__READ__", .delays = true};
+
+// ---- lock delays ----
+
+/// Stands before the marker in the names of participants that have a lock_delay: who waits behind
+/// one of them looks for its record.
+inline constexpr std::string_view delay_mark = "delay-";
+
+inline constexpr std::chrono::milliseconds longest_delay = std::chrono::hours(1);
+
+/// While such a participant holds, a child of the directory says so, and is deleted together with
+/// the participant's znode. If it is there alone, the holder died.
+struct delay_record {
+    std::chrono::milliseconds delay{0};
+    std::uint32_t sequence = 0;  ///< of the holder
+};
+
+/// An 8, seven digits of milliseconds, and the holder's ten digits. All libraries that lock by
+/// numbers order such a name behind every participant, or leave it out.
+[[nodiscard]] std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder);
+
+/// Nothing if the name is not that of a record.
+[[nodiscard]] std::optional<delay_record> delay_record_of(std::string_view name) noexcept;
 
 // ---- semaphores ----
 

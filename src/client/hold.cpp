@@ -34,7 +34,7 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       owner_(std::move(g.owner)),
       writable_(g.writable),
       span_(std::move(g.span)),
-      ends_(g.ends),
+      times_(g.times),
       mode_(g.mode),
       paths_(std::move(g.paths)) {
     core_->telemetry().granted(span_, known());
@@ -77,12 +77,12 @@ bool hold_state::valid() noexcept {
         // A later proof may move the deadline after `why_` was set.
         return why_.load(std::memory_order_acquire) == loss_reason::none;
     }
-    lose(now < ends_ ? validity_->why_passed() : loss_reason::max_hold_passed);
+    lose(now < times_.ends ? validity_->why_passed() : loss_reason::max_hold_passed);
     return false;
 }
 
 boottime_clock::time_point hold_state::deadline() const noexcept {
-    return std::min(validity_->deadline(), ends_);
+    return std::min(validity_->deadline(), times_.ends);
 }
 
 boottime_clock::time_point hold_state::valid_until() const noexcept {

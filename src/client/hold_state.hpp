@@ -18,6 +18,12 @@
 
 namespace latchkey::inline v0 {
 
+/// Of lock_options::max_hold and min_hold.
+struct hold_times {
+    boottime_clock::time_point ends = boottime_clock::time_point::max();
+    boottime_clock::time_point stays_until = boottime_clock::time_point::min();
+};
+
 /// The owner of the znodes of a hold. Called on the loop.
 class hold_owner {
 public:
@@ -31,6 +37,9 @@ public:
 
     /// Called once. Deletes the znodes, and calls back when they are gone.
     virtual void release(std::function<void()> gone) = 0;
+
+    /// Another participant of the client holds in its place: it need not stay for min_hold.
+    virtual void replaced() {}
 
     /// Makes sure that the owner is notified when a znode is gone, before any later request is
     /// answered. Returns false if that was not so until now.
@@ -57,8 +66,7 @@ public:
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
         telemetry::span span = {};
-        /// It is lost then at the latest.
-        boottime_clock::time_point ends = boottime_clock::time_point::max();
+        hold_times times = {};
         /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
         /// its watch on the candidate ahead when that one's data changes.
         bool writable = true;
@@ -91,6 +99,8 @@ public:
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
     [[nodiscard]] std::chrono::nanoseconds remaining() noexcept;
+
+    [[nodiscard]] const hold_times& times() const noexcept { return times_; }
 
     [[nodiscard]] std::stop_token lost() const noexcept { return stop_.get_token(); }
 
@@ -164,7 +174,7 @@ private:
     std::shared_ptr<hold_owner> owner_;
     const bool writable_;
     telemetry::span span_;
-    const boottime_clock::time_point ends_;
+    const hold_times times_;
     std::atomic<bool> over_{false};  ///< told as lost or released
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;

@@ -14,6 +14,8 @@ class HoldTimes : public SteppedTest {
 protected:
     client a_ = connected();
     client b_ = connected();
+    hold upgraded(shared_mutex& m);
+
     mutex theirs_{b_, "/lock"};
 };
 
@@ -72,6 +74,33 @@ TEST_F(MaxHold, IsKeptByAConvertedHold) {
     EXPECT_TRUE(ensemble_.children("/shared").empty());
 }
 
+/// A shared hold that becomes exclusive, and how long that took.
+hold HoldTimes::upgraded(shared_mutex& m) {
+    hold h;
+    bool done = false;
+    const auto take = [&](std::error_code ec, hold taken) {
+        EXPECT_FALSE(ec) << ec.message();
+        h = std::move(taken);
+        done = true;
+    };
+    m.async_acquire(lock_mode::shared, {}, take);
+    EXPECT_TRUE(ensemble_.run_until([&] { return std::exchange(done, false); }, 10s));
+    ensemble_.run_for(2s);
+    m.async_convert(std::move(h), lock_mode::exclusive, {}, take);
+    EXPECT_TRUE(ensemble_.run_until([&] { return done; }, 60s));
+    return h;
+}
+
+TEST_F(MaxHold, IsKeptByASharedHoldThatBecomesExclusive) {
+    shared_mutex mine(a_, "/shared", {.max_hold = 3s});
+    const hold h = upgraded(mine);
+    EXPECT_TRUE(h.mode() == lock_mode::exclusive && h.valid());
+    EXPECT_LE(h.remaining(), 1s);
+    ensemble_.run_for(1s);
+    EXPECT_EQ(h.why_lost(), loss_reason::max_hold_passed);
+    EXPECT_TRUE(ensemble_.children("/shared").empty());
+}
+
 TEST_F(MaxHold, ThatPassesWithoutAServerIsALossAllTheSame) {
     mutex mine(a_, "/lock", {.max_hold = 3s});
     hold h = held(mine);
@@ -110,6 +139,33 @@ TEST_F(MinHold, AddsNothingToALongerHold) {
     ensemble_.run_for(6s);
     h.release();
     ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 4 * round_trip));
+}
+
+TEST_F(MinHold, OfASharedHoldDoesNotHoldUpItsConversion) {
+    shared_mutex mine(a_, "/shared", {.min_hold = 5s});
+    const auto begun = ensemble_.now();
+    hold h = upgraded(mine);
+    EXPECT_LE(ensemble_.now() - begun, 2s + 20 * round_trip);
+    EXPECT_TRUE(h.mode() == lock_mode::exclusive && h.valid());
+    h.release();
+    ensemble_.run_for(2s);
+    EXPECT_EQ(in_queue("/shared"), 1U) << "it stays from the first grant on";
+    ensemble_.run_for(1s);
+    EXPECT_EQ(in_queue("/shared"), 0U);
+}
+
+TEST_F(MinHold, IsNotMistakenForSilentServers) {
+    mutex mine(a_, "/lock", {.min_hold = 5s});
+    held(mine).release();
+    ensemble_.run_for(100ms);
+    const auto at_once = acquire(mine, 0s);
+    const auto timed = acquire(mine, 1s);
+    ensemble_.run_for(100ms);
+    EXPECT_TRUE(at_once->done);
+    EXPECT_FALSE(at_once->ec) << at_once->ec.message();
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(timed->done);
+    EXPECT_FALSE(timed->ec) << timed->ec.message();
 }
 
 TEST_F(MinHold, EndsWithTheClient) {

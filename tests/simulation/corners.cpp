@@ -16,13 +16,14 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 6> names{{
+constexpr std::array<std::pair<corner, const char*>, 7> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
     {corner::taken_away, "taken-away"},
     {corner::crowded, "crowded"},
     {corner::unresolved, "unresolved"},
+    {corner::timed, "timed"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -178,6 +179,9 @@ void concentrate(plan& p, corner where, random_source& random) {
             return crowded(p, random);
         case corner::unresolved:
             return unresolved(p);
+        case corner::timed:
+            p.timed = true;
+            return;
     }
 }
 

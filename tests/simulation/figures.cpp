@@ -100,6 +100,9 @@ figures& figures::operator+=(const figures& other) noexcept {
     lists += other.lists;
     timely += other.timely;
     budgets += other.budgets;
+    timed_out += other.timed_out;
+    stayed += other.stayed;
+    delayed += other.delayed;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
     return *this;
@@ -132,6 +135,9 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("lists of members", f.lists);
     line("  looks whether in time", f.timely);
     line("acquires within budget", f.budgets);
+    line("longest times that passed", f.timed_out);
+    line("released before the shortest", f.stayed);
+    line("grants behind a dead holder", f.delayed);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {
         sum += count;

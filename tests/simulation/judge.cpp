@@ -59,7 +59,7 @@ void judge::begins(const std::shared_ptr<call>& c) {
     const bool alone = std::none_of(
         calls_.begin(), calls_.end(), [&](const auto& other) { return other->by == c->by; });
     c->undisturbed = alone && by.holds == 0 && by.session != 0 && by.objects == 1 &&
-                     c->begun - by.busy_until > 100ms;
+                     c->times.min_hold == duration{} && c->begun - by.busy_until > 100ms;
     calls_.push_back(c);
     stage_.tell(c->who,
                 " acquires ",
@@ -114,6 +114,9 @@ void judge::check_grant(const call& c, const hold& h) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");
     }
     check_first(c, places);
+    for (const auto& place : places) {
+        check_delays(c.who, *place);
+    }
     check_callers(c);
     const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
         return place->how == participant::ending::taken;
@@ -245,8 +248,10 @@ void judge::takes(held& h, const std::shared_ptr<hold_state>& state) {
     h.taken_at = stage_.now();
     h.troubles_before = stage_.troubles;
     h.disturbances_before = stage_.disturbances;
+    note_times(h);
     for (const held* const other : holds_) {
-        if (stage_.recipe.one_at_a_time() && other->by == h.by && other->object == h.object) {
+        if (stage_.recipe.one_at_a_time() && other->by == h.by && other->object == h.object &&
+            !is_over(*other)) {
             stage_.broken("I1", h.who + " was granted what " + other->who + " has not released");
         }
     }
@@ -262,6 +267,7 @@ void judge::releases(held& h) {
                 h.token.to_string(),
                 was_lost ? std::string(", lost: ") + to_string(state->why_lost()) : "");
     stage_.counts.losses += was_lost ? 1U : 0U;
+    note_early(h, state->why_lost());
     losses_.push_back({h.by, h.who, state->lost(), was_lost});
     --h.by->holds;
     h.by->busy_until = stage_.now();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/hold.hpp>
+#include <latchkey/lock_options.hpp>
 
 #include "client/hold_state.hpp"
 #include "ensemble/connection.hpp"
@@ -68,6 +69,7 @@ struct call {
     int object = 0;                        ///< which of its client's
     wish what;
     std::optional<std::uint32_t> stated;  ///< what its object was told to be the limit of permits
+    lock_options times;                   ///< what its object was told of those
     std::optional<duration> limit;        ///< none: for ever
     duration begun{};
     std::optional<duration> stopped;  ///< when cancellation was asked for
@@ -104,6 +106,10 @@ struct held {
     int troubles_before = 0;
     std::uint64_t disturbances_before = 0;
     std::optional<duration> lost_at;  ///< when it was first not believed any more
+    lock_options times;
+    bool told_at_once = false;  ///< its process was not stopped since before the grant
+    /// By max_hold, by its own clock; that of the grant is no later.
+    boottime_clock::time_point ends = boottime_clock::time_point::max();
     // While it is being changed.
     std::optional<lock_mode> from;
     lock_mode to = lock_mode::exclusive;
@@ -148,6 +154,11 @@ struct deal {
 ///   I9   Each caller is told once, what is so; a loss is told by the stop token, when it happens.
 ///   I10  A client that was closed does nothing more.
 ///   I11  An acquire that nothing disturbs takes the requests that were promised.
+///   I13  By the holder's clock: nobody believes for longer than max_hold after the grant, and the
+///        place goes then; a place whose hold is released before min_hold stays until then, while
+///        the session does. (I12 is another judge's.)
+///   I14  After a holder with a lock_delay whose session or znode was taken from it, nobody behind
+///        it is granted before that time has passed, by any clock.
 class judge {
 public:
     explicit judge(stage& s);
@@ -249,6 +260,12 @@ protected:
     virtual void removed(const participant& p);
 
     [[nodiscard]] bool believes(const held& h) const;
+    /// The hold goes on by another place, and the one before may go.
+    void replaces(const participant& before, const participant& now);
+    /// Of a grant: no dead holder's delay lasts.
+    void check_delays(const std::string& who, const participant& place);
+    /// The longest time of a hold has passed.
+    [[nodiscard]] static bool is_over(const held& h);
     /// Of the path of one of its participants, how many znodes there are above it.
     [[nodiscard]] static std::uint64_t levels_of(const client_record& by, const std::string& path);
     void check_was_first(const std::string& who,
@@ -291,7 +308,28 @@ private:
     void check_lost(held& h);
     [[nodiscard]] bool undisturbed(const held& h, const participant& place) const;
     void overlap(held& a, held& b);
+    void note_times(held& h);
+    void note_early(const held& h, loss_reason why);
+    void check_times(const held& h, bool believed);
+    void check_stayed(const participant& gone);
+    void note_death(const participant& gone);
+    void note_record_removed(const std::string& path);
     void deal_committed(const model::transaction& t, const std::string& data);
+
+    /// Of a place that is to stay.
+    struct stay {
+        std::shared_ptr<client_record> by;
+        boottime_clock::time_point until;
+    };
+
+    /// A holder that had a delay, and did not leave by itself.
+    struct death {
+        std::shared_ptr<participant> place;
+        std::shared_ptr<client_record> by;
+        boottime_clock::time_point ends;  ///< its longest time: then it is as if released
+        duration until;                   ///< at the earliest, by the fastest clock
+        bool counted = false;
+    };
 
     struct loss_record {
         std::shared_ptr<client_record> by;
@@ -306,6 +344,9 @@ private:
     std::vector<loss_record> losses_;
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
     std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
+    std::map<std::string, stay> stays_;               ///< by path
+    std::vector<death> deaths_;
+    std::set<std::string> records_removed_;  ///< by an operator: directories and numbers
     std::map<std::int64_t, const model::connection*>
         farewells_;  ///< by session: where its end was asked for
 };

@@ -26,6 +26,7 @@ void judge::check() {
     for (auto h = holds_.begin(); h != holds_.end(); ++h) {
         follow(**h);
         const bool believed = believes(**h);
+        check_times(**h, believed);
         check_place(**h, *(*h)->place, believed);
         for (const auto& other : (*h)->others) {
             check_place(**h, *other, believed);
@@ -48,7 +49,7 @@ void judge::check() {
 
 void judge::check_place(const held& h, const participant& place, bool believed) {
     using enum participant::ending;
-    if (place.how == released && !h.by->closed) {
+    if (place.how == released && !h.by->closed && !is_over(h)) {
         stage_.broken("I1", h.who + " gave way before it was released");
     }
     if (!believed) {
@@ -221,6 +222,7 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     most.creates = 1 + levels_of(*c.by, h.path());
     most.children = 1 + woken + (c.tries() ? 1 : 0);
     most.gets = 2 + woken;
+    most.multis = c.times.lock_delay > duration{} ? 1 : 0;
     return most;
 }
 

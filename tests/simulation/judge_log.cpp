@@ -8,6 +8,16 @@
 
 namespace latchkey::simulation {
 
+namespace {
+
+/// Of a delay: a number that is longer than a participant's, and no marker.
+bool is_record(const std::string& path) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    return name.size() > 10 && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
 void judge::opened(const std::shared_ptr<client_record>& by, std::int64_t session) {
     ++by->connections;
     by->busy_until = by->connected_at = stage_.now();
@@ -106,7 +116,11 @@ void judge::committed(const model::transaction& t) {
         }
         const std::shared_ptr<participant> p = truth_.apply(t, c, stage_.now());
         if (p == nullptr) {
-            directories_removed_ += c.what == model::change::kind::remove ? 1U : 0U;
+            const bool removal = c.what == model::change::kind::remove;
+            directories_removed_ += removal && !is_record(c.path) ? 1U : 0U;
+            if (removal && is_record(c.path) && t.session == 0) {
+                note_record_removed(c.path);
+            }
             continue;
         }
         changed.push_back(p);
@@ -122,6 +136,8 @@ void judge::removed(const participant& p) {
     if (p.how == participant::ending::robbed) {
         stage_.broken("I5", "another session deleted " + p.path);
     }
+    check_stayed(p);
+    note_death(p);
     const auto& queue = truth_.queue_of(p.path.substr(0, p.path.rfind('/')));
     stage_.counts.releases += queue.upper_bound(p.place) != queue.end() ? 1U : 0U;
     if (client_record* const by = client_of(p.owner)) {

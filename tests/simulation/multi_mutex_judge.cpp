@@ -83,7 +83,7 @@ std::optional<testing::counters> multi_mutex_judge::budget(const call& c, const 
     for (const std::string& path : h.paths()) {
         most.creates += levels_of(*c.by, path);
     }
-    most.multis = 1;
+    most.multis = c.times.lock_delay > duration{} ? 2 : 1;
     most.children = n * (c.tries() ? 2 : 1) + woken;
     // A read for the token, a second one if others came meanwhile; and two watches a directory.
     most.gets = 2 + (woken > 0 ? 2 * n + woken : 0);
@@ -100,7 +100,7 @@ void multi_mutex_judge::released(const held& h) {
     const bool whole =
         std::all_of(f.places.begin(), f.places.end(), [](const auto& p) { return p->there(); });
     const bool refused = stage_.what.uses(fault::access_taken);
-    if (f.places.size() > 1 && whole && !refused && undisturbed(f)) {
+    if (f.places.size() > 1 && whole && !refused && !is_over(h) && undisturbed(f)) {
         farewells_.push_back(std::move(f));
     }
 }

@@ -14,7 +14,8 @@ namespace {
 
 class used_multi_mutex final : public used_object {
 public:
-    used_multi_mutex(client& c, std::vector<std::string> paths) : mutex_(c, std::move(paths)) {}
+    used_multi_mutex(client& c, std::vector<std::string> paths, const lock_options& o)
+        : used_object(o), mutex_(c, std::move(paths), o) {}
 
     void acquire(const wish&, limit l, acquire_options how, handler done) override {
         if (l) {
@@ -36,7 +37,7 @@ std::unique_ptr<used_object> multi_mutex_recipe::make(stage& s,
     if (paths.size() == 1) {
         return recipe_of(recipe_kind::mutex).make(s, c, paths);
     }
-    return std::make_unique<used_multi_mutex>(c, paths);
+    return std::make_unique<used_multi_mutex>(c, paths, draw_times(s));
 }
 
 std::unique_ptr<judge> multi_mutex_recipe::judge_of(stage& s) const {

@@ -26,8 +26,10 @@ template <class Semaphore>
 class used_semaphore final : public used_object {
 public:
     template <typename... Arguments>
-    explicit used_semaphore(std::optional<std::uint32_t> stated, Arguments&&... arguments)
-        : semaphore_(std::forward<Arguments>(arguments)...), stated_(stated) {}
+    used_semaphore(const lock_options& o,
+                   std::optional<std::uint32_t> stated,
+                   Arguments&&... arguments)
+        : used_object(o), semaphore_(std::forward<Arguments>(arguments)..., o), stated_(stated) {}
 
     [[nodiscard]] std::optional<std::uint32_t> stated_limit() const override { return stated_; }
 
@@ -69,10 +71,12 @@ std::unique_ptr<used_object> semaphore_recipe::make(stage& s,
     const auto drawn = s.random.below(100);
     const std::uint32_t right = s.what.permits;
     if (drawn < 40) {
-        return std::make_unique<used_semaphore<semaphore>>(std::nullopt, c, path);
+        return std::make_unique<used_semaphore<semaphore>>(
+            draw_times(s, false), std::nullopt, c, path);
     }
     const std::uint32_t stated = drawn < 95 ? right : right + 1;
-    return std::make_unique<used_semaphore<semaphore>>(stated, c, path, stated);
+    return std::make_unique<used_semaphore<semaphore>>(
+        draw_times(s, false), stated, c, path, stated);
 }
 
 std::unique_ptr<judge> semaphore_recipe::judge_of(stage& s) const {
@@ -103,7 +107,7 @@ void semaphore_recipe::meanwhile(stage& s, const plan::object& o) const {
 std::unique_ptr<used_object> curator_semaphore_recipe::make(
     stage& s, client& c, const std::vector<std::string>& paths) const {
     return std::make_unique<used_semaphore<curator_semaphore>>(
-        s.what.permits, c, path_of(paths.front()), s.what.permits);
+        draw_times(s, false), s.what.permits, c, path_of(paths.front()), s.what.permits);
 }
 
 std::unique_ptr<judge> curator_semaphore_recipe::judge_of(stage& s) const {

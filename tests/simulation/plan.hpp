@@ -56,6 +56,8 @@ struct plan {
     std::uint32_t permits = 1;  ///< the limit of semaphores at first
     double resizes = 0;         ///< probability of another limit before an acquire
 
+    bool timed = false;  ///< objects are given the times of lock_options, each its own
+
     std::uint32_t wanted = 2;  ///< participants of a round
 
     double strangers = 0;    ///< of the candidates: those that know nothing of the leader's record

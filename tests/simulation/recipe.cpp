@@ -11,6 +11,7 @@
 #include "permit_recipe.hpp"
 #include "selector_recipe.hpp"
 #include "shared_mutex_recipe.hpp"
+#include "stage.hpp"
 #include "worker.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ namespace {
 
 class used_mutex final : public used_object {
 public:
-    used_mutex(client& c, const std::string& path) : mutex_(c, path) {}
+    used_mutex(client& c, const std::string& path, const lock_options& o)
+        : used_object(o), mutex_(c, path, o) {}
 
     void acquire(const wish&, limit l, acquire_options how, handler done) override {
         if (l) {
@@ -38,10 +40,10 @@ private:
 
 class mutex_recipe final : public lock_recipe {
 public:
-    std::unique_ptr<used_object> make(stage&,
+    std::unique_ptr<used_object> make(stage& s,
                                       client& c,
                                       const std::vector<std::string>& paths) const override {
-        return make_used_mutex(c, paths.front());
+        return make_used_mutex(c, paths.front(), draw_times(s));
     }
 
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
@@ -81,8 +83,33 @@ const entry& entry_of(recipe_kind k) {
 
 }  // namespace
 
-std::unique_ptr<used_object> make_used_mutex(client& c, const std::string& path) {
-    return std::make_unique<used_mutex>(c, path);
+std::unique_ptr<used_object> make_used_mutex(client& c,
+                                             const std::string& path,
+                                             const lock_options& times) {
+    return std::make_unique<used_mutex>(c, path, times);
+}
+
+/// A shortest time is added to each turn, and a delay to many: they are small beside what the end
+/// of a run allows for.
+lock_options draw_times(stage& s, bool may_delay) {
+    lock_options drawn;
+    if (!s.what.timed) {
+        return drawn;
+    }
+    const duration timeout = s.what.session_timeout;
+    if (s.random.chance(0.5)) {
+        const duration most = s.random.chance(0.5) ? s.what.longest_hold : timeout;
+        drawn.max_hold = timeout / 50 + s.up_to(most);
+    }
+    if (s.random.chance(0.5)) {
+        const duration most = timeout / 8;
+        drawn.min_hold =
+            s.up_to(drawn.max_hold > duration{} ? std::min(most, drawn.max_hold) : most);
+    }
+    if (may_delay && s.random.chance(0.5)) {
+        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
+    }
+    return drawn;
 }
 
 std::shared_ptr<caller> lock_recipe::make_caller(program& of,

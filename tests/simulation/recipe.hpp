@@ -4,6 +4,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_mode.hpp>
+#include <latchkey/lock_options.hpp>
 
 #include "ensemble/virtual/random_source.hpp"
 #include "plan.hpp"
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace latchkey::simulation {
@@ -42,7 +44,8 @@ public:
     using handler = std::function<void(std::error_code, hold)>;
     using limit = std::optional<std::chrono::nanoseconds>;  ///< none: for ever
 
-    used_object() = default;
+    explicit used_object(lock_options o = {}) : times(std::move(o)) {}
+
     used_object(const used_object&) = delete;
     used_object& operator=(const used_object&) = delete;
     virtual ~used_object() = default;
@@ -55,7 +58,12 @@ public:
     /// Gives the hold back, in another mode perhaps. Asked of those only whose recipe draws modes
     /// to change to.
     virtual void convert(hold h, lock_mode to, limit l, acquire_options how, handler done);
+
+    const lock_options times;
 };
+
+/// The times of one object, if the plan says that there are some.
+[[nodiscard]] lock_options draw_times(stage& s, bool may_delay = true);
 
 /// What is different from one recipe to the next. Everything else of a run is the same for all.
 class lock_recipe {
@@ -123,7 +131,9 @@ public:
     [[nodiscard]] bool one_at_a_time() const final { return false; }
 };
 
-[[nodiscard]] std::unique_ptr<used_object> make_used_mutex(client& c, const std::string& path);
+[[nodiscard]] std::unique_ptr<used_object> make_used_mutex(client& c,
+                                                           const std::string& path,
+                                                           const lock_options& times = {});
 
 [[nodiscard]] const lock_recipe& recipe_of(recipe_kind k);
 

@@ -58,8 +58,12 @@ inline by_fault<double> faults_of_network_servers_and_clients() {
                  fault::server_late});
 }
 
-inline const auto every_corner = ::testing::Values(
-    corner::cut_off, corner::woken_up, corner::taken_away, corner::crowded, corner::unresolved);
+inline const auto every_corner = ::testing::Values(corner::cut_off,
+                                                   corner::woken_up,
+                                                   corner::taken_away,
+                                                   corner::crowded,
+                                                   corner::unresolved,
+                                                   corner::timed);
 
 /// "cutoff"
 inline std::string name_of_corner(const ::testing::TestParamInfo<corner>& c) {

@@ -193,6 +193,10 @@ void shared_mutex_judge::check_new_znode(held& h, lock_mode from) {
     h.taken_at = stage_.now();
     h.troubles_before = stage_.troubles;
     h.disturbances_before = stage_.disturbances;
+    replaces(*before, *h.place);
+    if (h.what->valid()) {
+        check_delays(h.who, *h.place);
+    }
     if (h.what->valid() && h.place->there()) {
         check_was_first(h.who, h.directory, *h.place, {.mode = reached});
         check_order(h.who, h.directory, {.mode = reached}, h.token);

@@ -13,7 +13,8 @@ using std::chrono::nanoseconds;
 
 class used_shared_mutex final : public used_object {
 public:
-    used_shared_mutex(client& c, const std::string& path) : mutex_(c, path) {}
+    used_shared_mutex(client& c, const std::string& path, const lock_options& o)
+        : used_object(o), mutex_(c, path, o) {}
 
     void acquire(const wish& w, limit l, acquire_options how, handler done) override {
         mutex_.async_acquire(w.mode, l.value_or(for_ever), std::move(how), std::move(done));
@@ -33,8 +34,8 @@ private:
 }  // namespace
 
 std::unique_ptr<used_object> shared_mutex_recipe::make(
-    stage&, client& c, const std::vector<std::string>& paths) const {
-    return std::make_unique<used_shared_mutex>(c, paths.front());
+    stage& s, client& c, const std::vector<std::string>& paths) const {
+    return std::make_unique<used_shared_mutex>(c, paths.front(), draw_times(s));
 }
 
 std::unique_ptr<judge> shared_mutex_recipe::judge_of(stage& s) const {

@@ -21,6 +21,7 @@ enum class corner : std::uint8_t {
     taken_away,  ///< an operator deletes what is held and waited for, and little else happens
     crowded,     ///< many callers share few objects, and holds are lost
     unresolved,  ///< requests come late, from connections that are gone
+    timed,       ///< everywhere, and objects have the times of lock_options
 };
 
 /// "cut-off".
@@ -86,10 +87,13 @@ struct figures {
     std::uint64_t fenced_off = 0;    ///< refused by it
     std::uint64_t transactions = 0;  ///< guarded ones that were committed
     std::uint64_t refused_transactions = 0;
-    std::uint64_t rounds = 0;   ///< of double barriers
-    std::uint64_t lists = 0;    ///< of members, told to those who watch a group
-    std::uint64_t timely = 0;   ///< looks at members, and at who watches, that nothing hindered
-    std::uint64_t budgets = 0;  ///< acquires that no fault met: their requests were counted
+    std::uint64_t rounds = 0;     ///< of double barriers
+    std::uint64_t lists = 0;      ///< of members, told to those who watch a group
+    std::uint64_t timely = 0;     ///< looks at members, and at who watches, that nothing hindered
+    std::uint64_t budgets = 0;    ///< acquires that no fault met: their requests were counted
+    std::uint64_t timed_out = 0;  ///< holds whose longest time passed
+    std::uint64_t stayed = 0;     ///< holds that were released before their shortest time
+    std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
     by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;

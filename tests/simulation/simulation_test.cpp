@@ -75,6 +75,16 @@ TEST(Simulation, MeetsEveryFaultAndWhatFollowsFromIt) {
     EXPECT_GT(sum.late_grants, 0U);
 }
 
+TEST(Simulation, MeetsTheTimesOfHolds) {
+    const figures sum = run_seeds({.where = corner::timed}, 200);
+    if (std::getenv("LATCHKEY_SEED") != nullptr) {
+        GTEST_SKIP() << "says nothing about one seed";
+    }
+    EXPECT_GT(sum.timed_out, sum.runs);
+    EXPECT_GT(sum.stayed, sum.runs);
+    EXPECT_GT(sum.delayed, 5U);
+}
+
 TEST(Simulation, OneSeedGivesOneRun) {
     for (std::uint64_t seed = 1; seed < 20; ++seed) {
         EXPECT_EQ(simulate({.seed = seed}).trace, simulate({.seed = seed}).trace) << seed;

@@ -53,6 +53,7 @@ void worker::begin() {
     c->object = o->number;
     c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
     c->stated = o->used->stated_limit();
+    c->times = o->used->times;
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
@@ -122,6 +123,8 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->directory = c.directory;
         held_->object = c.object;
         held_->as = c.what;
+        held_->times = c.times;
+        held_->told_at_once = c.pauses_before == c.by->pauses;
         judge_.takes(*held_);
         acts_left_ = static_cast<int>(stage_.random.below(4));
         plan_next();
@@ -200,6 +203,7 @@ void worker::change(lock_mode to) {
     change_.emplace();
     const std::optional<duration> limit = draw_limit();
     judge_.changes(*held_, to, limit);
+    delay_of_change_ = o->used->times.lock_delay;
     o->used->convert(std::move(hold_),
                      to,
                      limit,
@@ -224,6 +228,7 @@ void worker::changed(std::error_code ec, hold h) {
         return release();
     }
     if (hold_.token() != before) {
+        held_->times.lock_delay = delay_of_change_;  // by another object than before, perhaps
         listen();
     }
     plan_next();

@@ -7,6 +7,7 @@
 #include "loop/loop.hpp"
 #include "stage.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -55,7 +56,8 @@ private:
     std::optional<std::stop_callback<std::function<void()>>> on_lost_;
     int acts_left_ = 0;
     std::optional<std::stop_source> change_;  ///< while the hold is being changed
-    bool done_with_it_ = false;               ///< meanwhile: it is released when it comes back
+    std::chrono::nanoseconds delay_of_change_{};
+    bool done_with_it_ = false;  ///< meanwhile: it is released when it comes back
     timer next_;
     timer cancel_;
 };
