@@ -79,6 +79,9 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              seconds ago on any machine, by the servers' clock.
                              Then exit with 0, or with the status of -E if it
                              is given. Needs a lock that one client holds alone
+      --lock-delay SEC       if this client dies, the next one waits for SEC more
+                             seconds, at most 3600: for requests to other systems
+                             that are still on their way. Not with -s or -N
       --on-lost STRING       run STRING with /bin/sh when the lock is lost,
                              beside the signals to CMD. It has ten seconds, and
                              LATCHKEY_REASON says why
@@ -180,6 +183,9 @@ void declare_lock(option_parser& parser, lock_options& options) {
     });
     parser.value("--id", [&](const std::string& text) { options.id = text; });
     parser.value("--data", [&](const std::string& text) { options.data = text; });
+    parser.value("--lock-delay", [&](const std::string& text) {
+        options.lock_delay = parse_seconds("--lock-delay", text);
+    });
     parser.flag("-n,--nb,--nonblock", options.try_only);
 }
 
@@ -330,6 +336,14 @@ void check_lock(const lock_options& options) {
         throw usage_error(
             "--once-per: with -s, -N or --all other clients may run the command meanwhile; give a "
             "PATH alone, -x or --file");
+    }
+    if (options.lock_delay && !alone && options.what != lock_options::kind::all) {
+        throw usage_error(
+            "--lock-delay: readers and permits have none; give a PATH alone, -x, --file or --all");
+    }
+    if (options.lock_delay > std::chrono::hours(1)) {
+        throw usage_error(fmt::format("--lock-delay: {} is too long; give at most 3600",
+                                      in_seconds(*options.lock_delay)));
     }
     static_cast<void>(owner_record("exclusive", options.id, options.data));
 }

@@ -32,6 +32,8 @@ struct lock_options : run_options {
     int conflict_status = 1;                       ///< -E
     int skipped_status = 0;                        ///< --once-per; -E
 
+    std::optional<std::chrono::nanoseconds> lock_delay;
+
     std::string id;  ///< --id and --data: in the record of the participant's znode
     std::string data;
 };

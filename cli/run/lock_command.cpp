@@ -67,6 +67,7 @@ void refuse_shared(client& c, const std::string& path) {
 /// Without --id and --data, the library writes its own record.
 latchkey::lock_options how(const lock_options& options, std::string_view mode) {
     latchkey::lock_options made;
+    made.lock_delay = options.lock_delay.value_or(nanoseconds::zero());
     if (!options.id.empty() || !options.data.empty()) {
         made.data = owner_record(mode, options.id, options.data);
     }

@@ -98,6 +98,18 @@ TEST_F(HoldOptions, MinHoldThatIsLostIsALoss) {
     EXPECT_EQ(p->wait(), 76) << p->err();
 }
 
+TEST_F(HoldOptions, LockDelayFollowsADeathAndNoRelease) {
+    EXPECT_EQ(lock_sh({"--lock-delay", "1000"}, "exit 3")->wait(), 3);
+    EXPECT_EQ(lock_sh({"-n"}, "exit 0")->wait(), 0) << "it was released";
+    const auto p = lock_sh({"--lock-delay", "1000"}, "echo $LATCHKEY_NODE >$DIR/node; sleep 1000");
+    ASSERT_TRUE(eventually([&] { return content_of(folder_ / "node").ends_with('\n'); }));
+    std::string node = content_of(folder_ / "node");
+    node.pop_back();
+    p->send(SIGKILL);
+    ASSERT_TRUE(eventually([&] { return !view().exists(node); }));
+    EXPECT_EQ(lock_sh({"-n"}, "exit 0")->wait(), 1) << "it is taken still";
+}
+
 TEST_F(HoldOptions, OncePerRunsTheCommandAgainOnlyAfterTheTime) {
     const auto count = "echo >>$DIR/runs";
     const auto runs = [&] { return content_of(folder_ / "runs").size(); };

@@ -243,6 +243,8 @@ TEST(LockOptions, RefusalsNameValueAndRemedy) {
         {{"-u", "/a"}, "-u"},
         {{"-c", "x", "/a"}, "give its path before -c"},
         {{"/a", "--"}, "no command after '--'"},
+        {{"--lock-delay", "1", "-s", "/a"}, "--lock-delay: readers and permits have none"},
+        {{"--lock-delay", "3601", "/a"}, "--lock-delay: 3601 s is too long; give at most 3600"},
         {{"/a", "-w", "5", "--", "x"}, "'-w' after PATH: options come before it"},
         {{"/a", ""}, "empty word"},
     };
@@ -318,6 +320,7 @@ TEST(LockOptions, HelpFitsATerminalAndNamesEveryOption) {
                              "--max-hold",
                              "--min-hold",
                              "--once-per",
+                             "--lock-delay",
                              "--on-lost",
                              "-q",
                              "--quiet",
