@@ -80,8 +80,9 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              Then exit with 0, or with the status of -E if it
                              is given. Needs a lock that one client holds alone
       --lock-delay SEC       if this client dies, the next one waits for SEC more
-                             seconds, at most 3600: for requests to other systems
-                             that are still on their way. Not with -s or -N
+                             seconds, at most 3600: for requests to other
+                             systems that are still on their way. Not with -s
+                             or -N
       --on-lost STRING       run STRING with /bin/sh when the lock is lost,
                              beside the signals to CMD. It has ten seconds, and
                              LATCHKEY_REASON says why
