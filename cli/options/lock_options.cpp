@@ -79,7 +79,7 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              seconds ago on any machine, by the servers' clock.
                              Then exit with 0, or with the status of -E if it
                              is given. Needs a lock that one client holds alone
-      --lock-delay SEC       if this client dies, the next one waits for SEC more
+      --lock-delay SEC       if this client dies, the next one waits SEC more
                              seconds, at most 3600: for requests to other
                              systems that are still on their way. Not with -s
                              or -N
