@@ -327,6 +327,7 @@ private:
         std::shared_ptr<participant> place;
         std::shared_ptr<client_record> by;
         boottime_clock::time_point ends;  ///< its longest time: then it is as if released
+        bool in_session;                  ///< its client may release it yet
         duration until;                   ///< at the earliest, by the fastest clock
         bool counted = false;
     };

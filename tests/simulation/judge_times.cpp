@@ -100,6 +100,7 @@ void judge::note_death(const participant& gone) {
         deaths_.push_back({truth_.find(gone.path),
                            h->by,
                            h->ends,
+                           !truth_.end_of(gone.owner),
                            stage_.now() + duration(static_cast<duration::rep>(lasts))});
     }
 }
@@ -107,7 +108,7 @@ void judge::note_death(const participant& gone) {
 void judge::check_delays(const std::string& who, const participant& place) {
     for (death& d : deaths_) {
         if (d.place->directory != place.directory || place.place <= d.place->place ||
-            d.by->clock->now() >= d.ends) {
+            d.by->clock->now() >= d.ends || (d.by->closed && d.in_session)) {
             continue;
         }
         stage_.counts.delayed += std::exchange(d.counted, true) ? 0U : 1U;
