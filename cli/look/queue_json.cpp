@@ -71,7 +71,11 @@ json_object json_of(const queue_view& v) {
                   {"taken", nullptr},
                   {"sequence_left", nullptr},
                   {"malformed", v.malformed},
-                  {"foreign", v.foreign}};
+                  {"foreign", v.foreign},
+                  {"delays", json_object::array()}};
+    for (const auto& d : v.delays) {
+        o["delays"].push_back({{"node", d.path}, {"delay_ms", d.length.count()}});
+    }
     for (const participant& p : v.participants) {
         o["participants"].push_back(json_of(p, v.kind));
     }

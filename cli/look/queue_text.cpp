@@ -193,6 +193,11 @@ std::string queue_text(const queue_view& v, const text_style& style) {
     text += style.color && !v.malformed.empty() ? red : "";
     add_names(text, v.malformed, "malformed, nothing more is granted");
     text += style.color && !v.malformed.empty() ? plain : "";
+    for (const auto& d : v.delays) {
+        text += fmt::format("  taken for {} more from when the first waits: its holder died ({})\n",
+                            in_seconds(d.length),
+                            escaped(d.path));
+    }
     add_names(text, v.foreign, "takes no part");
     return text;
 }

@@ -79,6 +79,15 @@ struct queue_view {
     /// (errc::malformed_participant, errc::sequence_exhausted). Present holders keep their holds.
     std::vector<std::string> malformed;
 
+    /// A holder that ended without a release, and how long the first in the queue waits for that.
+    struct delay {
+        std::string path;  ///< of the record, whose data is that of the holder
+        std::chrono::milliseconds length{0};
+    };
+
+    /// The delays (lock_options::lock_delay) that nobody has waited for yet.
+    std::vector<delay> delays;
+
     /// How many more sequence numbers are usable in the directory of the queue. Each acquire takes
     /// one. Nothing for kinds without a queue.
     std::optional<std::uint32_t> sequence_left;

@@ -84,7 +84,11 @@ std::optional<lock_kind> kind_of_path(const path_seen& p) {
     if (has_participant(names, read_write_names)) {
         return lock_kind::shared_mutex;
     }
-    if (has_participant(names, lock_names)) {
+    // A record of a dead holder alone does not say of which of the two it was.
+    if (has_participant(names, lock_names) ||
+        std::any_of(names.begin(), names.end(), [](const std::string& name) {
+            return is_delay_record(name, lock_names);
+        })) {
         return lock_kind::mutex;
     }
     if (has_child(names, leases_directory)) {
@@ -224,6 +228,29 @@ lock_mode mode_of(const participant& p, const queue_markers& markers) {
                    p.identified->mode == to_string(lock_mode::upgrade)
                ? lock_mode::upgrade
                : lock_mode::exclusive;
+}
+
+bool is_delay_record(std::string_view name, const queue_markers& markers) noexcept {
+    return markers.delays && delay_record_of(name).has_value();
+}
+
+std::vector<std::pair<std::string, std::chrono::milliseconds>> delays_of_the_dead(
+    const std::vector<std::string>& names, const queue_markers& markers) {
+    std::vector<std::pair<std::string, std::chrono::milliseconds>> all;
+    for (const std::string& name : names) {
+        const auto record = markers.delays ? delay_record_of(name) : std::nullopt;
+        if (!record || record->delay.count() == 0) {
+            continue;
+        }
+        const bool lives = std::any_of(names.begin(), names.end(), [&](const std::string& other) {
+            const queue_place place = place_of(other, markers);
+            return place.what == standing::participant && place.sequence == record->sequence;
+        });
+        if (!lives) {
+            all.emplace_back(name, record->delay);
+        }
+    }
+    return all;
 }
 
 std::uint32_t sequence_left_in(const server_stat& directory,

@@ -5,10 +5,12 @@
 #include "queue/znode_names.hpp"
 #include "session/request.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // What the znodes of a path show, as functions of values. docs/design/inspect.md has the rules as a
@@ -67,6 +69,14 @@ struct queue_seen {
 /// What a participant of a mutex or shared_mutex asks for: its name says it, and of an exclusive
 /// one its record says whether it is an upgrader.
 [[nodiscard]] lock_mode mode_of(const participant& p, const queue_markers& markers);
+
+/// The names of those records among the children (lock_options::lock_delay) whose holder is not
+/// there, and how long their delays are.
+[[nodiscard]] std::vector<std::pair<std::string, std::chrono::milliseconds>> delays_of_the_dead(
+    const std::vector<std::string>& names, const queue_markers& markers);
+
+/// Whether the name is that of such a record, of a present holder too.
+[[nodiscard]] bool is_delay_record(std::string_view name, const queue_markers& markers) noexcept;
 
 /// How many sequential znodes the servers can still create in a directory with these children.
 [[nodiscard]] std::uint32_t sequence_left_in(const server_stat& directory,

@@ -195,18 +195,15 @@ void path_look::decide_queue() {
 
 std::vector<std::string> path_look::sort_out(const std::vector<std::string>& names) {
     for (const std::string& name : sorted(names)) {
-        std::string shown = queue_.directory.empty() ? name : join_path(queue_.directory, name);
-        switch (place_of(name, queue_.markers).what) {
-            case queue_place::standing::participant:
-                break;
-            case queue_place::standing::foreign:
-                view_.foreign.push_back(std::move(shown));
-                break;
-            case queue_place::standing::exhausted:
-            case queue_place::standing::malformed:
-                view_.malformed.push_back(std::move(shown));
-                break;
+        const auto what = place_of(name, queue_.markers).what;
+        if (what != queue_place::standing::participant && !is_delay_record(name, queue_.markers)) {
+            const bool foreign = what == queue_place::standing::foreign;
+            (foreign ? view_.foreign : view_.malformed)
+                .push_back(queue_.directory.empty() ? name : join_path(queue_.directory, name));
         }
+    }
+    for (const auto& [record, length] : delays_of_the_dead(sorted(names), queue_.markers)) {
+        view_.delays.push_back({join_path(path_, record), length});
     }
     return in_order(names, queue_.markers);
 }

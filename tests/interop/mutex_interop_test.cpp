@@ -121,6 +121,39 @@ TEST_F(MutexInterop, KazooWithCuratorsNamesWaitsForAllAndAllForIt) {
     EXPECT_TRUE(last.get().valid());
 }
 
+TEST_F(MutexInterop, RecordOfADelayDisturbsNeitherCuratorNorKazoo) {
+    java().open("m", "mutex", path_);
+    python().open("m", "mutex", path_);
+    client third = connect();
+    mutex delayed(third, path_, {.lock_delay = 1h});
+    hold ours = delayed.acquire();
+    auto kazoos = python().acquire("m");
+    ASSERT_TRUE(queue_has(3)) << "with the record";
+    auto curators = java().acquire("m");
+    ASSERT_TRUE(queue_has(4));
+    EXPECT_FALSE(is_ready(kazoos, 100ms));
+    EXPECT_FALSE(is_ready(curators, 100ms));
+    ours.release();
+    answer_of(std::move(kazoos));
+    EXPECT_FALSE(is_ready(curators, 100ms));
+    python().release("m");
+    answer_of(std::move(curators));
+    java().release("m");
+
+    hold lost = delayed.acquire();
+    curators = java().acquire("m");
+    ASSERT_TRUE(queue_has(3));
+    world_->expire(delayed.participants().at(0).session_id);
+    answer_of(std::move(curators));
+    kazoos = python().acquire("m");
+    ASSERT_TRUE(queue_has(3));
+    EXPECT_FALSE(is_ready(kazoos, 100ms)) << "the record of the dead holder is no participant";
+    java().release("m");
+    answer_of(std::move(kazoos));
+    python().release("m");
+    EXPECT_FALSE(in_time([&] { return mutex_.try_acquire_for(200ms); })) << "we do wait";
+}
+
 TEST_F(MutexInterop, MultiMutexTakesTurnsWithCuratorOnEachPath) {
     multi_mutex both(client_, {path_ + "/a", path_ + "/b"});
     java().open("a", "mutex", path_ + "/a");

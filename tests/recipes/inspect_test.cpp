@@ -40,6 +40,30 @@ TEST_P(Inspect, MutexOfThreeLibrariesIsOneQueue) {
     EXPECT_EQ(seen.participants[0].token.value().zxid, seen.participants[0].czxid);
 }
 
+TEST_P(Inspect, RecordOfAHolderWithADelayIsShownOnceItsHolderIsGone) {
+    make_directory();
+    const std::string holder = "_c_" + some_uuid + "-delay-lock-0000000007";
+    const std::string record = "800300000000000007";  // 3 s
+    put(holder);
+    put(record, {}, create_mode::persistent);
+    put("_c_" + other_uuid + "-lock-0000000009");
+    queue_view seen = look();
+    EXPECT_THAT(holders(seen), ElementsAre(0));
+    EXPECT_THAT(seen.delays, IsEmpty());
+    EXPECT_THAT(seen.foreign, IsEmpty());
+    world_->remove(path_ + '/' + holder);
+    seen = look();
+    EXPECT_THAT(holders(seen), IsEmpty()) << "the first waits for the delay";
+    ASSERT_EQ(seen.delays.size(), 1U);
+    EXPECT_EQ(seen.delays[0].path, path_ + '/' + record);
+    EXPECT_EQ(seen.delays[0].length, 3s);
+    world_->remove(path_ + "/_c_" + other_uuid + "-lock-0000000009");
+    seen = look();
+    EXPECT_EQ(seen.kind, lock_kind::mutex) << "a path with nothing else";
+    EXPECT_EQ(seen.delays.size(), 1U);
+    EXPECT_THAT(seen.foreign, IsEmpty());
+}
+
 TEST_P(Inspect, ReadWriteLockOfCuratorsHasReadersThatHold) {
     make_directory();
     put("_c_" + some_uuid + "-__READ__0000000001");

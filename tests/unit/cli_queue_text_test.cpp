@@ -77,6 +77,13 @@ TEST(AgeText, IsTheLongerOfWhatTwoClocksSay) {
     EXPECT_EQ(age_of(p, noon), 13min);
 }
 
+TEST(QueueText, SaysThatADelayIsDue) {
+    queue_view v = mutex_of({participant_of(1, false)});
+    v.delays = {{"/lock/800300000000000007", 3s}};
+    EXPECT_THAT(queue_text(v, {}), HasSubstr("3 s more"));
+    EXPECT_THAT(queue_text(v, {}), HasSubstr("/lock/800300000000000007"));
+}
+
 TEST(WhoText, IsWhatIsKnown) {
     participant p = participant_of(1, true);
     EXPECT_EQ(who_text(p), "build@ci-4 (pid 812, backup)");
