@@ -215,7 +215,9 @@ void path_look::decide_holders() {
     for (participant& p : view_.participants) {
         const lock_mode mode = mode_of(p, queue_.markers);
         p.mode = mode;
-        p.holding = queue.decide(p.name, rule_of(mode)).what == queue_verdict::answer::acquired;
+        const bool first =
+            queue.decide(p.name, rule_of(mode)).what == queue_verdict::answer::acquired;
+        p.holding = first && (view_.delays.empty() || !p.identified);  // others do not know delays
         if (p.holding && mode != lock_mode::shared) {
             p.token = latchkey::fencing_token{.zxid = p.czxid};
         }
