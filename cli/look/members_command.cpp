@@ -14,7 +14,7 @@ int members_command(const std::vector<std::string>& arguments, status_output& ou
     const auto options = parse_members(arguments);
     output = status_output(options.verbose, options.json);
     if (options.follow) {
-        return member_monitor(options, output).execute();
+        return follow_members(options, output);
     }
     const client zk = client::connect(options.servers, client_options_of(options, output));
     std::string text;

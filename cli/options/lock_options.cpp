@@ -88,13 +88,8 @@ PATH is a znode. All clients that use it must use the same kind of lock:
                              LATCHKEY_REASON says why
 {credentials}
 {acl}
-      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
-                             Without this option it is removed
-      --audit FILE           append a line to FILE for each grant, release and
-                             loss, as a JSON object. "syslog" sends them to
-                             syslog (facility auth)
-      --metrics-file FILE    write metrics to FILE, for the textfile collector
-                             of Prometheus' node_exporter
+{pass_auth}
+{audit}
   -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print the line on stdout, events and errors as JSON

@@ -30,6 +30,19 @@ constexpr std::string_view acl_help =
                              there are credentials or a certificate, else open)
 )";
 
+constexpr std::string_view pass_auth_help =
+    R"(      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
+                             Without this option it is removed
+)";
+
+constexpr std::string_view audit_help =
+    R"(      --audit FILE           append a line to FILE for each grant, release and
+                             loss, as a JSON object. "syslog" sends them to
+                             syslog (facility auth)
+      --metrics-file FILE    write metrics to FILE, for the textfile collector
+                             of Prometheus' node_exporter
+)";
+
 constexpr std::string_view servers_help =
     R"(  -z, --servers HOSTS        host:port,host:port,...[/chroot]
                              (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
@@ -217,6 +230,7 @@ void run_options::declare(option_parser& parser, const environment_lookup& envir
     declare_access(parser);
     parser.value("--grace",
                  [this](const std::string& text) { grace = parse_seconds("--grace", text); });
+    parser.describe("{pass_auth}", pass_auth_help);
     parser.flag("--pass-auth", pass_auth);
     parser.flag("-q,--quiet", quiet);
 }
@@ -230,6 +244,7 @@ void run_options::declare_hold(option_parser& parser) {
     duration("--min-hold", min_hold);
     duration("--once-per", once_per);
     parser.value("--on-lost", on_lost);
+    parser.describe("{audit}", audit_help);
     parser.value("--audit", audit);
     parser.value("--metrics-file", metrics_file);
 }

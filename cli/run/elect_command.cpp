@@ -57,7 +57,7 @@ int elect_command(const std::vector<std::string>& arguments, status_output& outp
     const auto options = parse_elect_options(arguments, environment_variable);
     output = options.output();
     if (options.follow) {
-        return leader_monitor(options, output).execute();
+        return follow_leader(options, output);
     }
     const run_kind what{.acquire = [&options](client& c,
                                               const std::stop_token& stop,

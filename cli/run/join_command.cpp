@@ -41,8 +41,7 @@ exits with status 0. Apache Curator's GroupMember can be in the same group.
   -t, --session-timeout SEC  a dead member disappears after about SEC (10)
 {credentials}
 {acl}
-      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
-                             Without this option it is removed
+{pass_auth}
   -q, --quiet                print nothing on stderr but errors
       --verbose              report on stderr what happens
       --json                 print the line on stdout, events and errors as JSON
