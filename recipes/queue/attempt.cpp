@@ -208,7 +208,7 @@ void attempt::session_connected() {
         return;  // what is under way awaits the connection itself
     }
     if (step_taken_) {
-        prove(*step_taken_);
+        prove(true);  // unwatched, it may have been deleted while there was no connection
     } else if (stepping_) {
         step_->session_connected();
     } else {
@@ -253,7 +253,7 @@ void attempt::on_admitted(last_step::grant g) {
     zxid_ = g.zxid != 0 ? g.zxid : zxid_;
     step_.reset();
     stepping_ = false;
-    step_taken_ = g.found;
+    step_taken_ = true;
     core_->heartbeat().withdraw(this);
     prove(g.found);
 }

@@ -152,7 +152,7 @@ private:
     std::function<void()> resolved_;            ///< abandoned while it joins or moves
     std::unique_ptr<last_step> step_;           ///< from joining until it is taken
     bool stepping_ = false;                     ///< the first, and taking it
-    std::optional<bool> step_taken_;            ///< whether the znodes have to be looked for
+    bool step_taken_ = false;                   ///< ... and it is to be believed
     std::shared_ptr<const char> alive_;         ///< to notice the end of the attempt
     timer watch_delay_;
     paced_retry retry_;

@@ -9,9 +9,13 @@ namespace latchkey::inline v0 {
 task<result_code> quorum_check(client_core& core,
                                std::vector<std::string> znodes,
                                bool look_for_them) {
+    if (core.believable() && !look_for_them) {
+        co_return result_code::ok;
+    }
+    // From here on it has taken a while: they may be gone, even if other writes are answered first.
     paced_retry again(core.loop());
     timer next(core.loop());
-    while (look_for_them || !core.believable()) {
+    while (true) {
         std::vector<request> checks;
         for (const std::string& path : znodes) {
             checks.push_back(request::check(path));
@@ -25,7 +29,7 @@ task<result_code> quorum_check(client_core& core,
         }
         if (r.ok()) {
             if (core.believable()) {
-                break;
+                co_return result_code::ok;
             }
             // A chain takes two writes, and is worth less the longer the second one waits.
             const auto soon = core.session_validity()->timeout() / 16;
@@ -37,7 +41,6 @@ task<result_code> quorum_check(client_core& core,
             co_await pause;
         }
     }
-    co_return result_code::ok;
 }
 
 }  // namespace latchkey::inline v0

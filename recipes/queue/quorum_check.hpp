@@ -13,9 +13,9 @@ namespace latchkey::inline v0 {
 /// quorum write does.
 ///
 /// `ok` when it may be believed: at once, unless the znodes have to be looked for, or after one
-/// write or more. `no_node` if one of the znodes is gone, `no_auth` if it may not be looked for.
-/// Whatever else servers answer, it asks again; also on the next connection. `core` outlives the
-/// task. On the loop only.
+/// write or more, each of which also checks that the znodes are there. `no_node` if one of the
+/// znodes is gone, `no_auth` if it may not be looked for. Whatever else servers answer, it asks
+/// again; also on the next connection. `core` outlives the task. On the loop only.
 [[nodiscard]] task<result_code> quorum_check(client_core& core,
                                              std::vector<std::string> znodes,
                                              bool look_for_them = false);

@@ -1,6 +1,7 @@
 // What becomes of permits when requests or answers are lost on the way: of a semaphore's, one znode
 // for all of them, and of a curator_semaphore's, one for each.
 #include <latchkey/curator_semaphore.hpp>
+#include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
 #include "stepped_test.hpp"
@@ -255,6 +256,38 @@ TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreBelievedAreTakenAnew) {
     ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_TRUE(a->granted.valid()) << a->ec.message();
     this->expect_three_permits_and_nobody_in_the_queue();
+}
+
+/// The answer is too old to be believed. Then others prove that the session is alive, before anyone
+/// could look whether the permits are still there.
+TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeAnyoneCouldLookAreTakenAnew) {
+    constexpr int throttled = -127;
+    const auto session = this->client_.session_id();
+    mutex other(this->client_, "/other");
+    for (const bool breaks : {false, true}) {
+        SCOPED_TRACE(breaks ? "the connection breaks" : "on one connection");
+        this->taken().release();
+        ASSERT_TRUE(this->all_gone());
+        this->ensemble_.run_for(12s);  // the connect is old by then
+        const auto a = this->take();
+        ASSERT_TRUE(this->ensemble_.run_until(
+            [&] { return !this->ensemble_.children(TypeParam::permits).empty(); }, 30s));
+        this->ensemble_.pause(session);
+        this->remove_the_last_permit();
+        this->ensemble_.run_for(7s);
+        this->ensemble_.refuse_next(op::multi, throttled, session, 1000);
+        this->ensemble_.resume(session);
+        this->held(other).release();
+        EXPECT_FALSE(a->done);
+        if (breaks) {
+            this->ensemble_.cut(session);
+        }
+        this->ensemble_.run_for(100ms);
+        this->ensemble_.refuse_next(op::multi, throttled, session, 0);
+        ASSERT_TRUE(this->ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_TRUE(a->granted.valid()) << a->ec.message();
+        this->expect_three_permits_and_nobody_in_the_queue();
+    }
 }
 
 TYPED_TEST(LostPermits, OfASessionThatEndsWhileTheyAreTakenAreTakenAnew) {
