@@ -30,6 +30,9 @@ void persistent_node::start(told first) {
         end();
         return;
     }
+    const leftover before = core_->want_again(settings_.path);
+    sent_ = before.found;
+    in_doubt_ = before.may_come;
     core_->attach(shared_from_this());
     if (core_->connected()) {
         create();

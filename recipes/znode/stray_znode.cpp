@@ -49,6 +49,9 @@ stray_znode::stray_znode(std::shared_ptr<client_core> core, std::string path, bo
 void stray_znode::session_connected() {
     retry_.cancel();
     core_->submit(request::get(path_), [self = shared_from_this()](const reply& r) {
+        if (self->ended_) {
+            return;
+        }
         if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
             self->send();
         } else if (r.ok() || r.code == result_code::no_node) {
@@ -59,8 +62,20 @@ void stray_znode::session_connected() {
     });
 }
 
+/// A delete that was sent is ahead of the create that follows.
+void stray_znode::znode_wanted(const std::string& path, leftover& before) {
+    if (path == path_) {
+        before.found = true;
+        before.may_come = before.may_come || may_come_;
+        end();
+    }
+}
+
 void stray_znode::send() {
     core_->submit(request::remove(path_), [self = shared_from_this()](const reply& r) {
+        if (self->ended_) {
+            return;
+        }
         if (r.ok() || r.code == result_code::no_node) {
             self->gone();
         } else {
@@ -88,6 +103,7 @@ void stray_znode::again() {
 
 void stray_znode::end() {
     const auto self = shared_from_this();
+    ended_ = true;
     retry_.cancel();
     core_->detach(this);
 }

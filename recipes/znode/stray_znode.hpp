@@ -17,7 +17,8 @@ namespace latchkey::inline v0 {
 /// created, because the answer to its create was lost. (stray_creates looks for znodes whose name
 /// is not known.) By the time a delete is repeated, the name may belong to another client, so the
 /// znode is deleted only after it was found to be of this session. On the loop only. Lives until
-/// the session ends, or until the znode is gone and the create can be ruled out.
+/// the session ends, until the znode is gone and the create can be ruled out, or until the client
+/// wants a znode there again.
 class stray_znode final : public session_listener,
                           public std::enable_shared_from_this<stray_znode> {
 public:
@@ -42,6 +43,8 @@ private:
 
     void client_closed(const failure&) override { end(); }
 
+    void znode_wanted(const std::string& path, leftover& before) override;
+
     void send();
     void gone();
     void again();
@@ -51,6 +54,7 @@ private:
     const std::string path_;
     const bool may_come_;
     const loop::clock::time_point since_;
+    bool ended_ = false;
     paced_retry retry_;
 };
 

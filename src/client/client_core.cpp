@@ -207,6 +207,14 @@ void client_core::validity_passed() {
     }
 }
 
+session_listener::leftover client_core::want_again(const std::string& path) {
+    session_listener::leftover before;
+    for (const auto& user : users()) {
+        user->znode_wanted(path, before);
+    }
+    return before;
+}
+
 void client_core::znode_missing(const std::string& path) {
     for (const auto& user : users()) {
         user->znode_missing(path);

@@ -182,6 +182,9 @@ public:
     void attach(std::shared_ptr<session_listener> user);
     void detach(session_listener* user);
 
+    /// Notifies everybody that a znode is wanted that may have been left.
+    [[nodiscard]] session_listener::leftover want_again(const std::string& path);
+
 private:
     client_core(runtime env,
                 connect_target target,

@@ -37,6 +37,18 @@ public:
     /// listener.
     virtual void znode_missing(const std::string&) {}
 
+    /// Of a znode that was to be deleted.
+    struct leftover {
+        bool found = false;
+        bool may_come = false;  ///< a create of it may still be applied
+    };
+
+    /// The client wants a znode at this path again: it is not to be deleted any more.
+    virtual void znode_wanted(const std::string& path, leftover& before) {
+        static_cast<void>(path);
+        static_cast<void>(before);
+    }
+
     /// The client was closed, or can never be used again. No other call follows.
     virtual void client_closed(const failure& why) = 0;
 

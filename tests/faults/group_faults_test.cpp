@@ -18,6 +18,11 @@ using op = ensemble::request_kind;
 class Member : public SteppedTest {
 protected:
     Member() {
+        join();
+        settle();
+    }
+
+    void join() {
         mine_.async_join("name",
                          std::chrono::nanoseconds::max(),
                          {.data = "x", .stop = {}},
@@ -26,14 +31,12 @@ protected:
                              m_ = std::move(joined);
                          });
         EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(m_); }, 60s));
-        settle();
     }
 
     /// Nobody may do anything there, or everybody.
-    void allow(bool anything) {
-        ensemble_.set_acl(
-            "/g", {{"world", "anyone", anything ? permission(31) : static_cast<permission>(0)}});
-    }
+    void allow(bool anything) { allow(anything ? permission::all : static_cast<permission>(0)); }
+
+    void allow(permission what) { ensemble_.set_acl("/g", {{"world", "anyone", what}}); }
 
     [[nodiscard]] bool eventually_present() {
         return ensemble_.run_until([&] { return m_.present(); }, 10s);
@@ -113,6 +116,34 @@ TEST_F(MemberRefused, IsPresentWhereTheAnswerToAnEarlierCreateWasLost) {
     ensemble_.reset_counters();
     ensemble_.run_for(60s);
     EXPECT_EQ(ensemble_.count(a_.session_id()).requests(), 0U) << "it is there";
+}
+
+TEST_F(MemberRefused, WhoMayNotLeaveAndJoinsAgainStays) {
+    allow(permission::read | permission::create);
+    m_.leave();
+    ensemble_.run_for(5s);
+    const auto entry = there().czxid;
+    join();
+    allow(true);
+    ensemble_.run_for(30s);
+    EXPECT_TRUE(m_.present());
+    EXPECT_EQ(there().czxid, entry) << "it was not deleted meanwhile";
+    m_.leave();
+    EXPECT_TRUE(ensemble_.run_until([&] { return !ensemble_.exists("/g/name"); }, 10s));
+}
+
+TEST_F(MemberRefused, WhoLeavesWhileACreateIsNotAnsweredAndJoinsAgainStays) {
+    ensemble_.fail_next(op::create, when::before, a_.session_id());
+    ensemble_.remove("/g/name");
+    ASSERT_TRUE(ensemble_.run_until([&] { return !is_connected(a_.state()); }, 10s));
+    m_.leave();
+    ensemble_.run_for(5s);
+    join();
+    const auto entry = there().czxid;
+    ensemble_.cut(a_.session_id());
+    ensemble_.run_for(30s);
+    EXPECT_TRUE(m_.present());
+    EXPECT_EQ(there().czxid, entry) << "it was not deleted meanwhile";
 }
 
 // ---- new data that is not taken ----
