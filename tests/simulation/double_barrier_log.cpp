@@ -57,7 +57,6 @@ void double_barrier_log::applied(const model::transaction& t, const participants
             } else if (places_.contains(c.path)) {
                 for (const auto& r : places_[c.path].rounds) {
                     r->meddled = true;  // nothing is left of what told of it
-                    r->uprooted = true;
                 }
             }
         }
@@ -120,13 +119,14 @@ void double_barrier_log::check_members(const std::string& directory,
 
 /// A transaction cannot check which directory of a name it changes: who was in a round of the one
 /// that the operator deleted may clear away the first round of the next one (docs/guarantees.md).
-bool double_barrier_log::was_in_a_directory_that_is_gone(std::int64_t session,
-                                                         const std::string& directory) const {
+/// The next round then begins while some are in that one, and they do the same when they leave.
+bool double_barrier_log::was_in_a_meddled_round(std::int64_t session,
+                                                const std::string& directory) const {
     const auto& all = rounds_of(directory);
     return std::any_of(all.begin(), all.end(), [session](const round& r) {
-        return r->uprooted && std::any_of(r->members.begin(),
-                                          r->members.end(),
-                                          [session](const auto& p) { return p->owner == session; });
+        return r->meddled && std::any_of(r->members.begin(),
+                                         r->members.end(),
+                                         [session](const auto& p) { return p->owner == session; });
     });
 }
 
@@ -135,8 +135,7 @@ void double_barrier_log::cleared(const model::transaction& t, const std::string&
     if (over == nullptr) {
         return;
     }
-    over->meddled =
-        over->meddled || t.session == 0 || was_in_a_directory_that_is_gone(t.session, directory);
+    over->meddled = over->meddled || t.session == 0 || was_in_a_meddled_round(t.session, directory);
     for (const auto& p : over->members) {
         if (p->there() && !over->meddled) {
             stage_.broken("I1", "a round was cleared away with " + p->path + " in it");

@@ -19,7 +19,6 @@ struct barrier_round_record {
     std::int64_t zxid = 0;
     participants members;
     bool meddled = false;         ///< the operator took away what tells of it, and of earlier ones
-    bool uprooted = false;        ///< ... with the directory
     std::set<std::string> known;  ///< the members that were told that it began, by path
 };
 
@@ -70,8 +69,8 @@ private:
     void begins(const model::transaction& t, const std::string& directory, const std::string& data);
     void cleared(const model::transaction& t, const std::string& directory);
     void check_members(const std::string& directory, const barrier_round_record& r);
-    [[nodiscard]] bool was_in_a_directory_that_is_gone(std::int64_t session,
-                                                       const std::string& directory) const;
+    [[nodiscard]] bool was_in_a_meddled_round(std::int64_t session,
+                                              const std::string& directory) const;
 
     stage& stage_;
     truth& truth_;
