@@ -307,6 +307,7 @@ private:
     void check_taken(const held& h, const participant& place);
     void check_lost(held& h);
     [[nodiscard]] bool undisturbed(const held& h, const participant& place) const;
+    [[nodiscard]] bool its_server_knows(std::int64_t session, std::int64_t zxid) const;
     void overlap(held& a, held& b);
     void note_times(held& h);
     void note_early(const held& h, loss_reason why);

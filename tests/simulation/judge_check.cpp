@@ -1,3 +1,4 @@
+#include "ensemble/cluster.hpp"
 #include "judge.hpp"
 
 #include <algorithm>
@@ -83,7 +84,17 @@ bool judge::undisturbed(const held& h, const participant& place) const {
     const duration settled = place.ended - stage_.hops(20) - 20ms;
     return h.troubles_before == 0 && stage_.disturbances == h.disturbances_before &&
            !h.by->paused && !h.by->ended && !h.by->suspended && !h.from &&
-           stage_.last_cut < settled && h.taken_at < settled && h.by->connected_at < settled;
+           stage_.last_cut < settled && h.taken_at < settled && h.by->connected_at < settled &&
+           its_server_knows(h.by->session, place.gone);
+}
+
+/// A leader that others have replaced while it was stopped still takes connections, for a while.
+bool judge::its_server_knows(std::int64_t session, std::int64_t zxid) const {
+    const auto all = stage_.servers.sessions();
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) {
+        return s.id == session && s.connected &&
+               stage_.cluster.at(s.server).applied().zxid() >= zxid;
+    });
 }
 
 /// Who does not believe any more has been told so, if his process runs.
