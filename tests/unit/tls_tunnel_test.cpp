@@ -52,6 +52,8 @@ protected:
     ~TlsTunnel() override {
         on_loop([&] { tunnel.reset(); });
         ::close(near);
+        // At the end of the process OpenSSL's objects are left, and would be a leak.
+        EXPECT_TRUE(eventually([&] { return identity.use_count() == 1; })) << "still reads files";
     }
 
     void open() {
