@@ -60,8 +60,8 @@ TEST(Simulation, WithoutFaultsEveryRequestIsAccountedFor) {
 
 TEST(Simulation, MeetsEveryFaultAndWhatFollowsFromIt) {
     const figures sum = run_seeds({}, 300);
-    if (std::getenv("LATCHKEY_SEED") != nullptr) {
-        GTEST_SKIP() << "says nothing about one seed";
+    if (sum.runs < 300) {
+        GTEST_SKIP() << "says nothing about few seeds";
     }
     for (std::size_t i = 0; i < fault_kinds; ++i) {
         EXPECT_GT(sum.faults[i], 10U) << to_string(fault_at(i));
@@ -77,8 +77,8 @@ TEST(Simulation, MeetsEveryFaultAndWhatFollowsFromIt) {
 
 TEST(Simulation, MeetsTheTimesOfHolds) {
     const figures sum = run_seeds({.where = corner::timed}, 200);
-    if (std::getenv("LATCHKEY_SEED") != nullptr) {
-        GTEST_SKIP() << "says nothing about one seed";
+    if (sum.runs < 200) {
+        GTEST_SKIP() << "says nothing about few seeds";
     }
     EXPECT_GT(sum.timed_out, sum.runs);
     EXPECT_GT(sum.stayed, sum.runs);
