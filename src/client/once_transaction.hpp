@@ -50,6 +50,7 @@ private:
     void client_closed(const failure& why) override;
 
     void note_end(const failure& why) override {
+        silence_.cancel();
         core()->telemetry().transacted(guard_->path(), begun_, why);
     }
 

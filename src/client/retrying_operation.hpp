@@ -74,7 +74,8 @@ protected:
     /// The time is over, or stop was requested. Called once, before the result.
     virtual void give_up() { finish({}); }
 
-    /// Once, before the caller gets the result.
+    /// Once, before the caller gets the result, whose thread may destroy this object then: no timer
+    /// may run any more.
     virtual void note_end(const failure& /*why*/) {}
 
     /// What the call is for, as it follows "cannot".

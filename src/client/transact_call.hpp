@@ -30,7 +30,10 @@ private:
     void give_up() override;
     void client_closed(const failure& why) override;
 
-    void note_end(const failure& why) override { core()->telemetry().transacted({}, begun_, why); }
+    void note_end(const failure& why) override {
+        unsent_.cancel();
+        core()->telemetry().transacted({}, begun_, why);
+    }
 
     const user_transaction transaction_;
     std::vector<operation_result> results_;
