@@ -98,7 +98,8 @@ TEST_F(LockDelayFaults, FollowsWheneverTheSessionOfAHolderEnds) {
         return std::pair(std::move(mine), std::move(next));
     };
     const auto end = [&](auto& both) {
-        auto& [mine, next] = both;
+        const auto& mine = both.first;  // clang 14 captures no structured bindings
+        const auto& next = both.second;
         const bool was_granted = mine->done;
         const auto died = die();
         expect_granted(next);
