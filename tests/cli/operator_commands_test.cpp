@@ -7,6 +7,7 @@
 #include "terminal_program.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
