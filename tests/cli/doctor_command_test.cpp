@@ -103,6 +103,18 @@ TEST_F(DoctorCommand, AdviceCountsOnlyIfStrict) {
     EXPECT_EQ(run("doctor", {"--strict", path_})->wait(), 1);
 }
 
+TEST_F(DoctorCommand, ComparesTheSessionTimeoutWithTheTicksOfTheServers) {
+    put(path_);
+    const auto few_ticks = run("doctor", {"--json", "-t", "0.5", path_});
+    EXPECT_EQ(few_ticks->wait(), 0) << few_ticks->err();
+    EXPECT_TRUE(has_check(objects_in(few_ticks->out()), "session_timeout_in_ticks"))
+        << few_ticks->out();
+    const auto many_ticks = run("doctor", {"--json", "-t", "5", path_});
+    EXPECT_EQ(many_ticks->wait(), 0) << many_ticks->err();
+    EXPECT_FALSE(has_check(objects_in(many_ticks->out()), "session_timeout_in_ticks"))
+        << many_ticks->out();
+}
+
 TEST_F(DoctorCommand, SaysWhenItCannotTell) {
     EXPECT_EQ(run("doctor", {path_ + "-none"})->wait(), 2);
     program_surroundings nowhere;
