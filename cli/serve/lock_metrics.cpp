@@ -68,7 +68,8 @@ public:
     template <class Value>
     void add(const char* name, const char* help, Value value) {
         MetricFamily f;
-        f.name = std::string("latchkey_") + name;
+        f.name = "latchkey_";
+        f.name += name;
         f.help = help;
         f.type = MetricType::Gauge;
         for (const auto& [labels, figures] : all_) {
