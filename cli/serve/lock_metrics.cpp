@@ -92,7 +92,8 @@ private:
 
 MetricFamily single(const char* name, const char* help, double value) {
     MetricFamily f;
-    f.name = std::string("latchkey_") + name;
+    f.name = "latchkey_";
+    f.name += name;
     f.help = help;
     f.type = MetricType::Gauge;
     f.metric.emplace_back().gauge.value = value;
@@ -105,7 +106,8 @@ MetricFamily with_label(const char* name,
                         const char* label,
                         const std::map<std::string, std::uint64_t>& values) {
     MetricFamily f;
-    f.name = std::string("latchkey_") + name;
+    f.name = "latchkey_";
+    f.name += name;
     f.help = help;
     f.type = type;
     for (const auto& [text, value] : values) {

@@ -82,7 +82,8 @@ private:
         template <class Value>
         void add(const char* name, const char* help, prometheus::MetricType type, Value value) {
             prometheus::MetricFamily f;
-            f.name = std::string("latchkey_") + name;
+            f.name = "latchkey_";
+            f.name += name;
             f.help = help;
             f.type = type;
             for (const auto& [client, stats] : clients) {
