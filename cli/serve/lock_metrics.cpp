@@ -57,6 +57,16 @@ void add_lock(lock_figures& to, const queue_view& v, wall_clock::time_point now)
     }
 }
 
+/// Without a value yet.
+MetricFamily family_named(const char* name, const char* help, MetricType type) {
+    MetricFamily f;
+    f.name = "latchkey_";
+    f.name += name;
+    f.help = help;
+    f.type = type;
+    return f;
+}
+
 /// The families that have a value for each lock.
 class lock_families {
 public:
@@ -67,11 +77,7 @@ public:
     /// `value` returns nothing for a lock to which the family does not apply.
     template <class Value>
     void add(const char* name, const char* help, Value value) {
-        MetricFamily f;
-        f.name = "latchkey_";
-        f.name += name;
-        f.help = help;
-        f.type = MetricType::Gauge;
+        MetricFamily f = family_named(name, help, MetricType::Gauge);
         for (const auto& [labels, figures] : all_) {
             if (const std::optional<double> v = value(figures)) {
                 auto& m = f.metric.emplace_back();
@@ -91,11 +97,7 @@ private:
 };
 
 MetricFamily single(const char* name, const char* help, double value) {
-    MetricFamily f;
-    f.name = "latchkey_";
-    f.name += name;
-    f.help = help;
-    f.type = MetricType::Gauge;
+    MetricFamily f = family_named(name, help, MetricType::Gauge);
     f.metric.emplace_back().gauge.value = value;
     return f;
 }
@@ -105,11 +107,7 @@ MetricFamily with_label(const char* name,
                         MetricType type,
                         const char* label,
                         const std::map<std::string, std::uint64_t>& values) {
-    MetricFamily f;
-    f.name = "latchkey_";
-    f.name += name;
-    f.help = help;
-    f.type = type;
+    MetricFamily f = family_named(name, help, type);
     for (const auto& [text, value] : values) {
         auto& m = f.metric.emplace_back();
         m.label = {{label, text}};
