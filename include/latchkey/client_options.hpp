@@ -7,6 +7,7 @@
 #include <latchkey/tls.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -51,6 +52,10 @@ struct client_options {
     /// run at the true rate within this fraction: 0.01 is one percent, 36 s in an hour. Clocks that
     /// NTP steers stay within 0.0005. Holds are not safe with clocks that drift further.
     double max_clock_drift = 0.01;
+
+    /// How many locks the client keeps after their release (lock_options::retain_for), at most.
+    /// Others are given up when they are released.
+    std::size_t max_retained = 1'000;
 
     /// Encrypts all connections; unset: clear text. connect() reads the files, and fails with
     /// errc::invalid_argument if one of them cannot be used. A failed handshake counts as a server

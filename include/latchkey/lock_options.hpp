@@ -3,6 +3,7 @@
 #include <latchkey/acl.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,34 @@ struct lock_options {
     /// other participants. While it is held, the lock's directory has one more child.
     /// Limits: docs/operations.md.
     std::chrono::nanoseconds lock_delay{0};
+
+    /// How often the lock may pass from one caller of this object to the next without the servers
+    /// while a participant of another client waits; UINT32_MAX: without a limit. Zero, the default:
+    /// all participants are granted in the order of their arrival, and each hold has a znode of its
+    /// own. Mutexes and recursive_mutexes; errc::invalid_argument for others, and together with
+    /// max_hold or min_hold.
+    ///
+    /// While no other participant waits, the lock passes without a limit. Threads that run may pass
+    /// threads that wait in acquire(), for about a millisecond. Each turn is a hold like any other,
+    /// with a greater token, in the same znode. After 1,024 turns, after a lost connection, after a
+    /// transaction of unknown outcome, and after release_and_wait(), the place is given up, and the
+    /// next caller joins the queue.
+    ///
+    /// Cost: one more list after a grant, and one for each change of the lock's directory until
+    /// another participant is there; no call waits for it. A turn sends nothing.
+    std::uint32_t local_passes = 0;
+
+    /// How long the lock may pass so, from when this client knows that another participant waits;
+    /// zero: no limit but local_passes.
+    std::chrono::nanoseconds local_time{0};
+
+    /// How long this client keeps the lock after its release if no participant waits. Taking it
+    /// again then needs no servers: well under a microsecond. The first participant of another
+    /// client that queues gets it after one notification and one delete. The client also gives it
+    /// up when its connection is lost, when another client asks for it (revoke()), when the mutex
+    /// is destroyed, and when it keeps client_options::max_retained locks already. Zero: not at
+    /// all. For the same objects, and at the same cost, as local_passes.
+    std::chrono::nanoseconds retain_for{0};
 };
 
 }  // namespace latchkey::inline v0

@@ -16,8 +16,7 @@ namespace latchkey::inline v0 {
 class exclusive_lock {
 public:
     exclusive_lock(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : acquire(core, local_queue::admits::one_at_a_time),
-          as(std::make_shared<const queue_recipe>(std::move(p))) {}
+        : as(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, as) {}
 
     /// Returns false when the time is over. Throws errc::would_deadlock if its own thread has the
     /// lock and it would wait forever.
@@ -30,8 +29,8 @@ public:
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
-    const acquire_calls acquire;
     const std::shared_ptr<const queue_recipe> as;
+    const acquire_calls acquire;
 
 private:
     boost::mutex guard_;

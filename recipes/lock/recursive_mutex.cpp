@@ -11,15 +11,14 @@ namespace latchkey::inline v0 {
 class recursive_mutex::impl {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : acquire(core, local_queue::admits::one_at_a_time),
-          as(std::make_shared<const queue_recipe>(std::move(p))) {}
+        : as(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, as) {}
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
     [[nodiscard]] bool lock(std::chrono::nanoseconds limit);
 
-    const acquire_calls acquire;
     const std::shared_ptr<const queue_recipe> as;
+    const acquire_calls acquire;
 
     mutable boost::mutex guard;
     hold held LATCHKEY_GUARDED_BY(guard);
@@ -30,7 +29,8 @@ public:
 recursive_mutex::recursive_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
-        core, queue_recipe_of(*core, std::move(path), lock_names, std::move(options)));
+        core,
+        queue_recipe_with_turns_of(*core, std::move(path), lock_names, std::move(options)));
 }
 
 recursive_mutex::~recursive_mutex() = default;

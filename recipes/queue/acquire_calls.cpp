@@ -39,7 +39,44 @@ void check_times(const lock_options& options, const queue_markers& markers) {
     }
 }
 
+bool has_turns(const lock_options& options) {
+    const auto zero = std::chrono::nanoseconds::zero();
+    return options.local_passes > 0 || options.local_time != zero || options.retain_for != zero;
+}
+
+void check_turns(const lock_options& options) {
+    const auto zero = std::chrono::nanoseconds::zero();
+    if (options.local_time < zero || options.retain_for < zero) {
+        throw error(errc::invalid_argument,
+                    "a negative local_time or retain_for: give a positive time, or zero for none");
+    }
+    if (options.local_time > zero && options.local_passes == 0) {
+        throw error(errc::invalid_argument,
+                    "a local_time without local_passes: give both, or only local_passes");
+    }
+    if (has_turns(options) && (options.max_hold > zero || options.min_hold > zero)) {
+        throw error(errc::invalid_argument,
+                    "local_passes or retain_for together with max_hold or min_hold: a place that "
+                    "several holds use after each other has no such times; choose one of them");
+    }
+}
+
 }  // namespace
+
+queue_recipe queue_recipe_with_turns_of(const client_core& core,
+                                        std::string path,
+                                        const queue_markers& markers,
+                                        lock_options options) {
+    check_turns(options);
+    const auto passes = std::exchange(options.local_passes, 0U);
+    const auto time = std::exchange(options.local_time, {});
+    const auto retained = std::exchange(options.retain_for, {});
+    queue_recipe as = queue_recipe_of(core, std::move(path), markers, std::move(options));
+    as.local_passes = passes;
+    as.local_time = time;
+    as.retain_for = retained;
+    return as;
+}
 
 queue_recipe queue_recipe_of(const client_core& core,
                              std::string path,
@@ -54,6 +91,11 @@ queue_recipe queue_recipe_of(const client_core& core,
                         std::to_string(longest_record));
     }
     check_times(options, markers);
+    if (has_turns(options)) {
+        throw error(errc::invalid_argument,
+                    "local_passes, local_time or retain_for for \"" + escaped(path) +
+                        "\": only a mutex and a recursive_mutex have them; leave them out");
+    }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
                     .mode = lock_mode::exclusive,
@@ -71,6 +113,21 @@ queue_recipe queue_recipe_of(const client_core& core,
         };
     }
     return as;
+}
+
+acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
+                             const std::shared_ptr<const queue_recipe>& as)
+    : queue_(std::make_shared<local_queue>(
+          core,
+          local_queue::admits::one_at_a_time,
+          as->takes_turns() ? std::make_shared<place_turns>(core, as) : nullptr)) {
+    if (as->takes_turns()) {
+        in_use_ = std::shared_ptr<const void>(nullptr, [queue = queue_](const void*) {
+            if (!queue->core()->forked()) {
+                queue->retire();
+            }
+        });
+    }
 }
 
 std::shared_ptr<acquire_call> acquire_calls::enter(
@@ -103,6 +160,11 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
+    if (!options.reserved && !options.stop.stop_requested()) {
+        if (hold turn = queue_->take_turn(); !is_empty(turn)) {
+            return turn;
+        }
+    }
     const auto result = std::make_shared<blocking_result<local_queue::acquired>>();
     const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
         result->set(std::move(a));

@@ -28,6 +28,12 @@ namespace latchkey::inline v0 {
                                            lock_options options,
                                            const char* what = nullptr);
 
+/// The same for a lock whose callers may hold after each other in one place of the queue.
+[[nodiscard]] queue_recipe queue_recipe_with_turns_of(const client_core& core,
+                                                      std::string path,
+                                                      const queue_markers& markers,
+                                                      lock_options options);
+
 /// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
 /// thread.
 class acquire_calls {
@@ -36,6 +42,10 @@ public:
 
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
+
+    /// One at a time, who may take turns in one place if `as` says so.
+    acquire_calls(const std::shared_ptr<client_core>& core,
+                  const std::shared_ptr<const queue_recipe>& as);
 
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
     [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& as,
@@ -90,6 +100,7 @@ private:
     [[nodiscard]] std::vector<std::string> paths(const queue_recipe& as) const;
 
     const std::shared_ptr<local_queue> queue_;
+    std::shared_ptr<const void> in_use_;  ///< of turns: the place is not kept beyond it
 };
 
 }  // namespace latchkey::inline v0

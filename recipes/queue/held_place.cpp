@@ -19,27 +19,36 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                          std::shared_ptr<const queue_recipe> as,
                          attempt::grant g,
                          telemetry::span span,
-                         notifications n) {
+                         notifications n,
+                         turns t) {
     const bool revocation_requested = g.revocation_requested;
     const std::int64_t zxid = g.zxid;
     const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n));
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.front()->path());
     place->watch_soon();
-    auto granted = fork_safe<hold_state>(core,
-                                         hold_state::grant{.paths = place->paths(),
-                                                           .token = {zxid, 0},
-                                                           .mode = as->mode,
-                                                           .owner = place,
-                                                           .span = std::move(span),
-                                                           .times = place->times_,
-                                                           .writable = !as->markers.transferable});
+    hold_state::grant first{.paths = place->paths(),
+                            .token = {zxid, 0},
+                            .mode = as->mode,
+                            .owner = nullptr,
+                            .times = place->times_,
+                            .writable = !as->markers.transferable,
+                            .proof = core->session_validity(),
+                            .generation = core->generation()};
+    hold_state::grant pattern = first;
+    first.owner = place;
+    first.span = std::move(span);
+    auto granted = fork_safe<hold_state>(core, std::move(first));
     place->hold_ = granted;
     if (place->times_.ends != loop::clock::time_point::max()) {
         place->time_.start(place->times_.ends, [raw = place.get()] { raw->on_max_hold(); });
     }
     if (revocation_requested) {
         granted->ask_back();
+    } else if (t.of) {
+        place->turns_ = std::move(t.of);
+        place->takes_turns_ = true;
+        place->turns_->begin(place, granted, std::move(pattern), std::move(t.serve));
     }
     return hold_state::make_hold(std::move(granted));
 }
@@ -110,6 +119,8 @@ void held_place::session_connected() {
 }
 
 void held_place::on_revocation() {
+    const auto keep = shared_from_this();
+    end_turns();
     if (const auto asked = hold_.lock()) {
         asked->ask_back();
     }
@@ -137,18 +148,34 @@ void held_place::on_gone(own_znode& z) {
 
 // ---- losing ----
 
+/// From now on there is one hold, the present one. If there is none, the place is given up.
+void held_place::end_turns() {
+    if (!std::exchange(takes_turns_, false)) {
+        return;
+    }
+    const auto [is_over, present] = turns_->end();
+    hold_ = present;
+    if (is_over) {
+        release(nullptr);
+    }
+}
+
 void held_place::session_suspended() {
+    const auto keep = shared_from_this();
+    end_turns();
     if (as_->steps_down_when_suspended) {
         step_down(loss_reason::suspended);
     }
 }
 
 void held_place::validity_passed() {
+    const auto keep = shared_from_this();
     step_down(loss_reason::deadline_passed);
 }
 
 /// The znodes stay until the hold is released.
 void held_place::step_down(loss_reason why) {
+    end_turns();
     core_->heartbeat().withdraw(this);
     if (!is_swapping()) {
         change_.reset();
@@ -177,6 +204,7 @@ void held_place::client_closed(const failure&) {
 }
 
 void held_place::lose(loss_reason why) {
+    end_turns();
     if (const auto lost = hold_.lock()) {
         lost->lose(why);
         if (const auto tell = std::exchange(notify_.lost, nullptr)) {
@@ -217,6 +245,7 @@ void held_place::release(std::function<void()> gone) {
 }
 
 void held_place::leave() {
+    end_turns();
     change_.reset();
     znodes_.clear();
     records_.clear();

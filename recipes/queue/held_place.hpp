@@ -8,6 +8,7 @@
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"
+#include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <functional>
@@ -17,10 +18,10 @@
 
 namespace latchkey::inline v0 {
 
-/// The znodes of a participant that holds, from the grant to the release. Kept alive by the hold,
-/// and by the core while the session lives. On the loop only.
+/// The znodes of a participant that holds, from the grant to the release; of the last hold, if there
+/// are turns. Kept alive by the hold, and by the core while the session lives. On the loop only.
 class held_place final : public session_listener,
-                         public hold_owner,
+                         public place_turns::place,
                          public std::enable_shared_from_this<held_place>,
                          own_znode::owner {
 public:
@@ -29,12 +30,19 @@ public:
         std::function<void()> lost;      ///< once, the hold
     };
 
+    /// Other callers of its object may hold after each other.
+    struct turns {
+        std::shared_ptr<place_turns> of = nullptr;  ///< null: only one holds
+        std::function<void()> serve = nullptr;
+    };
+
     /// In the session that the grant was proven in.
     [[nodiscard]] static hold publish(std::shared_ptr<client_core> core,
                                       std::shared_ptr<const queue_recipe> as,
                                       attempt::grant g,
                                       telemetry::span span,
-                                      notifications n);
+                                      notifications n,
+                                      turns t);
 
     held_place(std::shared_ptr<client_core> core,
                std::shared_ptr<const queue_recipe> as,
@@ -43,6 +51,8 @@ public:
 
     // hold_owner
     void release(std::function<void()> gone) override;
+
+    bool keeps(bool clean) override { return turns_ && turns_->give_back(clean); }
 
     void replaced() override { times_.stays_until = {}; }
 
@@ -53,6 +63,9 @@ public:
     [[nodiscard]] bool is_conversion_answered() const noexcept override {
         return !change_ || change_->is_answered();
     }
+
+    // place_turns::place
+    void give_up() override { release(nullptr); }
 
 private:
     void session_connected() override;
@@ -66,6 +79,7 @@ private:
     void on_gone(own_znode& z) override;
     void on_revocation() override;
 
+    void end_turns();
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
@@ -84,7 +98,9 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
     notifications notify_;
-    std::weak_ptr<hold_state> hold_;
+    std::weak_ptr<hold_state> hold_;  ///< the first, or the last
+    std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
+    bool takes_turns_ = false;
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes

@@ -8,6 +8,14 @@
 #include <vector>
 
 namespace latchkey::inline v0 {
+namespace {
+
+/// How long threads that run may pass those that wait: each time that a thread is woken costs more
+/// than many turns. (Go's sync.Mutex begins to hand over in order after the same time.)
+constexpr auto longest_passing = std::chrono::milliseconds(1);
+
+}  // namespace
+
 // ---- one call ----
 
 acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
@@ -79,6 +87,10 @@ std::shared_ptr<acquire_call> local_queue::enter(std::shared_ptr<const queue_rec
                                                  std::function<void(acquired)> done) {
     auto a = std::make_shared<acquire_call>(
         shared_from_this(), std::move(as), w, std::move(options), std::move(done));
+    if (turns_) {
+        turns_->caller_comes();  // a turn that ends before this call has arrived is for it
+        a->waits_ = true;
+    }
     core_->post([self = shared_from_this(), a, limit] {
         a->start(limit);
         self->arrive(a);
@@ -88,6 +100,7 @@ std::shared_ptr<acquire_call> local_queue::enter(std::shared_ptr<const queue_rec
 
 void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
     if (core_->closed_why()) {
+        stop_waiting(*a);
         a->complete({core_->closed_why(), {}});
     } else if (!busy_) {
         contend(a);
@@ -96,6 +109,7 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
             core_->attach(shared_from_this());
         }
         waiting_.push_back(a);
+        serve();
         if (is_ahead_confirmed()) {
             confirm_waiting();
         }
@@ -145,6 +159,7 @@ void local_queue::session_connected() {
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     busy_ = admits_ == admits::one_at_a_time;
+    stop_waiting(*a);
     queue_participant::settings s{.as = a->as_,
                                   .directory_known = directory_known_,
                                   .only_if_first = a->wish_ == wish::only_if_first,
@@ -161,6 +176,9 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
         s.reserved = [core = core_, tell = a->reserved_](queue_position p) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
+    }
+    if (turns_ && !retired_) {
+        s.turns = {turns_, [self = shared_from_this()] { self->serve(); }};
     }
     a->contender_ = std::make_shared<queue_participant>(
         core_, std::move(s), [self = shared_from_this(), a](queue_participant::outcome o) {
@@ -194,12 +212,56 @@ void local_queue::advance() {
     if (waiting_.empty()) {
         return;
     }
-    const auto next = std::move(waiting_.front());
+    contend(take_first());
+}
+
+std::shared_ptr<acquire_call> local_queue::take_first() {
+    auto first = std::move(waiting_.front());
     waiting_.pop_front();
     if (waiting_.empty()) {
         core_->detach(this);
     }
-    contend(next);
+    return first;
+}
+
+// ---- turns ----
+
+hold local_queue::take_turn() {
+    return turns_ ? turns_->take(nullptr) : hold();
+}
+
+/// The first that waits gets the turn, if one can begin. Threads that run already are faster; it
+/// lets them pass for a while.
+void local_queue::serve() {
+    if (!turns_ || waiting_.empty()) {
+        return;
+    }
+    const auto now = core_->loop().now();
+    hold turn = turns_->take(&waiting_.front()->span_);
+    if (is_empty(turn)) {
+        if (now - served_ > longest_passing) {
+            turns_->keep_for_the_first();
+        }
+        return;
+    }
+    served_ = now;
+    held_ = hold_state::of(turn);
+    const auto first = take_first();
+    stop_waiting(*first);
+    first->complete({.why = {}, .granted = std::move(turn)});
+}
+
+void local_queue::stop_waiting(acquire_call& a) noexcept {
+    if (std::exchange(a.waits_, false)) {
+        turns_->caller_goes();
+    }
+}
+
+void local_queue::retire() {
+    core_->post([self = shared_from_this()] {
+        self->retired_ = true;
+        self->turns_->close();
+    });
 }
 
 void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
@@ -213,13 +275,18 @@ void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
         if (waiting_.empty()) {
             core_->detach(this);
         }
+        stop_waiting(*a);
         a->complete({});
+        if (turns_) {
+            turns_->look();
+        }
     }
 }
 
 void local_queue::client_closed(const failure& why) {
     core_->detach(this);
     for (const auto& a : std::exchange(waiting_, {})) {
+        stop_waiting(*a);
         a->complete({why, {}});
     }
 }

@@ -3,6 +3,7 @@
 #include <latchkey/acquire_options.hpp>
 
 #include "client/hold_state.hpp"
+#include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 
 #include <chrono>
@@ -46,7 +47,18 @@ public:
 
     static constexpr auto for_ever = std::chrono::nanoseconds::max();
 
-    local_queue(std::shared_ptr<client_core> core, admits a) : core_(std::move(core)), admits_(a) {}
+    /// `turns`: where a hold may follow another one in the same place of the queue.
+    local_queue(std::shared_ptr<client_core> core,
+                admits a,
+                std::shared_ptr<place_turns> turns = nullptr)
+        : core_(std::move(core)), admits_(a), turns_(std::move(turns)) {}
+
+    /// The next turn of a place that this object holds already, if it can begin at once; else an
+    /// empty hold. Any thread; no loop, no servers.
+    [[nodiscard]] hold take_turn();
+
+    /// The object is not used any more: its place is given up unless a caller holds.
+    void retire();
 
     /// Any thread. `done` is called once, on the loop; `reserved` runs as code of the user.
     std::shared_ptr<acquire_call> enter(std::shared_ptr<const queue_recipe> as,
@@ -74,9 +86,13 @@ private:
     void advance();
     void on_released();
     void withdraw(const std::shared_ptr<acquire_call>& a);
+    void serve();
+    void stop_waiting(acquire_call& a) noexcept;
+    [[nodiscard]] std::shared_ptr<acquire_call> take_first();
 
     const std::shared_ptr<client_core> core_;
     const admits admits_;
+    const std::shared_ptr<place_turns> turns_;  ///< may be null
 
     // On the loop only.
     bool directory_known_ = false;
@@ -84,6 +100,8 @@ private:
     std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
     std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
+    bool retired_ = false;
+    telemetry::time_point served_;  ///< when a call that waited got a turn
 };
 
 /// One call of acquire, from its start to its result.
@@ -115,6 +133,7 @@ private:
     telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
     timer limit_;
+    bool waits_ = false;  ///< counts among the callers of the turns
     bool confirmed_ = false;
     bool unreachable_ = false;  ///< the time was over before it was confirmed
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;

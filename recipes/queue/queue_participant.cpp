@@ -1,7 +1,5 @@
 #include "queue/queue_participant.hpp"
 
-#include "queue/held_place.hpp"
-
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -68,7 +66,8 @@ void queue_participant::on_granted(attempt::grant g) {
         settings_.as,
         std::move(g),
         std::move(settings_.span),
-        {.released = std::move(settings_.released), .lost = std::move(settings_.lost)});
+        {.released = std::move(settings_.released), .lost = std::move(settings_.lost)},
+        std::move(settings_.turns));
     finish({.granted = std::move(granted)});
 }
 

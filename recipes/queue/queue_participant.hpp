@@ -7,6 +7,7 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/attempt.hpp"
+#include "queue/held_place.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <functional>
@@ -38,6 +39,7 @@ public:
         /// The servers have answered that it is in the queue: of each attempt, once.
         std::function<void()> confirmed = nullptr;
         telemetry::span span = {};
+        held_place::turns turns = {};
     };
 
     /// A hold, or nothing (cancelled, or others are ahead), or a failure.

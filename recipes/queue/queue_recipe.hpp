@@ -33,6 +33,9 @@ struct queue_recipe {
     std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
     std::chrono::nanoseconds min_hold{0};
     std::chrono::milliseconds lock_delay{0};
+    std::uint32_t local_passes = 0;
+    std::chrono::nanoseconds local_time{0};  ///< 0: no limit
+    std::chrono::nanoseconds retain_for{0};
     std::shared_ptr<delays_seen> delays =
         nullptr;  ///< of other holders; shared by all of the object
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
@@ -46,6 +49,11 @@ struct queue_recipe {
                                                        ? time_after(l, max_hold)
                                                        : loop::clock::time_point::max(),
                                            .stays_until = time_after(l, min_hold)});
+    }
+
+    /// Whether a hold may follow another one in the same place.
+    [[nodiscard]] bool takes_turns() const noexcept {
+        return local_passes > 0 || retain_for > std::chrono::nanoseconds::zero();
     }
 
     /// All of them.

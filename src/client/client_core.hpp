@@ -19,7 +19,9 @@
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -113,6 +115,15 @@ public:
     [[nodiscard]] latchkey::telemetry& telemetry() noexcept { return telemetry_; }
 
     [[nodiscard]] client_stats stats() const;
+
+    /// Whether one more lock may be kept after its release; then end_retention() follows.
+    [[nodiscard]] bool begin_retention() noexcept {
+        const bool may = retained_.fetch_add(1) < options_.max_retained;
+        retained_.fetch_sub(may ? 0 : 1);
+        return may;
+    }
+
+    void end_retention() noexcept { retained_.fetch_sub(1); }
 
     /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.
@@ -225,6 +236,7 @@ private:
     state_listeners listeners_;
     const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
     latchkey::telemetry telemetry_;
+    std::atomic<std::size_t> retained_{0};
 
     // On the loop only.
     session_keeper keeper_;  ///< a few of its members are for any thread

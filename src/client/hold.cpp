@@ -28,8 +28,8 @@ const char* to_string(lock_mode m) noexcept {
 
 hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
     : core_(std::move(core)),
-      validity_(core_->session_validity()),
-      generation_(core_->generation()),
+      validity_(g.proof ? std::move(g.proof) : core_->session_validity()),
+      generation_(g.generation != 0 ? g.generation : core_->generation()),
       token_(g.token),
       owner_(std::move(g.owner)),
       writable_(g.writable),
@@ -134,6 +134,11 @@ void hold_state::release(std::function<void()> gone) {
     if (!over_.exchange(true)) {
         core_->telemetry().released(span_, known());
     }
+    const bool clean = why_.load(std::memory_order_acquire) == loss_reason::none &&
+                       unresolved_.load() == 0 && core_->loop().now() < deadline();
+    if (!gone && owner_->keeps(clean)) {
+        return;
+    }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
         // The owner may refer to this object. It is dropped here, so that no cycle remains.
         std::exchange(self->owner_, nullptr)->release(std::move(gone));
@@ -163,6 +168,7 @@ void hold_state::transact(std::vector<operation> operations,
         });
         return;
     }
+    transaction_begins();
     core_->post([self = shared_from_this(),
                  requests = std::move(requests),
                  done = std::move(done)]() mutable {
@@ -173,6 +179,7 @@ void hold_state::transact(std::vector<operation> operations,
 void hold_state::send_transaction(std::vector<request> operations,
                                   std::function<void(transact_outcome)> done) {
     if (!may_transact()) {
+        transaction_ends();
         done({hold_is_lost("nothing was sent"), {}});
         return;
     }
@@ -190,6 +197,9 @@ void hold_state::send_transaction(std::vector<request> operations,
         [self = shared_from_this(), sent, begun = core_->loop().now(), done = std::move(done)](
             const reply& r) {
             const failure f = self->failure_of_transaction(r, *sent);
+            if (f.code != errc::indeterminate) {
+                self->transaction_ends();
+            }
             self->core_->telemetry().transacted(self->path(), begun, f);
             done({f, f ? std::vector<operation_result>() : sent->results(r)});
         });

@@ -38,6 +38,14 @@ public:
     /// Called once. Deletes the znodes, and calls back when they are gone.
     virtual void release(std::function<void()> gone) = 0;
 
+    /// Whether the znodes stay for another hold, now that this one is released; then release() is
+    /// not called. `clean`: the hold was not lost, and no transaction that was sent under it may be
+    /// applied later. Any thread.
+    [[nodiscard]] virtual bool keeps(bool clean) {
+        static_cast<void>(clean);
+        return false;
+    }
+
     /// Another participant of the client holds in its place: it need not stay for min_hold.
     virtual void replaced() {}
 
@@ -70,11 +78,14 @@ public:
         /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
         /// its watch on the candidate ahead when that one's data changes.
         bool writable = true;
+        /// Of the session in which the grant was proven; null: of the present one.
+        std::shared_ptr<const validity> proof = nullptr;
+        std::uint64_t generation = 0;
     };
 
     using transact_outcome = std::pair<failure, std::vector<operation_result>>;
 
-    /// On the loop, in the session in which the grant was proven.
+    /// On the loop, in the session in which the grant was proven. With a proof, on any thread.
     hold_state(std::shared_ptr<client_core> core, grant g);
 
     [[nodiscard]] static hold make_hold(std::shared_ptr<hold_state> state) {
@@ -153,6 +164,12 @@ public:
 
     // ---- on the loop ----
 
+    /// A transaction that is guarded by this hold is on its way, until it is known whether it was
+    /// applied. Any thread.
+    void transaction_begins() noexcept { unresolved_.fetch_add(1); }
+
+    void transaction_ends() noexcept { unresolved_.fetch_sub(1); }
+
     /// Whether a transaction may be sent: the hold is valid, and its session is the present one.
     [[nodiscard]] bool may_transact() noexcept;
 
@@ -183,6 +200,7 @@ private:
     std::stop_source revocation_;
     std::atomic<loss_reason> why_{loss_reason::none};
     std::atomic<bool> released_{false};
+    std::atomic<std::size_t> unresolved_{0};  ///< transactions
 };
 
 /// Whether there is no grant: it was not acquired, moved from or released. A lost hold is not

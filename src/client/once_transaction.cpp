@@ -16,6 +16,7 @@ once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
       operations_(requests_of(operations, core()->access())),
       silence_(core()->loop()) {
     check_path(marker_);
+    guard_->transaction_begins();
 }
 
 std::string once_transaction::aim() const {

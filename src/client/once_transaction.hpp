@@ -51,6 +51,9 @@ private:
 
     void note_end(const failure& why) override {
         silence_.cancel();
+        if (!why || !in_doubt_) {
+            guard_->transaction_ends();
+        }
         core()->telemetry().transacted(guard_->path(), begun_, why);
     }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 7> names{{
+constexpr std::array<std::pair<corner, const char*>, 8> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<corner, const char*>, 7> names{{
     {corner::crowded, "crowded"},
     {corner::unresolved, "unresolved"},
     {corner::timed, "timed"},
+    {corner::turns, "turns"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -153,6 +154,16 @@ void unresolved(plan& p) {
     p.at_requests = 0.15;
 }
 
+/// Few objects that several callers share, and that they want again soon.
+void turns(plan& p, random_source& r) {
+    p.turns = true;
+    set_objects(p, 3, {{std::string(root) + "/lock", 1 + static_cast<int>(r.below(3))}});
+    const duration timeout = p.session_timeout;
+    p.longest_hold = timeout / (r.chance(0.5) ? 4 : 40);
+    p.longest_rest = timeout / (r.chance(0.5) ? 4 : 40);
+    p.tries = 0.15;
+}
+
 }  // namespace
 
 const char* to_string(corner c) noexcept {
@@ -182,6 +193,8 @@ void concentrate(plan& p, corner where, random_source& random) {
         case corner::timed:
             p.timed = true;
             return;
+        case corner::turns:
+            return turns(p, random);
     }
 }
 

@@ -102,6 +102,8 @@ figures& figures::operator+=(const figures& other) noexcept {
     budgets += other.budgets;
     timed_out += other.timed_out;
     stayed += other.stayed;
+    turns += other.turns;
+    passes += other.passes;
     delayed += other.delayed;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
@@ -137,6 +139,8 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("acquires within budget", f.budgets);
     line("longest times that passed", f.timed_out);
     line("released before the shortest", f.stayed);
+    line("turns in a place held before", f.turns);
+    line("while another waited", f.passes);
     line("grants behind a dead holder", f.delayed);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {

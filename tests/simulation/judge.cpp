@@ -31,6 +31,7 @@ std::set<std::string> directories_of(const plan& p) {
 judge::judge(stage& s)
     : stage_(s),
       truth_(s.recipe.names(), directories_of(s.what)),
+      turns_(s, truth_),
       queues_watched_(directories_of(s.what)),
       asks_(s.random.chance(0.5)) {}
 
@@ -118,6 +119,7 @@ void judge::check_grant(const call& c, const hold& h) {
         check_delays(c.who, *place);
     }
     check_callers(c);
+    turns_.granted(c, *places.front(), h.token());
     const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
         return place->how == participant::ending::taken;
     });

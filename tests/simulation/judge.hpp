@@ -10,6 +10,7 @@
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"
+#include "turn_judge.hpp"
 
 #include <cstdint>
 #include <map>
@@ -158,7 +159,7 @@ struct deal {
 ///        place goes then; a place whose hold is released before min_hold stays until then, while
 ///        the session does. (I12 is another judge's.)
 ///   I14  After a holder with a lock_delay whose session or znode was taken from it, nobody behind
-///        it is granted before that time has passed, by any clock.
+///        it is granted before that time has passed, by any clock. (I15 is turn_judge's.)
 class judge {
 public:
     explicit judge(stage& s);
@@ -239,7 +240,7 @@ protected:
     [[nodiscard]] virtual bool explains(const call&, std::error_code) const { return false; }
 
     /// Whether this may be watched besides: no participant, or the children.
-    [[nodiscard]] virtual bool may_watch(const std::string&, std::int64_t) const { return false; }
+    [[nodiscard]] virtual bool may_watch(const std::string& path, std::int64_t session) const;
 
     /// How its places change while a hold is held: before it is checked.
     virtual void follow(held&) {}
@@ -290,6 +291,7 @@ protected:
 
     stage& stage_;
     truth truth_;
+    turn_judge turns_;
     const std::set<std::string> queues_watched_;
     std::uint64_t directories_removed_ = 0;
     std::vector<std::shared_ptr<call>> calls_;  ///< not yet told

@@ -232,6 +232,10 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     testing::counters most;
     most.creates = 1 + levels_of(*c.by, h.path());
     most.children = 1 + woken + (c.tries() ? 1 : 0);
+    if (stage_.what.turns) {
+        most.children += 2 + woken;  // a place is listed once, and at each change
+        most.removes = 1;            // the object may give up a place meanwhile
+    }
     most.gets = 2 + woken;
     most.multis = c.times.lock_delay > duration{} ? 1 : 0;
     return most;

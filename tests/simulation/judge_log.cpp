@@ -76,6 +76,20 @@ void judge::answering(const model::connection& c, const request& r) {
     check_watches(c, *by);
 }
 
+/// Only who holds watches the directory, and who did.
+bool judge::may_watch(const std::string& path, std::int64_t session) const {
+    if (!stage_.what.turns) {
+        return false;
+    }
+    const auto& all = truth_.history_of(path);
+    const auto own = std::find_if(
+        all.begin(), all.end(), [&](const auto& one) { return one.second->owner == session; });
+    const auto still_ahead = [](const auto& one) {
+        return one.second->there() && !one.second->foreign();
+    };
+    return own != all.end() && std::none_of(all.begin(), own, still_ahead);
+}
+
 void judge::check_watches(const model::connection& c, const client_record& by) {
     for (const std::string& path : c.child_watches) {
         if (!may_watch(path, c.session)) {
@@ -125,7 +139,9 @@ void judge::committed(const model::transaction& t) {
         }
         changed.push_back(p);
         stage_.tell("    ", p->there() ? "+ " : "- ", p->path, " by ", t.session & 0xffff);
-        if (!p->there()) {
+        if (p->there()) {
+            turns_.joined(*p);
+        } else {
             removed(*p);
         }
     }

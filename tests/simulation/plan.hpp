@@ -58,6 +58,8 @@ struct plan {
 
     bool timed = false;  ///< objects are given the times of lock_options, each its own
 
+    bool turns = false;  ///< mutexes have local_passes and retain_for, each its own
+
     std::uint32_t wanted = 2;  ///< participants of a round
 
     double strangers = 0;    ///< of the candidates: those that know nothing of the leader's record

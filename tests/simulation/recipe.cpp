@@ -43,7 +43,7 @@ public:
     std::unique_ptr<used_object> make(stage& s,
                                       client& c,
                                       const std::vector<std::string>& paths) const override {
-        return make_used_mutex(c, paths.front(), draw_times(s));
+        return make_used_mutex(c, paths.front(), draw_times_and_turns(s));
     }
 
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
@@ -107,6 +107,25 @@ lock_options draw_times(stage& s, bool may_delay) {
             s.up_to(drawn.max_hold > duration{} ? std::min(most, drawn.max_hold) : most);
     }
     if (may_delay && s.random.chance(0.5)) {
+        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
+    }
+    return drawn;
+}
+
+lock_options draw_times_and_turns(stage& s) {
+    lock_options drawn = draw_times(s);
+    if (!s.what.turns) {
+        return drawn;
+    }
+    const duration timeout = s.what.session_timeout;
+    if (s.random.chance(0.7)) {
+        drawn.local_passes = static_cast<std::uint32_t>(1 + s.random.below(4));
+        drawn.local_time = s.random.chance(0.3) ? s.up_to(timeout / 2) : duration{};
+    }
+    if (s.random.chance(0.6)) {
+        drawn.retain_for = s.up_to(timeout);
+    }
+    if (s.random.chance(0.2)) {
         drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
     }
     return drawn;

@@ -65,6 +65,9 @@ public:
 /// The times of one object, if the plan says that there are some.
 [[nodiscard]] lock_options draw_times(stage& s, bool may_delay = true);
 
+/// The same of a lock whose callers may take turns in one place.
+[[nodiscard]] lock_options draw_times_and_turns(stage& s);
+
 /// What is different from one recipe to the next. Everything else of a run is the same for all.
 class lock_recipe {
 public:

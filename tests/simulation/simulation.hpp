@@ -22,6 +22,7 @@ enum class corner : std::uint8_t {
     crowded,     ///< many callers share few objects, and holds are lost
     unresolved,  ///< requests come late, from connections that are gone
     timed,       ///< everywhere, and objects have the times of lock_options
+    turns,       ///< mutexes whose callers take turns in one place, or that are retained
 };
 
 /// "cut-off".
@@ -93,6 +94,8 @@ struct figures {
     std::uint64_t budgets = 0;    ///< acquires that no fault met: their requests were counted
     std::uint64_t timed_out = 0;  ///< holds whose longest time passed
     std::uint64_t stayed = 0;     ///< holds that were released before their shortest time
+    std::uint64_t turns = 0;      ///< grants in a place that was held before
+    std::uint64_t passes = 0;     ///< the same while another participant was known to wait
     std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
     by_fault<std::uint64_t> faults{};
 

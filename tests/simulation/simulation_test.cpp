@@ -84,6 +84,15 @@ TEST(Simulation, MeetsTheTimesOfHolds) {
     EXPECT_GT(sum.delayed, 5U);
 }
 
+TEST(Simulation, CallersOfOneObjectTakeTurns) {
+    const figures sum = run_seeds({.where = corner::turns}, 500);
+    if (sum.runs < 500) {
+        GTEST_SKIP() << "says nothing about few seeds";
+    }
+    EXPECT_GT(sum.turns, sum.runs);
+    EXPECT_GT(sum.passes, sum.runs / 10);
+}
+
 TEST(Simulation, OneSeedGivesOneRun) {
     for (std::uint64_t seed = 1; seed < 20; ++seed) {
         EXPECT_EQ(simulate({.seed = seed}).trace, simulate({.seed = seed}).trace) << seed;

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <latchkey/hold.hpp>
+
+#include "client/client_core.hpp"
+#include "client/hold_state.hpp"
+#include "loop/loop.hpp"
+#include "loop/monitor.hpp"
+#include "queue/queue_recipe.hpp"
+#include "queue/successor_watch.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace latchkey::inline v0 {
+
+/// The turns that the callers of one object take in one place of the queue, without the servers.
+/// When a hold is released, its place stays for another caller, or for lock_options::retain_for, or
+/// is given up. (D. Dice, V. Marathe, N. Shavit, "Lock Cohorting", 2012.)
+///
+/// A turn is as good as the hold before it: the same znode, session and deadline. Its token has the
+/// znode's zxid, and the number of the turn. No turn begins after the connection was lost, because
+/// the client does not learn then that another participant has queued.
+///
+/// One for each object; it serves one place at a time. Any thread, unless noted.
+class place_turns final : public std::enable_shared_from_this<place_turns> {
+public:
+    /// Owns the znodes. On the loop.
+    class place : public hold_owner {
+    public:
+        /// No hold is left, and no other one follows.
+        virtual void give_up() = 0;
+    };
+
+    place_turns(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> as)
+        : core_(std::move(core)), as_(std::move(as)), look_again_(core_->loop()) {}
+
+    // ---- the callers of the object ----
+
+    /// A caller waits from now on, or does not wait any more.
+    void caller_comes() noexcept { callers_.fetch_add(1); }
+
+    void caller_goes() noexcept { callers_.fetch_sub(1); }
+
+    /// A turn, if one can begin at once; else an empty hold. `first` is the span of the first call
+    /// that waits; null for a call that begins now. Such a call may pass those that wait: its
+    /// thread runs already, and theirs have to be woken. Not after keep_for_the_first().
+    [[nodiscard]] hold take(telemetry::span* first);
+
+    /// The next turn is for the first of the callers that wait.
+    void keep_for_the_first();
+
+    /// What waits or has ended may have changed. On the loop.
+    void look();
+
+    // ---- the place; on the loop ----
+
+    /// The place was granted to `first`, whose grant is `pattern` but for the owner. `serve` is
+    /// called on the loop when callers wait and a turn may begin.
+    void begin(std::shared_ptr<place> p,
+               const std::shared_ptr<hold_state>& first,
+               hold_state::grant pattern,
+               std::function<void()> serve);
+
+    /// The object is not used any more: its place is given up, at once or with the present hold.
+    void close();
+
+    /// No other turn begins in this place. The owner gives it up.
+    struct last_turn {
+        bool is_over = false;                   ///< there is no hold
+        std::shared_ptr<hold_state> hold = {};  ///< null if its release has begun
+    };
+
+    last_turn end();
+
+    // ---- a hold ----
+
+    /// A hold of the place is released. Returns whether the place stays. `clean`: it was not lost,
+    /// and no transaction that was sent under it may be applied later.
+    [[nodiscard]] bool give_back(bool clean);
+
+private:
+    using time_point = loop::clock::time_point;
+
+    void note(successor_watch::behind b);
+    void allow_passes() LATCHKEY_REQUIRES(guard_);
+    [[nodiscard]] bool has_passes(time_point now) const LATCHKEY_REQUIRES(guard_);
+    [[nodiscard]] bool may_go_on(time_point now) const LATCHKEY_REQUIRES(guard_);
+    [[nodiscard]] bool may_retain() LATCHKEY_REQUIRES(guard_);
+    std::shared_ptr<place> drop() LATCHKEY_REQUIRES(guard_);
+    [[nodiscard]] time_point retained_until() const LATCHKEY_REQUIRES(guard_);
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    std::atomic<std::size_t> callers_{0};
+
+    // On the loop only.
+    timer look_again_;
+    std::unique_ptr<successor_watch> successors_;
+
+    mutable boost::mutex guard_;
+    std::shared_ptr<place> place_ LATCHKEY_GUARDED_BY(guard_);  ///< null: no turn may begin
+    hold_state::grant pattern_ LATCHKEY_GUARDED_BY(guard_);
+    std::function<void()> serve_ LATCHKEY_GUARDED_BY(guard_);
+    std::weak_ptr<hold_state> present_ LATCHKEY_GUARDED_BY(guard_);
+    bool free_ LATCHKEY_GUARDED_BY(guard_) = false;
+    time_point free_since_ LATCHKEY_GUARDED_BY(guard_);
+    bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
+    bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
+    bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< look() is
+    bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;   ///< look() follows when that may be over
+    successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;
+    /// How many turns may begin, and until when, although another participant may be behind.
+    std::uint32_t passes_ LATCHKEY_GUARDED_BY(guard_) = 0;
+    time_point passes_end_ LATCHKEY_GUARDED_BY(guard_);
+};
+
+}  // namespace latchkey::inline v0

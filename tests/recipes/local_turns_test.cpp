@@ -1,0 +1,85 @@
+// Threads that share a mutex with local_passes or retain_for, and another client beside them.
+#include "recipe_test.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+class LocalTurnsOfThreads : public RecipeTest {
+protected:
+    /// What a lock is for: nothing but the lock protects it.
+    struct {
+        std::int64_t count = 0;
+        fencing_token newest;
+    } protected_;
+
+    void work(mutex& m, int turns) {
+        for (int i = 0; i < turns; ++i) {
+            const hold h = m.acquire();
+            ASSERT_TRUE(h.valid());
+            ASSERT_GT(h.token(), protected_.newest);
+            protected_.newest = h.token();
+            ++protected_.count;
+        }
+    }
+
+    void in_threads(mutex& m, int threads, int turns) {
+        std::vector<std::thread> all;
+        for (int i = 0; i < threads; ++i) {
+            all.emplace_back([&, turns] { work(m, turns); });
+        }
+        for (std::thread& t : all) {
+            t.join();
+        }
+    }
+};
+
+TEST_P(LocalTurnsOfThreads, ExcludeEachOther) {
+    client c = connect();
+    mutex m(c, path_, {.local_passes = UINT32_MAX, .retain_for = 30s});
+    in_threads(m, 4, 3000);
+    EXPECT_EQ(protected_.count, 4 * 3000);
+}
+
+TEST_P(LocalTurnsOfThreads, ExcludeThoseOfAnotherClient) {
+    client c = connect();
+    client d = connect();
+    mutex m(c, path_, {.local_passes = 8, .retain_for = 30s});
+    mutex other(d, path_, {.local_passes = 8});
+    std::thread beside([&] { in_threads(other, 2, 100); });
+    in_threads(m, 2, 100);
+    beside.join();
+    EXPECT_EQ(protected_.count, 400);
+}
+
+TEST_P(LocalTurnsOfThreads, ServeAllFormsOfAcquire) {
+    client c = connect();
+    mutex m(c, path_, {.local_passes = UINT32_MAX, .retain_for = 30s});
+    std::atomic<int> granted{0};
+    std::thread beside([&] { work(m, 500); });
+    for (int i = 0; i < 100; ++i) {
+        const auto done = std::make_shared<blocking_result<bool>>();
+        m.async_acquire({}, [&, done](std::error_code ec, hold h) {
+            if (!ec && h.token() > protected_.newest) {
+                protected_.newest = h.token();
+                ++granted;
+            }
+            h.release();
+            done->set(true);
+        });
+        done->get();
+        const std::lock_guard<mutex> lock(m);
+        protected_.newest = m.held().token();
+    }
+    beside.join();
+    EXPECT_EQ(granted, 100);
+}
+
+LATCHKEY_IN_THIS_WORLD(LocalTurnsOfThreads);
+
+}  // namespace
+}  // namespace latchkey::test

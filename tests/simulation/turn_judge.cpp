@@ -1,0 +1,56 @@
+#include "turn_judge.hpp"
+
+#include "judge.hpp"
+
+#include <algorithm>
+
+namespace latchkey::simulation {
+
+using namespace std::chrono_literals;
+
+void turn_judge::joined(const participant& p) {
+    arrivals_[p.czxid] = {stage_.now(), stage_.disturbances, stage_.troubles == 0};
+}
+
+/// Nothing has kept the client from learning of it.
+bool turn_judge::hinders_nothing(const arrival& a, const call& c) const {
+    const client_record& by = *c.by;
+    return a.quiet && stage_.troubles == 0 && stage_.disturbances == a.disturbances &&
+           stage_.last_cut < a.at && by.connected_at < a.at && by.running_since < a.at &&
+           !by.paused && !by.suspended;
+}
+
+void turn_judge::granted(const call& c, const participant& place, fencing_token token) {
+    if (token.turn == 0) {
+        first_turns_[place.path] = stage_.now();
+        return;
+    }
+    ++stage_.counts.turns;
+    const duration margin = stage_.hops(8) + 20ms;
+    const auto& all = truth_.history_of(place.directory);
+    const auto behind = std::find_if(all.upper_bound(place.place), all.end(), [&](const auto& one) {
+        const auto found = arrivals_.find(one.second->czxid);
+        return found != arrivals_.end() && one.second->there() && !one.second->foreign() &&
+               hinders_nothing(found->second, c);
+    });
+    if (behind == all.end()) {
+        return;
+    }
+    // It lists who is behind after the grant.
+    const duration known =
+        std::max(arrivals_.at(behind->second->czxid).at, first_turns_[place.path]) + margin;
+    if (stage_.now() <= known) {
+        return;
+    }
+    ++stage_.counts.passes;
+    if (++passes_[place.path] > c.times.local_passes) {
+        stage_.broken("I15",
+                      c.who + " had turn " + std::to_string(passes_[place.path]) + " in " +
+                          place.path + " while " + behind->second->path + " waited");
+    }
+    if (c.times.local_time > duration{} && stage_.now() > known + c.by->lasting(c.times.local_time)) {
+        stage_.broken("I15", c.who + " had a turn in " + place.path + " after local_time");
+    }
+}
+
+}  // namespace latchkey::simulation
