@@ -55,9 +55,9 @@ struct lock_options {
     ///
     /// While no other participant waits, the lock passes without a limit. Threads that run may pass
     /// threads that wait in acquire(), for about a millisecond. Each turn is a hold like any other,
-    /// with a greater token, in the same znode. After 1,024 turns, after a lost connection, after a
-    /// transaction of unknown outcome, and after release_and_wait(), the place is given up, and the
-    /// next caller joins the queue.
+    /// with a greater token, in the same znode. After 1,024 turns whose token was asked for, after
+    /// a lost connection, after a transaction of unknown outcome, and after release_and_wait(), the
+    /// place is given up, and the next caller joins the queue.
     ///
     /// Cost: one more list after a grant, and one for each change of the lock's directory until
     /// another participant is there; no call waits for it. A turn sends nothing.

@@ -18,8 +18,9 @@
 
 namespace latchkey::inline v0 {
 
-/// The znodes of a participant that holds, from the grant to the release; of the last hold, if there
-/// are turns. Kept alive by the hold, and by the core while the session lives. On the loop only.
+/// The znodes of a participant that holds, from the grant to the release; of the last hold, if
+/// there are turns. Kept alive by the hold, and by the core while the session lives. On the loop
+/// only.
 class held_place final : public session_listener,
                          public place_turns::place,
                          public std::enable_shared_from_this<held_place>,
@@ -98,7 +99,7 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
     notifications notify_;
-    std::weak_ptr<hold_state> hold_;  ///< the first, or the last
+    std::weak_ptr<hold_state> hold_;      ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;
     /// Of a multi_mutex several. Less one that was deleted; none after the session.

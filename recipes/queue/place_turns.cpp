@@ -22,12 +22,10 @@ hold place_turns::take(telemetry::span* first) {
     }
     free_ = for_the_first_ = false;
     passes_ -= behind_ == behind::none ? 0U : 1U;
-    ++pattern_.token.turn;
     hold_state::grant turn = pattern_;
     turn.owner = place_;
-    turn.span = first != nullptr
-                    ? std::move(*first)
-                    : core_->telemetry().begin(as_->users_path(), as_->leads, now);
+    turn.span = first != nullptr ? std::move(*first)
+                                 : core_->telemetry().begin(as_->users_path(), as_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
@@ -93,7 +91,7 @@ bool place_turns::give_back(bool clean) {
 /// Whether the place is worth keeping when a turn has ended.
 bool place_turns::may_go_on(time_point now) const {
     const bool retains = as_->retain_for > std::chrono::nanoseconds::zero();
-    if (!place_ || pattern_.token.turn + 1 >= fencing_token::turns) {
+    if (!place_ || *pattern_.next_turn >= fencing_token::turns) {
         return false;
     }
     switch (behind_) {
@@ -147,14 +145,14 @@ void place_turns::begin(std::shared_ptr<place> p,
         const monitor_lock lock(guard_);
         place_ = std::move(p);
         pattern_ = std::move(pattern);
+        pattern_.next_turn = std::make_shared<std::atomic<std::uint32_t>>(1);
         serve_ = std::move(serve);
         present_ = first;
         free_ = for_the_first_ = rests_ = false;
         behind_ = behind::unlisted;
         allow_passes();
     }
-    successors_ = std::make_unique<successor_watch>(
-        core_, as_, own, [this](behind b) { note(b); });
+    successors_ = std::make_unique<successor_watch>(core_, as_, own, [this](behind b) { note(b); });
 }
 
 void place_turns::note(behind b) {

@@ -111,8 +111,8 @@ private:
     time_point free_since_ LATCHKEY_GUARDED_BY(guard_);
     bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
-    bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< look() is
-    bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;   ///< look() follows when that may be over
+    bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
+    bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
     successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;
     /// How many turns may begin, and until when, although another participant may be behind.
     std::uint32_t passes_ LATCHKEY_GUARDED_BY(guard_) = 0;

@@ -31,6 +31,7 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       validity_(g.proof ? std::move(g.proof) : core_->session_validity()),
       generation_(g.generation != 0 ? g.generation : core_->generation()),
       token_(g.token),
+      next_turn_(std::move(g.next_turn)),
       owner_(std::move(g.owner)),
       writable_(g.writable),
       span_(std::move(g.span)),
@@ -42,8 +43,9 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
 
 /// For the observer only: nothing is copied without one.
 telemetry::grant hold_state::known() const noexcept {
-    telemetry::grant g{.token = token_, .mode = mode()};
+    telemetry::grant g{.mode = mode()};
     if (core_->telemetry().is_observed()) {
+        g.token = token();
         try {
             g.node = path();
         } catch (const std::bad_alloc&) {
@@ -65,6 +67,15 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
     }
     mode_.store(mode, std::memory_order_release);
     core_->telemetry().converted(span_, known());
+}
+
+latchkey::fencing_token hold_state::token() const noexcept {
+    const monitor_lock lock(guard_);
+    if (next_turn_) {
+        token_.turn = next_turn_->fetch_add(1);
+        next_turn_ = nullptr;
+    }
+    return token_;
 }
 
 bool hold_state::valid() noexcept {

@@ -78,6 +78,9 @@ public:
         /// False: the data of its znodes never changes. A candidate of Curator's LeaderLatch loses
         /// its watch on the candidate ahead when that one's data changes.
         bool writable = true;
+        /// Of holds that follow each other in one znode: the next turn. A hold gets its turn when
+        /// its token is asked for first, because a znode has only so many. Null: that of `token`.
+        std::shared_ptr<std::atomic<std::uint32_t>> next_turn = nullptr;
         /// Of the session in which the grant was proven; null: of the present one.
         std::shared_ptr<const validity> proof = nullptr;
         std::uint64_t generation = 0;
@@ -123,7 +126,7 @@ public:
         return revocation_.get_token();
     }
 
-    [[nodiscard]] latchkey::fencing_token token() const noexcept { return token_; }
+    [[nodiscard]] latchkey::fencing_token token() const noexcept;
 
     [[nodiscard]] std::string path() const { return paths().front(); }
 
@@ -187,7 +190,8 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const validity> validity_;
     const std::uint64_t generation_;
-    const latchkey::fencing_token token_;
+    mutable latchkey::fencing_token token_;
+    mutable std::shared_ptr<std::atomic<std::uint32_t>> next_turn_;  ///< null: `token_` is whole
     std::shared_ptr<hold_owner> owner_;
     const bool writable_;
     telemetry::span span_;

@@ -48,7 +48,8 @@ void turn_judge::granted(const call& c, const participant& place, fencing_token 
                       c.who + " had turn " + std::to_string(passes_[place.path]) + " in " +
                           place.path + " while " + behind->second->path + " waited");
     }
-    if (c.times.local_time > duration{} && stage_.now() > known + c.by->lasting(c.times.local_time)) {
+    if (c.times.local_time > duration{} &&
+        stage_.now() > known + c.by->lasting(c.times.local_time)) {
         stage_.broken("I15", c.who + " had a turn in " + place.path + " after local_time");
     }
 }

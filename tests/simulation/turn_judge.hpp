@@ -40,9 +40,9 @@ private:
 
     stage& stage_;
     const truth& truth_;
-    std::map<std::int64_t, arrival> arrivals_;       ///< by czxid
-    std::map<std::string, duration> first_turns_;    ///< by place
-    std::map<std::string, std::uint32_t> passes_;    ///< since another one is known, by place
+    std::map<std::int64_t, arrival> arrivals_;     ///< by czxid
+    std::map<std::string, duration> first_turns_;  ///< by place
+    std::map<std::string, std::uint32_t> passes_;  ///< since another one is known, by place
 };
 
 }  // namespace latchkey::simulation
