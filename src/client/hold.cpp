@@ -121,10 +121,11 @@ void hold_state::lose(loss_reason why) noexcept {
     if (released_.load(std::memory_order_acquire) || !why_.compare_exchange_strong(expected, why)) {
         return;
     }
-    core_->callbacks().request_stop(stop_);
+    // Told before the program can answer the loss with a release.
     if (!over_.exchange(true)) {
         core_->telemetry().lost(span_, known(), why);
     }
+    core_->callbacks().request_stop(stop_);
 }
 
 void hold_state::call_after_loss(std::function<void()> code) {
@@ -142,7 +143,8 @@ void hold_state::release(std::function<void()> gone) {
     if (released_.exchange(true)) {
         return;
     }
-    if (!over_.exchange(true)) {
+    // A hold that another thread is declaring lost is told as that.
+    if (why_.load(std::memory_order_acquire) == loss_reason::none && !over_.exchange(true)) {
         core_->telemetry().released(span_, known());
     }
     const bool clean = why_.load(std::memory_order_acquire) == loss_reason::none &&
