@@ -125,8 +125,8 @@ public:
 
     timer_id start_timer(clock::time_point at, task t) {
         const timer_id id = ++last_timer_;
-        due_.emplace(id, at);
-        timers_.emplace(std::pair(at, id), std::move(t));
+        put(due_, spare_due_, id, at);
+        put(timers_, spare_timer_, std::pair(at, id), std::move(t));
         set_alarm();
         return id;
     }
@@ -135,8 +135,10 @@ public:
         const auto found = due_.find(id);
         if (found != due_.end()) {
             // The alarm stays: an unneeded wake-up costs less than setting it again.
-            timers_.erase({found->second, id});
-            due_.erase(found);
+            auto node = timers_.extract({found->second, id});
+            spare_due_ = due_.extract(found);
+            const task dropped = std::move(node.mapped());  // destroyed last
+            spare_timer_ = std::move(node);
         }
     }
 
@@ -147,6 +149,9 @@ public:
     [[nodiscard]] boost::asio::io_context& io() noexcept { return io_; }
 
 private:
+    using timer_map = std::map<std::pair<clock::time_point, timer_id>, task>;
+    using due_map = std::unordered_map<timer_id, clock::time_point>;
+
     struct wake_up {
         using allocator_type = reserved_operation::allocator<void>;
 
@@ -158,6 +163,21 @@ private:
 
         engine& to;
     };
+
+    /// Most timers are canceled soon, and followed by another one that can have their memory.
+    template <class Map>
+    static void put(Map& map,
+                    typename Map::node_type& spare,
+                    typename Map::key_type key,
+                    typename Map::mapped_type value) {
+        if (spare.empty()) {
+            map.emplace(std::move(key), std::move(value));
+            return;
+        }
+        spare.key() = std::move(key);
+        spare.mapped() = std::move(value);
+        map.insert(std::move(spare));
+    }
 
     void run_posted() {
         {
@@ -242,8 +262,10 @@ private:
         io_.get_executor()};
     boost::asio::posix::stream_descriptor alarm_;
     clock::time_point alarm_at_ = clock::time_point::max();
-    std::map<std::pair<clock::time_point, timer_id>, task> timers_;
-    std::unordered_map<timer_id, clock::time_point> due_;
+    timer_map timers_;
+    due_map due_;
+    timer_map::node_type spare_timer_;
+    due_map::node_type spare_due_;
     timer_id last_timer_ = 0;
     std::mt19937_64 random_;
     std::vector<task> running_;
