@@ -123,6 +123,14 @@ public:
         }
     }
 
+    void post_next(task t) {
+        if (in_batch_) {
+            next_.push_back(std::move(t));
+        } else {
+            post(std::move(t));
+        }
+    }
+
     timer_id start_timer(clock::time_point at, task t) {
         const timer_id id = ++last_timer_;
         put(due_, spare_due_, id, at);
@@ -184,17 +192,25 @@ private:
             const boost::lock_guard<boost::mutex> lock(mutex_);
             running_.swap(posted_);
         }
-        for (std::size_t i = 0; i < running_.size(); ++i) {
-            const task t = std::move(running_[i]);
-            t();
-        }
-        running_.clear();
+        in_batch_ = true;
+        run_all(running_);
+        in_batch_ = false;
+        run_all(next_);
         const boost::lock_guard<boost::mutex> lock(mutex_);
         // More was posted meanwhile. Sockets and timers get their turn first.
         scheduled_ = !posted_.empty();
         if (scheduled_) {
             wake();
         }
+    }
+
+    /// Both may be dropped meanwhile, by one of the tasks.
+    static void run_all(std::vector<task>& tasks) {
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            const task t = std::move(tasks[i]);
+            t();
+        }
+        tasks.clear();
     }
 
     /// Makes run_posted() run. Never called twice before it has begun. Does not fail: otherwise the
@@ -242,6 +258,7 @@ private:
     void drop_everything() {
         for (;;) {
             auto running = std::exchange(running_, {});
+            auto next = std::exchange(next_, {});
             auto timers = std::exchange(timers_, {});
             due_.clear();
             std::vector<task> posted;
@@ -250,7 +267,7 @@ private:
                 posted.swap(posted_);
                 scheduled_ = true;
             }
-            if (running.empty() && timers.empty() && posted.empty()) {
+            if (running.empty() && next.empty() && timers.empty() && posted.empty()) {
                 return;
             }
         }
@@ -269,6 +286,8 @@ private:
     timer_id last_timer_ = 0;
     std::mt19937_64 random_;
     std::vector<task> running_;
+    std::vector<task> next_;  ///< from post_next()
+    bool in_batch_ = false;
 
     boost::mutex mutex_;
     std::vector<task> posted_;
@@ -311,6 +330,10 @@ std::uint64_t asio_loop::random() {
 
 bool asio_loop::on_loop() const noexcept {
     return engine_->on_thread();
+}
+
+void asio_loop::post_next(task t) {
+    engine_->post_next(std::move(t));
 }
 
 std::unique_ptr<descriptor_watch> asio_loop::watch(int descriptor) {
