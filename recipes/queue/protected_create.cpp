@@ -57,6 +57,12 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (then == next::give_up) {
             co_return resolved({.why = refused_});
         }
+        if (created.code == result_code::no_node) {
+            // The servers have removed the empty directory of a lock that was not used for a while.
+            auto pause = retry_.short_pause();
+            co_await pause;
+            continue;
+        }
         const bool repeated = then == next::create_again || std::exchange(searched, true);
         if (repeated && core_->connected()) {
             auto pause = retry_.pause();
