@@ -4,6 +4,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "hand_over.hpp"
+#include "pipelined_client.hpp"
 #include "side_by_side.hpp"
 #include "stage.hpp"
 #include "table_reporter.hpp"
@@ -57,9 +58,42 @@ void acquire_and_release(benchmark::State& state, const setting& where) {
     compare(state, ours, theirs, {.blocks = where.distant ? 5 : 20, .cycles = 100});
 }
 
+/// Beside the C client with create and list in one round trip, and a delete that is not awaited:
+/// what the requests cost the calling thread at least.
+void acquire_and_release_pipelined(benchmark::State& state, const setting& where) {
+    stage& s = stage::of(where);
+    latchkey::mutex lock(s.one(), s.latchkey_path());
+    pipelined_client plain(s.address());
+    const side ours{.cycle =
+                        [&] {
+                            const auto start = clock::now();
+                            hold h = lock.acquire();
+                            h.release();
+                            return since(start);
+                        },
+                    .settle =
+                        [&] {
+                            hold h = lock.acquire();
+                            static_cast<void>(h.release_and_wait());
+                        }};
+    const side theirs{.cycle =
+                          [&] {
+                              const auto start = clock::now();
+                              plain.start_removing(plain.join(s.plain_path()));
+                              return since(start);
+                          },
+                      .settle = [&] { plain.settle(); }};
+    compare(state, ours, theirs, {.blocks = where.distant ? 5 : 20, .cycles = 100});
+}
+
 // ---- from a release to the grant of who waits ----
 
-double hand_over(sequential_client& from, sequential_client& to, const std::string& directory) {
+/// With `list`, the new holder looks whether it is the first. Without, it is as quick as the
+/// servers: one committed delete and one notification.
+double hand_over(sequential_client& from,
+                 sequential_client& to,
+                 const std::string& directory,
+                 bool list) {
     const std::string first = from.create_participant(directory);
     const std::string second = to.create_participant(directory);
     to.watch(first);
@@ -67,7 +101,7 @@ double hand_over(sequential_client& from, sequential_client& to, const std::stri
     const auto start = clock::now();
     from.start_removing(first);
     sequential_client::work_until_woken(from, to);
-    if (!second.ends_with(to.participants(directory).front())) {
+    if (list && !second.ends_with(to.participants(directory).front())) {
         throw std::runtime_error("somebody is ahead");
     }
     const double took = since(start);
@@ -76,14 +110,23 @@ double hand_over(sequential_client& from, sequential_client& to, const std::stri
     return took;
 }
 
-void release_to_grant(benchmark::State& state, const setting& where) {
+void release_to_grant(benchmark::State& state, const setting& where, bool list) {
     stage& s = stage::of(where);
     latchkey::mutex one(s.one(), s.latchkey_path());
     latchkey::mutex other(s.other(), s.latchkey_path());
-    compare(state,
-            {.cycle = [&] { return hand_over(one, other); }},
-            {.cycle = [&] { return hand_over(s.plain_one(), s.plain_other(), s.plain_path()); }},
-            {.blocks = 10, .cycles = 10});
+    compare(
+        state,
+        {.cycle = [&] { return hand_over(one, other); }},
+        {.cycle = [&] { return hand_over(s.plain_one(), s.plain_other(), s.plain_path(), list); }},
+        {.blocks = 10, .cycles = 10});
+}
+
+void release_to_grant(benchmark::State& state, const setting& where) {
+    release_to_grant(state, where, true);
+}
+
+void delete_to_event(benchmark::State& state, const setting& where) {
+    release_to_grant(state, where, false);
 }
 
 // ---- a lock that somebody else holds ----
@@ -225,7 +268,9 @@ void add_all() {
     // By setting, so that each ensemble is started once.
     for (const setting& where : settings) {
         add("acquire+release", &acquire_and_release, where);
+        add("acquire+release, one round trip", &acquire_and_release_pipelined, where);
         add("release to grant", &release_to_grant, where);
+        add("release to grant, delete + event", &delete_to_event, where);
         add("try_acquire, held", &try_acquire_when_held, where);
         add("8 locks", &eight_locks, where);
         add("leader", &transfer_of_leadership, where);

@@ -46,12 +46,12 @@ stage::stage(const setting& s) : setting_(s), ensemble_({.servers = s.servers(),
         proxy_.emplace(server);
         proxy_->delay(test::tcp_proxy::direction::to_server, 1ms);
     }
-    const std::string address = proxy_ ? proxy_->address() : server;
+    address_ = proxy_ ? proxy_->address() : server;
     const client_options options{.session_timeout = 30s};
-    one_.emplace(client::connect(address, options));
-    other_.emplace(client::connect(address, options));
-    plain_one_.emplace(address);
-    plain_other_.emplace(address);
+    one_.emplace(client::connect(address_, options));
+    other_.emplace(client::connect(address_, options));
+    plain_one_.emplace(address_);
+    plain_other_.emplace(address_);
     plain_one_->create_directory(plain_path_);
     if (s.busy) {
         busy_.emplace(client::connect(server, options));

@@ -45,6 +45,9 @@ public:
 
     [[nodiscard]] const std::string& plain_path() const { return plain_path_; }
 
+    /// `host:port`, of the server to which all clients are connected.
+    [[nodiscard]] const std::string& address() const { return address_; }
+
     latchkey::client& one() { return *one_; }
 
     latchkey::client& other() { return *other_; }
@@ -59,6 +62,7 @@ private:
     const setting setting_;
     test::real_ensemble ensemble_;
     std::optional<test::tcp_proxy> proxy_;
+    std::string address_;
     const std::string latchkey_path_ = "/bench/latchkey";
     const std::string plain_path_ = "/bench-plain";
     std::optional<latchkey::client> one_;

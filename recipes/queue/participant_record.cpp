@@ -86,9 +86,14 @@ std::shared_ptr<const record_writer> record_writer::shared() {
 std::string record_writer::write(std::string_view mode) const {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-    std::string text = head_ + ",\"mode\":\"";
+    std::string text;
+    text.reserve(head_.size() + room_for_the_rest);
+    text += head_;
+    text += ",\"mode\":\"";
     text += mode;
-    return text + "\",\"since\":" + std::to_string(since) + '}';
+    text += "\",\"since\":";
+    text += std::to_string(since);
+    return text += '}';
 }
 
 std::string default_id() {

@@ -53,9 +53,15 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
-        const next then = after_refusal(created, *all.directories_refused);
+        const next then = after_refusal(created, all.directories_refused.get());
         if (then == next::give_up) {
             co_return resolved({.why = refused_});
+        }
+        if (created.code == result_code::no_node) {
+            // The servers have removed the empty directory of a lock that was not used for a while.
+            auto pause = retry_.short_pause();
+            co_await pause;
+            continue;
         }
         const bool repeated = then == next::create_again || std::exchange(searched, true);
         if (repeated && core_->connected()) {
@@ -76,8 +82,9 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
 
 protected_create::sent_create protected_create::send(const std::function<void()>& sent) {
     sent_ = true;
-    auto refused = std::make_shared<std::vector<result_code>>(directories_.size(), result_code::ok);
+    std::shared_ptr<std::vector<result_code>> refused;
     if (!directory_known_) {
+        refused = std::make_shared<std::vector<result_code>>(directories_.size(), result_code::ok);
         create_directories(refused);
     }
     auto created = core_->send(creation());
@@ -163,7 +170,7 @@ bool protected_create::is_last_everywhere(const joined& j) const {
 
 /// What follows when the create was not answered with success.
 protected_create::next protected_create::after_refusal(
-    const reply& created, const std::vector<result_code>& directories_refused) {
+    const reply& created, const std::vector<result_code>* directories_refused) {
     const auto refused =
         std::find_if(created.results.begin(), created.results.end(), [&created](const reply& one) {
             return one.code == created.code;
@@ -178,7 +185,9 @@ protected_create::next protected_create::after_refusal(
     switch (created.code) {
         case result_code::no_node: {
             // The directory was removed a moment ago, or could not be created.
-            const result_code why = directories_refused.at(directory);
+            const result_code why = directories_refused != nullptr
+                                        ? directories_refused->at(directory)
+                                        : result_code::ok;
             if (why != result_code::ok && !outcome_unknown(why)) {
                 refused_ = failure_of(why, where);
                 return next::give_up;

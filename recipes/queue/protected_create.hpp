@@ -63,7 +63,7 @@ public:
 private:
     /// What is sent together, and answered in this order.
     struct sent_create {
-        /// Why each directory could not be created.
+        /// Why each directory could not be created; null if none was to be created.
         std::shared_ptr<std::vector<result_code>> directories_refused;
         oneshot<reply> created;
         std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
@@ -89,7 +89,7 @@ private:
                                      std::vector<directory_lists::answer> lists) const;
     [[nodiscard]] bool is_last_everywhere(const joined& j) const;
     [[nodiscard]] next after_refusal(const reply& created,
-                                     const std::vector<result_code>& directories_refused);
+                                     const std::vector<result_code>* directories_refused);
 
     [[nodiscard]] task<std::optional<joined>> search();
     [[nodiscard]] std::optional<candidates> candidates_in(

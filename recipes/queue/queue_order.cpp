@@ -160,6 +160,9 @@ bool queue_list::is_last(std::string_view own) const noexcept {
 
 std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const {
     const range found = beginning_with(prefix);
+    if (!prefix.empty() && found.last - found.first == 1) {
+        return {std::string(found.first->name)};  // nearly always
+    }
     // A number that cannot be trusted is a late one.
     const auto number = [](const entry& e) {
         return e.place.what == queue_place::standing::participant ? e.place.sequence : UINT32_MAX;

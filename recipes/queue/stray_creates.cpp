@@ -18,9 +18,8 @@ void delete_what_begins_with(const std::string& prefix,
                              const std::string& directory,
                              Keeps is_kept) {
     for (const std::string& name : queue_of(l, as.markers).with_prefix(prefix)) {
-        std::string path = join_path(directory, name);
-        if (!is_kept(path)) {
-            core.deletes().add(std::move(path), nullptr);
+        if (!is_kept(name)) {
+            core.deletes().add(join_path(directory, name), nullptr);
         }
     }
 }
@@ -32,7 +31,7 @@ void delete_strays(client_core& core,
                    const std::string& prefix,
                    const std::string& own,
                    const listing& l) {
-    const auto is_own = [&own](const std::string& path) { return path == own; };
+    const auto is_own = [&own](const std::string& name) { return name == name_of(own); };
     delete_what_begins_with(prefix, l, core, as, std::string(parent_of(own)), is_own);
 }
 
@@ -70,7 +69,9 @@ void stray_creates::on_listed(const std::string& directory, const listing& l) {
     if (l.code != result_code::ok && l.code != result_code::no_node) {
         return;  // the next connection looks again
     }
-    const auto kept = [this](const std::string& path) { return is_kept(path); };
+    const auto kept = [this, &directory](const std::string& name) {
+        return is_kept(join_path(directory, name));
+    };
     delete_what_begins_with(prefix_, l, *core_, *as_, directory, kept);
     if (too_old_to_come(*core_, since_)) {
         core_->detach(this);

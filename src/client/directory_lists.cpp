@@ -29,14 +29,20 @@ oneshot<directory_lists::answer> directory_lists::list(std::string path,
 oneshot<std::vector<directory_lists::answer>> directory_lists::list_all(
     const std::vector<std::string>& paths, std::function<void()> sent) {
     oneshot<std::vector<answer>> listed;
-    const auto lists = std::make_shared<std::vector<answer>>(paths.size());
-    const auto unanswered = std::make_shared<std::size_t>(paths.size());
+
+    struct gathered {
+        std::vector<answer> lists;
+        std::size_t unanswered;
+    };
+
+    const auto all =
+        std::make_shared<gathered>(gathered{std::vector<answer>(paths.size()), paths.size()});
     for (std::size_t i = 0; i < paths.size(); ++i) {
         question q{.directory = paths[i],
-                   .answered = [lists, unanswered, i, done = listed.setter()](const answer& a) {
-                       (*lists)[i] = a;
-                       if (--*unanswered == 0) {
-                           done(std::move(*lists));
+                   .answered = [all, i, done = listed.setter()](const answer& a) {
+                       all->lists[i] = a;
+                       if (--all->unanswered == 0) {
+                           done(std::move(all->lists));
                        }
                    }};
         const bool last = i + 1 == paths.size();
@@ -76,7 +82,7 @@ void directory_lists::send(const std::string& path, directory& d) {
 void directory_lists::send(const std::string& path, const std::shared_ptr<batch>& askers) {
     ++in_flight_;
     const auto made = std::make_shared<listing>();
-    send_(request::children(path), [this, path, askers, made](reply r) {
+    send_(request::children(path), [this, path = path, askers = askers, made](reply r) {
         made->code = r.code;
         made->names = std::move(r.names);
         answered(path, askers, made);

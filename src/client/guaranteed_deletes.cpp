@@ -24,7 +24,13 @@ void guaranteed_deletes::add(std::string path, gone_handler gone) {
 
 void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_handler& gone) {
     if (paths.size() == 1) {
-        add(paths.front(), gone);
+        pending& p = find_or_add(paths.front());
+        if (gone) {
+            p.gone.push_back(gone);
+        }
+        if (connected_ && !p.in_flight) {
+            send(paths.front(), p);
+        }
         return;
     }
     gone_handler one_gone;
@@ -82,7 +88,7 @@ void guaranteed_deletes::session_ended() {
 void guaranteed_deletes::send(const std::string& path, pending& p) {
     p.in_flight = true;
     p.retry.cancel();
-    send_(request::remove(path), [this, path](const reply& r) { answered(path, r.code); });
+    send_(request::remove(path), [this, path = path](const reply& r) { answered(path, r.code); });
 }
 
 void guaranteed_deletes::answered(const std::string& path, result_code code) {

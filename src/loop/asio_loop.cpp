@@ -123,10 +123,18 @@ public:
         }
     }
 
+    void post_next(task t) {
+        if (in_batch_) {
+            next_.push_back(std::move(t));
+        } else {
+            post(std::move(t));
+        }
+    }
+
     timer_id start_timer(clock::time_point at, task t) {
         const timer_id id = ++last_timer_;
-        due_.emplace(id, at);
-        timers_.emplace(std::pair(at, id), std::move(t));
+        put(due_, spare_due_, id, at);
+        put(timers_, spare_timer_, std::pair(at, id), std::move(t));
         set_alarm();
         return id;
     }
@@ -135,8 +143,10 @@ public:
         const auto found = due_.find(id);
         if (found != due_.end()) {
             // The alarm stays: an unneeded wake-up costs less than setting it again.
-            timers_.erase({found->second, id});
-            due_.erase(found);
+            auto node = timers_.extract({found->second, id});
+            spare_due_ = due_.extract(found);
+            const task dropped = std::move(node.mapped());  // destroyed last
+            spare_timer_ = std::move(node);
         }
     }
 
@@ -147,6 +157,9 @@ public:
     [[nodiscard]] boost::asio::io_context& io() noexcept { return io_; }
 
 private:
+    using timer_map = std::map<std::pair<clock::time_point, timer_id>, task>;
+    using due_map = std::unordered_map<timer_id, clock::time_point>;
+
     struct wake_up {
         using allocator_type = reserved_operation::allocator<void>;
 
@@ -159,22 +172,45 @@ private:
         engine& to;
     };
 
+    /// Most timers are canceled soon, and followed by another one that can have their memory.
+    template <class Map>
+    static void put(Map& map,
+                    typename Map::node_type& spare,
+                    typename Map::key_type key,
+                    typename Map::mapped_type value) {
+        if (spare.empty()) {
+            map.emplace(std::move(key), std::move(value));
+            return;
+        }
+        spare.key() = std::move(key);
+        spare.mapped() = std::move(value);
+        map.insert(std::move(spare));
+    }
+
     void run_posted() {
         {
             const boost::lock_guard<boost::mutex> lock(mutex_);
             running_.swap(posted_);
         }
-        for (std::size_t i = 0; i < running_.size(); ++i) {
-            const task t = std::move(running_[i]);
-            t();
-        }
-        running_.clear();
+        in_batch_ = true;
+        run_all(running_);
+        in_batch_ = false;
+        run_all(next_);
         const boost::lock_guard<boost::mutex> lock(mutex_);
         // More was posted meanwhile. Sockets and timers get their turn first.
         scheduled_ = !posted_.empty();
         if (scheduled_) {
             wake();
         }
+    }
+
+    /// Both may be dropped meanwhile, by one of the tasks.
+    static void run_all(std::vector<task>& tasks) {
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            const task t = std::move(tasks[i]);
+            t();
+        }
+        tasks.clear();
     }
 
     /// Makes run_posted() run. Never called twice before it has begun. Does not fail: otherwise the
@@ -222,6 +258,7 @@ private:
     void drop_everything() {
         for (;;) {
             auto running = std::exchange(running_, {});
+            auto next = std::exchange(next_, {});
             auto timers = std::exchange(timers_, {});
             due_.clear();
             std::vector<task> posted;
@@ -230,7 +267,7 @@ private:
                 posted.swap(posted_);
                 scheduled_ = true;
             }
-            if (running.empty() && timers.empty() && posted.empty()) {
+            if (running.empty() && next.empty() && timers.empty() && posted.empty()) {
                 return;
             }
         }
@@ -242,11 +279,15 @@ private:
         io_.get_executor()};
     boost::asio::posix::stream_descriptor alarm_;
     clock::time_point alarm_at_ = clock::time_point::max();
-    std::map<std::pair<clock::time_point, timer_id>, task> timers_;
-    std::unordered_map<timer_id, clock::time_point> due_;
+    timer_map timers_;
+    due_map due_;
+    timer_map::node_type spare_timer_;
+    due_map::node_type spare_due_;
     timer_id last_timer_ = 0;
     std::mt19937_64 random_;
     std::vector<task> running_;
+    std::vector<task> next_;  ///< from post_next()
+    bool in_batch_ = false;
 
     boost::mutex mutex_;
     std::vector<task> posted_;
@@ -289,6 +330,10 @@ std::uint64_t asio_loop::random() {
 
 bool asio_loop::on_loop() const noexcept {
     return engine_->on_thread();
+}
+
+void asio_loop::post_next(task t) {
+    engine_->post_next(std::move(t));
 }
 
 std::unique_ptr<descriptor_watch> asio_loop::watch(int descriptor) {

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] bool on_loop() const noexcept override;
 
     [[nodiscard]] std::unique_ptr<descriptor_watch> watch(int descriptor) override;
+    void post_next(task t) override;
 
 private:
     class engine;

@@ -31,6 +31,10 @@ public:
     /// Takes ownership of the descriptor. Throws std::system_error. On the loop only. The watch
     /// must not outlive the loop.
     [[nodiscard]] virtual std::unique_ptr<descriptor_watch> watch(int descriptor) = 0;
+
+    /// Runs `t` as soon as the posted tasks that wait now have run, before anything else. If no
+    /// posted task runs now, this is post(). On the loop only.
+    virtual void post_next(task t) { post(std::move(t)); }
 };
 
 }  // namespace latchkey::inline v0

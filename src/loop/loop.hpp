@@ -67,7 +67,9 @@ public:
     ~timer() { cancel(); }
 
     /// Replaces what was set before.
-    void start(loop::clock::time_point at, loop::task t) {
+    /// A task that captures no more than a pointer takes no memory of its own.
+    template <class Task>
+    void start(loop::clock::time_point at, Task t) {
         cancel();
         id_ = loop_->start_timer(at, [this, t = std::move(t)] {
             id_ = 0;
@@ -77,7 +79,8 @@ public:
         });
     }
 
-    void start(loop::clock::duration after, loop::task t) {
+    template <class Task>
+    void start(loop::clock::duration after, Task t) {
         start(loop_->now() + after, std::move(t));
     }
 

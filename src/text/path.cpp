@@ -91,7 +91,9 @@ void check_path(std::string_view path) {
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {
-    std::string path(directory);
+    std::string path;
+    path.reserve(directory.size() + 1 + name.size());
+    path += directory;
     if (!path.ends_with('/')) {
         path += '/';
     }

@@ -1,6 +1,10 @@
 #include "zookeeper/socket_watch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -40,17 +44,35 @@ void socket_watch::watch(int socket) {
     set_tcp_option(duplicate, TCP_CORK, 1);
 }
 
-socket_watch::arrived socket_watch::look() const noexcept {
-    std::uint32_t length = 0;
+socket_watch::view socket_watch::look() const noexcept {
+    std::array<char, 4096> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     const auto got =
-        ::recv(watched_->descriptor(), &length, sizeof length, MSG_PEEK | MSG_DONTWAIT);
+        ::recv(watched_->descriptor(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN) {
-        return arrived::nothing;
+        return {.what = arrived::nothing};
     }
-    if (got != sizeof length) {
-        return arrived::part;
+    std::uint32_t length = 0;
+    const auto size = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    if (size < sizeof length) {
+        return {.what = arrived::part};
     }
-    return ntohl(length) <= longest_frame ? arrived::length : arrived::garbage;
+    view seen{.what = arrived::length};
+    std::size_t at = 0;
+    while (size - at >= sizeof length) {
+        std::memcpy(&length, bytes.data() + at, sizeof length);
+        length = ntohl(length);
+        if (length > longest_frame) {
+            seen.what = at == 0 ? arrived::garbage : seen.what;
+            break;
+        }
+        if (size - at - sizeof length < length) {
+            break;
+        }
+        at += sizeof length + length;
+        ++seen.frames;
+    }
+    seen.all = at == size && size < bytes.size();
+    return seen;
 }
 
 void socket_watch::await(bool write) {

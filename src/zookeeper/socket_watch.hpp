@@ -37,8 +37,14 @@ public:
     /// What has arrived at the beginning of a frame. Its length shows whether it can be a frame.
     enum class arrived : std::uint8_t { nothing, part, length, garbage };
 
+    struct view {
+        arrived what = arrived::part;
+        int frames = 0;    ///< that have arrived completely; there may be more
+        bool all = false;  ///< nothing has arrived behind them
+    };
+
     /// Looks without reading. `part` is less than a length, or the end of the connection.
-    [[nodiscard]] arrived look() const noexcept;
+    [[nodiscard]] view look() const noexcept;
 
     /// Sends what was written, and waits: always for reading, for writing if asked.
     void await(bool write);

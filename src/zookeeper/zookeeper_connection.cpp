@@ -72,19 +72,25 @@ bool zookeeper_connection::work(bool readable, bool writable) {
     return true;
 }
 
-/// Returns false if there is no complete frame, or the connection is over. For a length that no
-/// server sends, the C client would fail to allocate memory and never continue to read.
+/// Returns false if there is no other complete frame, or the connection is over. For a length that
+/// no server sends, the C client would fail to allocate memory and never continue to read.
 bool zookeeper_connection::read_frame(bool write) {
     using arrived = socket_watch::arrived;
-    const auto ahead = between_frames_ ? socket_.look() : arrived::part;
-    if (ahead == arrived::garbage) {
+    if (!between_frames_) {
+        ahead_ = {};
+    } else if (ahead_.frames == 0) {
+        ahead_ = socket_.look();
+    }
+    if (ahead_.what == arrived::garbage) {
         on_state(state::disconnected);
         return false;
     }
-    const bool read = ahead != arrived::nothing;
+    const bool read = ahead_.what != arrived::nothing;
     const bool whole = (read || write) && handle_->process(read, write) && read;
     between_frames_ = read ? whole : between_frames_;
-    return whole;
+    const bool was_last = whole && ahead_.frames == 1 && ahead_.all;
+    ahead_.frames = whole ? std::max(ahead_.frames - 1, 0) : 0;
+    return whole && !was_last;
 }
 
 std::string zookeeper_connection::failure() const {

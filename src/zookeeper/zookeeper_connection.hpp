@@ -125,6 +125,7 @@ private:
     bool over_ = false;
     bool unsent_ = false;
     bool between_frames_ = false;  ///< nothing of the next frame was read
+    socket_watch::view ahead_;     ///< what the last look has seen, without what was read since
     bool closing_ = false;
     bool forgotten_ = false;
     std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes requests

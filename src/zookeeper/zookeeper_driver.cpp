@@ -336,7 +336,7 @@ void zookeeper_driver::schedule_turn() {
         return;  // the turn ends with it
     }
     turn_posted_ = true;
-    loop_->post([weak = weak_from_this()] {
+    loop_->post_next([weak = weak_from_this()] {
         if (const auto self = weak.lock(); self && !self->abandoned_) {
             self->turn_posted_ = false;
             self->take_turn();

@@ -36,6 +36,19 @@ TEST_F(Cost, FirstUseOfAPathIsOneRoundTripToo) {
     EXPECT_EQ(ensemble_.count().requests(), 5U);
 }
 
+TEST_F(Cost, DirectoryThatTheServersHaveRemovedCostsOneRoundTripMoreAndNoPause) {
+    client c = connected();
+    mutex m(c, "/lock");
+    held(m).release();
+    settle();
+    ensemble_.reap_containers();
+    ASSERT_FALSE(ensemble_.get("/lock"));
+    const auto before = ensemble_.now();
+    const auto a = acquire(m);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+    EXPECT_EQ(a->at - before, 2 * round_trip);
+}
+
 TEST_F(Cost, ShortHoldOwesNoReadAndReleaseIsOneRequestNobodyWaitsFor) {
     client c = connected();
     mutex m(c, "/lock");

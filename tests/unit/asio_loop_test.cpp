@@ -75,6 +75,26 @@ TEST(AsioLoop, RunsWhatATaskPostsAfterTheTask) {
     EXPECT_EQ(order, "ab");
 }
 
+TEST(AsioLoop, RunsWhatIsToComeNextBehindThePostedTasksThatWait) {
+    asio_loop l;
+    std::string order;
+    std::promise<void> done;
+    on(l, [&] {  // so that the two tasks wait together
+        l.post([&] {
+            l.post([&] { order += 'd'; });
+            l.post_next([&] {
+                order += 'c';
+                l.post_next([&] { order += 'e'; });  // it is no posted task itself
+                l.post([&] { done.set_value(); });
+            });
+            order += 'a';
+        });
+        l.post([&] { order += 'b'; });
+    });
+    done.get_future().get();
+    EXPECT_EQ(order, "abcde");
+}
+
 TEST(AsioLoop, KnowsItsThread) {
     asio_loop l;
     asio_loop other;

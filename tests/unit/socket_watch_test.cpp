@@ -81,5 +81,41 @@ TEST_F(SocketWatch, SendsAtOnceAgainWhenItIsTakenOver) {
     EXPECT_EQ(corked, 0);
 }
 
+TEST_F(SocketWatch, SeesHowManyFramesHaveArrived) {
+    using arrived = socket_watch::arrived;
+    watch.watch(near.native_handle());
+    EXPECT_EQ(watch.look().what, arrived::nothing);
+    std::size_t size = 0;
+    const auto seen_after = [&](std::string_view text) {
+        boost::asio::write(far, boost::asio::buffer(text));
+        size += text.size();
+        std::string all(size, '\0');
+        ::recv(near.native_handle(), all.data(), size, MSG_PEEK | MSG_WAITALL);
+        return watch.look();
+    };
+    using namespace std::string_view_literals;
+    EXPECT_EQ(seen_after("\0\0"sv).what, arrived::part);
+    auto seen = seen_after("\0\2a"sv);
+    EXPECT_EQ(seen.what, arrived::length);
+    EXPECT_EQ(seen.frames, 0);
+    seen = seen_after("b"sv);
+    EXPECT_EQ(seen.frames, 1);
+    EXPECT_TRUE(seen.all);
+    seen = seen_after("\0\0\0\0\0\0\0\3cd"sv);
+    EXPECT_EQ(seen.frames, 2);
+    EXPECT_FALSE(seen.all);
+    seen = seen_after("eGET / HTTP/1.0"sv);
+    EXPECT_EQ(seen.what, arrived::length) << "three frames come first";
+    EXPECT_EQ(seen.frames, 3);
+    EXPECT_FALSE(seen.all);
+}
+
+TEST_F(SocketWatch, SeesWhatIsNoFrame) {
+    watch.watch(near.native_handle());
+    boost::asio::write(far, boost::asio::buffer(std::string_view("HTTP/1.1 400")));
+    near.wait(tcp::socket::wait_read);
+    EXPECT_EQ(watch.look().what, socket_watch::arrived::garbage);
+}
+
 }  // namespace
 }  // namespace latchkey
