@@ -305,6 +305,11 @@ void attempt::on_proven(result_code code) {
         owner_.on_refused(failure_of(code, as_->directory));
         return;
     }
+    for (const entry& e : entries_) {
+        if (e.wait) {
+            e.wait->note_grant();
+        }
+    }
     grant g{.records = std::move(records_),
             .prefix = prefix_,
             .zxid = zxid_,

@@ -103,6 +103,7 @@ figures& figures::operator+=(const figures& other) noexcept {
     timed_out += other.timed_out;
     stayed += other.stayed;
     delayed += other.delayed;
+    fronts += other.fronts;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
     return *this;
@@ -138,6 +139,7 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("longest times that passed", f.timed_out);
     line("released before the shortest", f.stayed);
     line("grants behind a dead holder", f.delayed);
+    line("holders named by directories", f.fronts);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {
         sum += count;

@@ -232,8 +232,10 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     testing::counters most;
     most.creates = 1 + levels_of(*c.by, h.path());
     most.children = 1 + woken + (c.tries() ? 1 : 0);
-    most.gets = 2 + woken;
-    most.multis = c.times.lock_delay > duration{} ? 1 : 0;
+    // In a long queue the data of the directory is read first, and written then.
+    const std::uint64_t data = stage_.what.long_queue > 0 ? 1 : 0;
+    most.gets = 2 + woken + (woken + 1) * data;
+    most.multis = (c.times.lock_delay > duration{} ? 1 : 0) + data;
     return most;
 }
 

@@ -22,6 +22,7 @@ enum class corner : std::uint8_t {
     crowded,     ///< many callers share few objects, and holds are lost
     unresolved,  ///< requests come late, from connections that are gone
     timed,       ///< everywhere, and objects have the times of lock_options
+    deep,        ///< queues are long, as mutexes see it
 };
 
 /// "cut-off".
@@ -94,6 +95,7 @@ struct figures {
     std::uint64_t timed_out = 0;  ///< holds whose longest time passed
     std::uint64_t stayed = 0;     ///< holds that were released before their shortest time
     std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
+    std::uint64_t fronts = 0;     ///< holders that the data of a directory was made to name
     by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;
