@@ -212,6 +212,8 @@ void concentrate(plan& p, corner where, random_source& random) {
         case corner::timed:
             p.timed = true;
             return;
+        case corner::deep:
+            return deep(p, random);
     }
 }
 

@@ -9,8 +9,6 @@ namespace latchkey::simulation {
 
 namespace {
 
-constexpr std::string_view mark_of_first = "latchkey-first ";
-
 bool is_of_holders(std::string_view data) {
     return data.empty() || data.starts_with(mark_of_first);
 }
@@ -18,19 +16,19 @@ bool is_of_holders(std::string_view data) {
 }  // namespace
 
 void judge::follow_data(const model::transaction& t, const model::change& c) {
-    if (!queues_watched_.contains(c.path)) {
+    using enum model::change::kind;
+    if (!queues_watched_.contains(c.path) || c.what == set_acl || c.what == set_counter) {
         return;
     }
     std::string& data = data_of_[c.path];
-    if (c.what == model::change::kind::set_data && t.session != 0 &&
-        c.data.starts_with(mark_of_first)) {
+    if (c.what == set_data && t.session != 0 && c.data.starts_with(mark_of_first)) {
         ++stage_.counts.fronts;
         if (!is_of_holders(data)) {
             return stage_.broken("I5", c.data + " is written over the data of another program");
         }
         check_named(c.path, c.path + '/' + c.data.substr(mark_of_first.size()), t.session);
     }
-    data = c.what == model::change::kind::remove ? std::string() : c.data;
+    data = c.what == remove ? std::string() : c.data;
 }
 
 /// A name that a directory has is believed for ever: nobody may be ahead.
