@@ -29,7 +29,7 @@ protected:
         }
         while (queue_.size() < count) {
             client& by = clients_[queue_.size() % clients_.size()];
-            waiter next{.lock = std::make_unique<mutex>(by, "/lock")};
+            waiter next{.lock = std::make_unique<mutex>(by, "/lock"), .wait = nullptr};
             next.wait = acquire(*next.lock);
             queue_.push_back(std::move(next));
             ensemble_.run_for(5ms);
