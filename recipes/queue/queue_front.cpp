@@ -1,6 +1,6 @@
 #include "queue/queue_front.hpp"
 
-#include "queue/queue_list_of.hpp"
+#include "client/directory_lists.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -49,13 +49,8 @@ std::string_view named_by_front_mark(std::string_view data) noexcept {
     return is_mark ? data.substr(mark_prefix.size()) : std::string_view();
 }
 
-void queue_front::note_list(const listing& l, const queue_verdict& v, const std::string& ignored) {
-    if (!is_used()) {
-        return;
-    }
+void queue_front::note_list(const listing& l, const queue_verdict& v) {
     length_ = l.names.size();
-    has_strays_ = queue_of(l, as_->markers).with_prefix(ignored).size() > 1;
-    is_named_ = false;
     if (v.what != queue_verdict::answer::acquired) {
         version_.reset();
     }
@@ -71,19 +66,19 @@ task<bool> queue_front::names(std::string predecessor) {
     auto asked = core_->send(request::get(directory_));
     const reply r = co_await asked;
     version_ = version_to_replace(r, *as_->front);
-    is_named_ = version_ && named_by_front_mark(r.data) == predecessor;
-    if (is_named_) {
+    const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
+    if (is_named) {
         length_ = std::size_t(r.stat.num_children);
     }
-    co_return is_named_;
+    co_return is_named;
 }
 
-/// A queue that was long is kept without lists until its end: a waiter behind a named one does not
-/// know how short it has become, and reads the data first.
+/// A participant that has read the data was in a long queue once, and so were those behind it: they
+/// will read it, too, however short the queue has become.
 void queue_front::write(const std::string& own) {
     constexpr std::size_t one_behind = 2;
-    if (!is_used() || has_strays_ || as_->lock_delay.count() > 0 ||
-        length_ < (is_named_ ? one_behind : as_->front->long_from)) {
+    if (!is_used() || as_->lock_delay.count() > 0 ||
+        length_ < (version_ ? one_behind : as_->front->long_from)) {
         return;
     }
     if (version_) {

@@ -44,8 +44,8 @@ public:
                 std::string directory)
         : core_(std::move(core)), as_(std::move(as)), directory_(std::move(directory)) {}
 
-    /// The wait has read a list. `ignored` begins the names that the own attempt created.
-    void note_list(const listing& l, const queue_verdict& v, const std::string& ignored);
+    /// The wait has read a list.
+    void note_list(const listing& l, const queue_verdict& v);
 
     /// Whether the data may name the predecessor that the last list showed.
     [[nodiscard]] bool may_name(const queue_verdict& v) const noexcept;
@@ -53,8 +53,8 @@ public:
     /// Reads whether it does. False also if there was no answer.
     [[nodiscard]] task<bool> names(std::string predecessor);
 
-    /// The participant `own`, a path, holds: for the waiter behind it, if the queue is long. Nobody
-    /// waits for this write.
+    /// The participant `own`, a path, holds: for the waiter behind it, if that one may read the
+    /// data. Nobody waits for this write.
     void write(const std::string& own);
 
 private:
@@ -64,10 +64,8 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string directory_;
 
-    std::size_t length_ = 0;   ///< of the queue, as far as is known
-    bool has_strays_ = false;  ///< znodes of the own attempt besides; they may be ahead
-    bool is_named_ = false;    ///< the predecessor was named
-    /// Of data that may be replaced, as it was read when the last predecessor was gone.
+    std::size_t length_ = 0;  ///< of the queue, as far as is known
+    /// Of the data, if it was read when the last predecessor was gone, and may be replaced.
     std::optional<std::int32_t> version_;
 };
 

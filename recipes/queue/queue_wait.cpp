@@ -148,7 +148,7 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
     owner_.on_listed(znode_, l);
     verdict_ = queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
-    front_.note_list(l, verdict_, ignored_);
+    front_.note_list(l, verdict_);
     const bool delayed = verdict_.delay.count() > 0;  // perhaps not any more
     if ((verdict_.what == acquired || verdict_.what == wait) && !delayed &&
         !owner_.on_placed(znode_, verdict_)) {
