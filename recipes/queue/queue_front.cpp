@@ -14,13 +14,13 @@ constexpr std::size_t longest_mark = 256;
 /// Only data that another program has not put there is replaced, and only while `own` is there: so
 /// a request that arrives late never finds another directory of that name.
 void write_front(client_core& core,
-                 const std::shared_ptr<front_use>& use,
+                 const std::shared_ptr<const queue_recipe>& as,
                  const std::string& own,
                  std::int32_t version) {
-    core.submit(request::multi(
-                    {request::check(own),
-                     request::set(std::string(parent_of(own)), front_mark(name_of(own)), version)}),
-                [use](const reply& r) { use->off = use->off || refused_for_good(r.code); });
+    core.submit(
+        request::multi(
+            {request::check(own), request::set(as->directory, front_mark(name_of(own)), version)}),
+        [use = as->front](const reply& r) { use->off = use->off || refused_for_good(r.code); });
 }
 
 /// The version of data that may be replaced by a mark.
@@ -63,7 +63,7 @@ bool queue_front::may_name(const queue_verdict& v) const noexcept {
 }
 
 task<bool> queue_front::names(std::string predecessor) {
-    auto asked = core_->send(request::get(directory_));
+    auto asked = core_->send(request::get(as_->directory));
     const reply r = co_await asked;
     version_ = version_to_replace(r, *as_->front);
     const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
@@ -82,15 +82,15 @@ void queue_front::write(const std::string& own) {
         return;
     }
     if (version_) {
-        write_front(*core_, as_->front, own, *version_);
+        write_front(*core_, as_, own, *version_);
         return;
     }
-    core_->submit(request::get(directory_),
-                  [core = std::weak_ptr(core_), use = as_->front, own](const reply& r) {
+    core_->submit(request::get(as_->directory),
+                  [core = std::weak_ptr(core_), as = as_, own](const reply& r) {
                       const auto alive = core.lock();
-                      const auto version = version_to_replace(r, *use);
+                      const auto version = version_to_replace(r, *as->front);
                       if (alive && version) {
-                          write_front(*alive, use, own, *version);
+                          write_front(*alive, as, own, *version);
                       }
                   });
 }

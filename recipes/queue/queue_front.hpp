@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -39,10 +40,8 @@ struct front_use {
 /// One wait's. On the loop only.
 class queue_front {
 public:
-    queue_front(std::shared_ptr<client_core> core,
-                std::shared_ptr<const queue_recipe> as,
-                std::string directory)
-        : core_(std::move(core)), as_(std::move(as)), directory_(std::move(directory)) {}
+    queue_front(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> as)
+        : core_(std::move(core)), as_(std::move(as)) {}
 
     /// The wait has read a list.
     void note_list(const listing& l, const queue_verdict& v);
@@ -62,7 +61,6 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
-    const std::string directory_;
 
     std::size_t length_ = 0;  ///< of the queue, as far as is known
     /// Of the data, if it was read when the last predecessor was gone, and may be replaced.

@@ -34,7 +34,7 @@ queue_wait::queue_wait(std::shared_ptr<client_core> core,
       owner_(o),
       done_(std::move(done)),
       delays_(as_->delays ? as_->delays : std::make_shared<delays_seen>()),
-      front_(core_, as_, directory()),
+      front_(core_, as_),
       delay_(core_->loop()),
       retry_(core_->loop()) {}
 
