@@ -1,5 +1,6 @@
 #include "leader/leader_record.hpp"
 
+#include "queue/queue_front.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 
@@ -98,7 +99,8 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
 }
 
 bool may_become_record(std::string_view data) {
-    return data.empty() || read_leader_record(data).has_value();
+    return data.empty() || read_leader_record(data).has_value() ||
+           !named_by_front_mark(data).empty();
 }
 
 failure refuse_foreign_data(std::string_view path, std::string_view data) {

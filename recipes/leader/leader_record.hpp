@@ -61,8 +61,8 @@ struct leader_record {
     return {r.token != 0 ? r.token : mzxid, 0};
 }
 
-/// Whether a record may be written over `data`: if it is empty or a record. Other data belongs to
-/// another program and is left alone.
+/// Whether a record may be written over `data`: if it is empty or a record, or if mutexes on the
+/// same path have left it (queue_front). Other data belongs to another program and is left alone.
 [[nodiscard]] bool may_become_record(std::string_view data);
 
 /// A failure unless a record may be written over `data`, which is that of the znode at `path`.

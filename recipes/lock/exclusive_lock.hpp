@@ -2,14 +2,27 @@
 
 #include "loop/monitor.hpp"
 #include "queue/acquire_calls.hpp"
+#include "queue/queue_front.hpp"
 #include "queue/znode_names.hpp"
 
 #include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace latchkey::inline v0 {
+
+/// How a lock of one path takes part: alone in the queue of a directory that is used for locks
+/// only.
+[[nodiscard]] inline queue_recipe mutex_queue_of(const client_core& core,
+                                                 std::string path,
+                                                 lock_options options) {
+    queue_recipe as =
+        queue_recipe_with_turns_of(core, std::move(path), lock_names, std::move(options));
+    as.front = std::make_shared<front_use>(front_use{.long_from = core.long_queue()});
+    return as;
+}
 
 /// The common part of the locks that one thread at a time holds: one participant per object, and
 /// the hold that lock() keeps. Any thread.

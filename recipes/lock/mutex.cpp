@@ -13,8 +13,7 @@ class mutex::impl : public exclusive_lock {
 
 mutex::mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(
-        core, queue_recipe_with_turns_of(*core, std::move(path), lock_names, std::move(options)));
+    impl_ = fork_safe<impl>(core, mutex_queue_of(*core, std::move(path), std::move(options)));
 }
 
 mutex::~mutex() = default;

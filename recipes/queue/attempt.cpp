@@ -65,6 +65,7 @@ void attempt::on_joined(protected_create::joined j) {
                            ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list()));
     set_znodes(j.paths);
     zxid_ = j.zxid;
+    is_alone_ = j.alone;
     directory_known_ = directory_known_ || !entries_.empty();
     if (const auto resolved = std::exchange(resolved_, nullptr)) {
         for (std::size_t i = 0; i < j.paths.size(); ++i) {
@@ -304,6 +305,9 @@ void attempt::on_proven(result_code code) {
     if (code != result_code::ok) {
         owner_.on_refused(failure_of(code, as_->directory));
         return;
+    }
+    if (entries_.size() == 1 && entries_.front().wait && is_alone_) {
+        entries_.front().wait->note_grant();
     }
     grant g{.records = std::move(records_),
             .prefix = prefix_,

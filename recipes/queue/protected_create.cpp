@@ -218,6 +218,7 @@ protected_create::next protected_create::after_refusal(
 protected_create::joined protected_create::resolved(joined j) {
     if (lost_) {
         lost_->keep(j.paths);
+        j.alone = false;
     }
     return j;
 }

@@ -38,6 +38,7 @@ public:
         std::int64_t zxid = 0;
         bool listed = false;  ///< whether all `lists` are answers
         bool found = false;   ///< later, by a search: what was asked behind it may be older
+        bool alone = true;    ///< no other znode of this attempt is there, or may come
         /// Of each directory, with the own znode in it.
         std::vector<directory_lists::answer> lists = {};
     };

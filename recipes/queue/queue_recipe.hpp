@@ -18,6 +18,7 @@
 namespace latchkey::inline v0 {
 
 class delays_seen;
+struct front_use;
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
@@ -38,6 +39,8 @@ struct queue_recipe {
     std::chrono::nanoseconds retain_for{0};
     std::shared_ptr<delays_seen> delays =
         nullptr;  ///< of other holders; shared by all of the object
+    /// Of a queue that is kept without lists while it is long; none: its waiters list.
+    std::shared_ptr<front_use> front = nullptr;
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};

@@ -34,6 +34,7 @@ queue_wait::queue_wait(std::shared_ptr<client_core> core,
       owner_(o),
       done_(std::move(done)),
       delays_(as_->delays ? as_->delays : std::make_shared<delays_seen>()),
+      front_(core_, as_),
       delay_(core_->loop()),
       retry_(core_->loop()) {}
 
@@ -118,6 +119,17 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
             co_return end{end::kind::first};
         }
         prove_ahead();
+        if (front_.may_name(verdict_)) {
+            auto asked = front_.names(verdict_.blocker);
+            const bool was_first = co_await asked;
+            if (!core_->connected()) {
+                co_await until_dropped;
+            }
+            if (was_first && znode_.watched()) {
+                predecessor_.reset();
+                co_return end{end::kind::first};
+            }
+        }
         const bool was_watched = std::exchange(predecessor_, nullptr)->saw_deletion();
         if (!was_watched) {
             auto pause = retry_.short_pause();
@@ -136,6 +148,7 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
     owner_.on_listed(znode_, l);
     verdict_ = queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+    front_.note_list(l, verdict_);
     const bool delayed = verdict_.delay.count() > 0;  // perhaps not any more
     if ((verdict_.what == acquired || verdict_.what == wait) && !delayed &&
         !owner_.on_placed(znode_, verdict_)) {

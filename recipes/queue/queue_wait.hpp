@@ -6,6 +6,7 @@
 #include "loop/task.hpp"
 #include "queue/lock_delay.hpp"
 #include "queue/own_znode.hpp"
+#include "queue/queue_front.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_recipe.hpp"
 #include "znode/znode_watch.hpp"
@@ -26,7 +27,8 @@ namespace latchkey::inline v0 {
 ///
 /// Contended it takes one round trip to set both watches, on the predecessor and on the own znode,
 /// then nothing until the predecessor goes. If that was the only one ahead, its deletion is the
-/// grant: no list. Not for leaders: a list shows that they are the first, and the record that they
+/// grant: no list. In a long queue the data of the directory may show the same of any waiter: see
+/// queue_front. Not for leaders: a list shows that they are the first, and the record that they
 /// write then proves it. Being the first still has to be proven: see quorum_check().
 ///
 /// The record of a holder that died is a predecessor, too: for the delay that it says. Then the
@@ -84,6 +86,9 @@ public:
     /// not.
     void resume();
 
+    /// It was the first, and its participant holds: the waiter behind it may be told.
+    void note_grant() { front_.write(znode_.path()); }
+
 private:
     // znode_watch::observer, of the predecessor
     void on_watch_set(const server_stat& stat, const std::string& data) override;
@@ -118,6 +123,7 @@ private:
     const std::function<void(end)> done_;
 
     const std::shared_ptr<delays_seen> delays_;
+    queue_front front_;
     queue_verdict verdict_;
     /// While it waits for another participant: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;

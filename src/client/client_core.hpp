@@ -99,6 +99,9 @@ public:
     /// The access control list for znodes that are created: the client's option, or its default.
     [[nodiscard]] const acl& access() const noexcept { return options_.access; }
 
+    /// How many participants make a queue long.
+    [[nodiscard]] std::size_t long_queue() const noexcept { return env_.long_queue; }
+
     /// Runs `t` on the loop.
     void post(loop::task t) { env_.loop->post(std::move(t)); }
 

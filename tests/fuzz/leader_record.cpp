@@ -1,6 +1,7 @@
 #include "leader/leader_record.hpp"
 
 #include "input.hpp"
+#include "queue/queue_front.hpp"
 
 // The data of an election's path: any client may write anything there.
 
@@ -11,7 +12,9 @@ using fuzz::require;
 
 void check_read(std::string_view text) {
     const auto read = read_leader_record(text);
-    require(may_become_record(text) == (text.empty() || read.has_value()),
+    const auto named = named_by_front_mark(text);
+    require(named.empty() || front_mark(named) == text, "a mark is read again");
+    require(may_become_record(text) == (text.empty() || read.has_value() || !named.empty()),
             "what is somebody's is left alone");
     if (!read) {
         return;

@@ -29,7 +29,8 @@
 #endif
 
 /* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, STRAYS_STAY, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM,
- * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_CREATE_LEFT.
+ * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_CREATE_LEFT,
+ * DEEP_ANY_NAME, DEEP_NAMED_WAITING.
  *
  * LIST_ONLY and SYNC alone hurt only who gives up: who goes on creates again, and deletes the stray as soon as he sees it.
  * STRAYS_STAY takes that away as well, and then he waits behind himself. */
@@ -58,12 +59,31 @@ byte owner[ZNODES];
 byte guid[ZNODES];          /* of the owner's attempts */
 bool doomed[ZNODES];        /* handed to the guaranteed deletes */
 byte dooms = 0;
+#ifdef DEEP
+byte named[ZNODES];         /* where in the log the directory was made to name it as the first; NEVER: it was not */
+#endif
 
 bool opened[CLIENTS];       /* the session, as the leader knows it */
 byte losses = 0, lapses = 0, expiries = 0, strikes = 0, cancels = 0;
 
 #define visible(z, beginning) (born[z] < beginning && died[z] >= beginning)
 #define alive(z) (died[z] == NEVER)
+
+/* queue_front: a holder leaves its name, and a later name does not make an earlier one wrong. A client that reads an
+ * old one has no worse a chance than here, where it may take any that its server knows. */
+#ifdef DEEP_ANY_NAME
+#define names(z, beginning) (named[0] < beginning || named[1] < beginning || named[2] < beginning)
+#else
+#define names(z, beginning) (named[z] < beginning)
+#endif
+#define first_by_name(z) (z != NEVER && died[z] < known(me) && died[mine] >= known(me) && names(z, known(me)))
+
+inline leave_name(z) {
+    if
+    :: alive(z) && named[z] == NEVER -> named[z] = proposed; proposed++
+    :: true                     /* the request is lost, or refused */
+    fi
+}
 
 inline remove(z) { died[z] = proposed; proposed++ }
 
@@ -297,7 +317,7 @@ judge:
 #ifdef GRANT_ON_NONODE
         seen[me] = known(me); goto confirm
 #else
-        goto relist
+        goto far
 #endif
         }
     :: atomic { visible(mine, known(me)) && visible(before, known(me)) }
@@ -318,16 +338,33 @@ wait:
 #else
         if
         :: ahead == 1 -> goto confirm
-        :: else -> goto relist
+        :: else -> goto far
         fi
 #endif
         }
     :: atomic { lose() -> goto reconnected }
     :: atomic { cancels < CANCELS -> cancels++; doom(mine); goto out }
+#ifdef DEEP_NAMED_WAITING
+    :: atomic { alive(mine) && named[mine] == NEVER -> named[mine] = proposed; proposed++; goto wait }
+#endif
     fi;
+far:
+#ifdef DEEP
+    if
+    :: atomic { connected && first_by_name(before) -> seen[me] = known(me); goto confirm }
+    :: true
+    fi;
+#endif
+    goto relist;
 
 reconnected:
     connected;
+#ifdef DEEP
+    if
+    :: atomic { connected && first_by_name(before) -> seen[me] = known(me); goto confirm }
+    :: true
+    fi;
+#endif
 #ifdef NO_RELIST
     /* What was missed is replayed, in no useful order. */
     if
@@ -397,7 +434,10 @@ granted:
         od;
         z = 0;
         token_went_back = mine + 1 <= last_granted && !struck(me); assert(!token_went_back);
-        last_granted = (mine + 1 > last_granted -> mine + 1 : last_granted)
+        last_granted = (mine + 1 > last_granted -> mine + 1 : last_granted);
+#ifdef DEEP
+        leave_name(mine)
+#endif
     };
     /* Between a look at valid() and its effect a process may stand still for ever. */
     atomic {
@@ -462,6 +502,9 @@ end:
                 born[z] = (born[z] < lagging -> 0 : born[z]);
                 owner[z] = (died[z] < lagging -> 0 : owner[z]);
                 guid[z] = (died[z] < lagging -> 0 : guid[z]);
+#ifdef DEEP
+                named[z] = (named[z] < lagging -> 0 : named[z]);
+#endif
                 z++
             od;
             z = 0
@@ -534,7 +577,12 @@ init {
     byte i = 0;
     atomic {
         do
-        :: i < ZNODES -> died[i] = NEVER; i++
+        :: i < ZNODES ->
+            died[i] = NEVER;
+#ifdef DEEP
+            named[i] = NEVER;
+#endif
+            i++
         :: else -> break
         od;
         i = 0;

@@ -133,7 +133,8 @@ TEST_F(Cost, OneOfAHundredWaitersIsWokenPerRelease) {
         // The holder's own watch, which this client has as well, and the successor's.
         EXPECT_EQ(ensemble_.count().watch_events, 1U) << i;
         // The first one's list had shown that only the holder was ahead of it; the others' are old.
-        EXPECT_EQ(ensemble_.count().children, i == 0 ? 0U : 1U) << i;
+        // Those of a long queue are not needed.
+        EXPECT_EQ(ensemble_.count().children, i == 0 || i + 2 >= 32 ? 0U : 1U) << i;
         ensemble_.reset_counters();
     }
     EXPECT_TRUE(attempts.back()->granted.valid());

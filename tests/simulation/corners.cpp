@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 8> names{{
+constexpr std::array<std::pair<corner, const char*>, 9> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<corner, const char*>, 8> names{{
     {corner::unresolved, "unresolved"},
     {corner::timed, "timed"},
     {corner::turns, "turns"},
+    {corner::deep, "deep"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -164,6 +165,35 @@ void turns(plan& p, random_source& r) {
     p.tries = 0.15;
 }
 
+/// Waiters that are not the next when they join, under each of the others' faults; and data of
+/// other programs where holders leave theirs.
+void deep(plan& p, random_source& r) {
+    switch (r.below(5)) {
+        case 0:
+            taken_away(p, r);
+            break;
+        case 1:
+            unresolved(p);
+            break;
+        case 2:
+            crowded(p, r);
+            break;
+        default:
+            break;
+    }
+    const std::string lock = std::string(root) + "/lock";
+    const plan::object one{lock, r.chance(0.5) ? 1 : 2};
+    for (plan::client& c : p.clients) {
+        c.objects.assign(1 + r.below(2), one);
+    }
+    p.longest_hold = std::min(p.longest_hold, duration(p.session_timeout) / 4);
+    p.longest_rest = std::min(p.longest_rest, duration(p.session_timeout) / 4);
+    p.tries = 0.1;
+    p.timed = r.chance(0.2);
+    p.long_queue = 2 + r.below(2);
+    p.scribbles = r.chance(0.3) ? 0.03 : 0;
+}
+
 }  // namespace
 
 const char* to_string(corner c) noexcept {
@@ -195,6 +225,8 @@ void concentrate(plan& p, corner where, random_source& random) {
             return;
         case corner::turns:
             return turns(p, random);
+        case corner::deep:
+            return deep(p, random);
     }
 }
 

@@ -105,6 +105,7 @@ figures& figures::operator+=(const figures& other) noexcept {
     turns += other.turns;
     passes += other.passes;
     delayed += other.delayed;
+    fronts += other.fronts;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
     return *this;
@@ -142,6 +143,7 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("turns in a place held before", f.turns);
     line("while another waited", f.passes);
     line("grants behind a dead holder", f.delayed);
+    line("holders named by directories", f.fronts);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {
         sum += count;

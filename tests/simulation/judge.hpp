@@ -148,7 +148,8 @@ struct deal {
 ///        followed by what an earlier one does, in transactions or where tokens are compared.
 ///   I4   The first in the queue is granted, and nobody who never was the first; nobody beside or
 ///        behind a child whose place cannot be told; callers of one object in the order of calls.
-///   I5   Nothing is left behind, and nobody deletes what belongs to others.
+///        Only the first is named by the directory.
+///   I5   Nothing is left behind, and nobody deletes or overwrites what belongs to others.
 ///   I6   A waiter watches one znode of others, and no directory.
 ///   I7   A release wakes one waiter.
 ///   I8   Without faults everybody who waits is granted; limits and cancellations are kept.
@@ -318,6 +319,8 @@ private:
     void note_death(const participant& gone);
     void note_record_removed(const std::string& path);
     void deal_committed(const model::transaction& t, const std::string& data);
+    void follow_data(const model::transaction& t, const model::change& c);
+    void check_named(const std::string& directory, const std::string& path, std::int64_t session);
 
     /// Of a place that is to stay.
     struct stay {
@@ -348,6 +351,7 @@ private:
     std::vector<loss_record> losses_;
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
     std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
+    std::map<std::string, std::string> data_of_;      ///< by directory
     std::map<std::string, stay> stays_;               ///< by path
     std::vector<death> deaths_;
     std::set<std::string> records_removed_;  ///< by an operator: directories and numbers

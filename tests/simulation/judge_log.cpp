@@ -128,6 +128,7 @@ void judge::committed(const model::transaction& t) {
         if (c.what == model::change::kind::set_data && c.path == register_path && t.session != 0) {
             deal_committed(t, c.data);
         }
+        follow_data(t, c);
         const std::shared_ptr<participant> p = truth_.apply(t, c, stage_.now());
         if (p == nullptr) {
             const bool removal = c.what == model::change::kind::remove;

@@ -45,7 +45,8 @@ TEST(Mutants, BreakNothingWhileTheyAreSwitchedOff) {
                                corner::woken_up,
                                corner::taken_away,
                                corner::crowded,
-                               corner::unresolved}) {
+                               corner::unresolved,
+                               corner::deep}) {
         for (std::uint64_t seed = 1; seed <= 300; ++seed) {
             const verdict v = simulate({.seed = seed, .where = where});
             ASSERT_TRUE(v.violations.empty())

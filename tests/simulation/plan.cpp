@@ -73,9 +73,6 @@ void draw_faults(const options& how, random_source& r, plan& p) {
                           fault::quorum_lost}) {
         p.weights[index_of(f)] *= 0.2;
     }
-    if (how.faults) {
-        p.weights = *how.faults;
-    }
     if (!quiet) {
         const duration tenth = duration(p.session_timeout) / 10;
         p.interval = r.chance(0.2) ? duration{} : spread(r, tenth / 3, tenth * 10);
@@ -119,6 +116,7 @@ plan draw_plan(const options& how, random_source& random) {
             std::chrono::ceil<std::chrono::milliseconds>(granted);
     }
     concentrate(p, how.where, random);
+    p.weights = how.faults.value_or(p.weights);
     recipe_of(how.recipe).adapt(p, random);
     return p;
 }

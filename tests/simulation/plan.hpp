@@ -56,6 +56,9 @@ struct plan {
     std::uint32_t permits = 1;  ///< the limit of semaphores at first
     double resizes = 0;         ///< probability of another limit before an acquire
 
+    /// So many participants make a queue long; 0: as in a program.
+    std::size_t long_queue = 0;
+
     bool timed = false;  ///< objects are given the times of lock_options, each its own
 
     bool turns = false;  ///< mutexes have local_passes and retain_for, each its own

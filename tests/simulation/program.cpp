@@ -13,11 +13,20 @@
 
 namespace latchkey::simulation {
 
+namespace {
+
+runtime runtime_in(stage& s) {
+    runtime env = testing::ensemble_access::runtime_of(s.servers);
+    if (s.what.long_queue > 0) {
+        env.long_queue = s.what.long_queue;
+    }
+    return env;
+}
+
+}  // namespace
+
 program::program(stage& s, judge& j, const plan::client& what, int number)
-    : stage_(s),
-      judge_(j),
-      record_(std::make_shared<client_record>()),
-      env_(testing::ensemble_access::runtime_of(s.servers)) {
+    : stage_(s), judge_(j), record_(std::make_shared<client_record>()), env_(runtime_in(s)) {
     const auto process = std::static_pointer_cast<virtual_process>(env_.loop);
     if (s.what.drift > 0) {
         process->set_clock_rate(draw_clock_rate(s.what, s.clocks));

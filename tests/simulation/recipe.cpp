@@ -1,5 +1,6 @@
 #include "recipe.hpp"
 
+#include <latchkey/error.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "barrier_recipe.hpp"
@@ -47,6 +48,17 @@ public:
     }
 
     std::unique_ptr<judge> judge_of(stage& s) const override { return std::make_unique<judge>(s); }
+
+    /// Somebody keeps data of his own in the directory, or empties it.
+    void meanwhile(stage& s, const plan::object& o) const override {
+        if (s.what.scribbles <= 0 || !s.random.chance(s.what.scribbles)) {
+            return;
+        }
+        try {
+            s.servers.set(o.directory, s.random.chance(0.3) ? "of another program" : "");
+        } catch (const error&) {  // it is not there yet, or there is no leader
+        }
+    }
 };
 
 struct entry {

@@ -63,7 +63,8 @@ inline const auto every_corner = ::testing::Values(corner::cut_off,
                                                    corner::taken_away,
                                                    corner::crowded,
                                                    corner::unresolved,
-                                                   corner::timed);
+                                                   corner::timed,
+                                                   corner::deep);
 
 /// "cutoff"
 inline std::string name_of_corner(const ::testing::TestParamInfo<corner>& c) {

@@ -23,6 +23,7 @@ enum class corner : std::uint8_t {
     unresolved,  ///< requests come late, from connections that are gone
     timed,       ///< everywhere, and objects have the times of lock_options
     turns,       ///< mutexes whose callers take turns in one place, or that are retained
+    deep,        ///< queues are long, as mutexes see it
 };
 
 /// "cut-off".
@@ -97,6 +98,7 @@ struct figures {
     std::uint64_t turns = 0;      ///< grants in a place that was held before
     std::uint64_t passes = 0;     ///< the same while another participant was known to wait
     std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
+    std::uint64_t fronts = 0;     ///< holders that the data of a directory was made to name
     by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;

@@ -93,6 +93,16 @@ TEST(Simulation, CallersOfOneObjectTakeTurns) {
     EXPECT_GT(sum.passes, sum.runs / 10);
 }
 
+TEST(Simulation, MeetsLongQueues) {
+    const figures sum = run_seeds({.faults = by_fault<double>{}, .where = corner::deep}, 200);
+    EXPECT_EQ(sum.overlaps, 0U);
+    if (sum.runs < 200) {
+        GTEST_SKIP() << "says nothing about few seeds";
+    }
+    EXPECT_GT(sum.fronts, sum.runs * 20);
+    EXPECT_GT(sum.budgets, 0U);
+}
+
 TEST(Simulation, OneSeedGivesOneRun) {
     for (std::uint64_t seed = 1; seed < 20; ++seed) {
         EXPECT_EQ(simulate({.seed = seed}).trace, simulate({.seed = seed}).trace) << seed;

@@ -30,6 +30,9 @@ struct naming {
     bool weighted = true;  ///< that number says how many it stands for; else one, as any child does
 };
 
+/// What stands before a name in the data that holders of mutexes leave in a directory.
+inline constexpr std::string_view mark_of_first = "latchkey-first ";
+
 /// In the order of a queue.
 struct standing {
     std::int64_t zxid = 0;    ///< of its creation, or of that of whom it replaces, or is behind

@@ -1,5 +1,7 @@
 #include "leader/leader_record.hpp"
 
+#include "queue/queue_front.hpp"
+
 #include <string>
 
 #include <gtest/gtest.h>
@@ -110,6 +112,8 @@ TEST(LeaderRecord, DoesNotFollowDeepNesting) {
 TEST(LeaderRecord, MayReplaceNothingAndItsLike) {
     EXPECT_TRUE(may_become_record(""));
     EXPECT_TRUE(may_become_record(write_leader_record(example)));
+    EXPECT_TRUE(may_become_record(front_mark("_c_1-lock-0000000001")))
+        << "mutexes on the same path";
     EXPECT_FALSE(may_become_record("10.0.0.7"));
     EXPECT_FALSE(may_become_record(" "));
 }

@@ -1,0 +1,98 @@
+#include "queue/queue_front.hpp"
+
+#include "client/directory_lists.hpp"
+#include "text/path.hpp"
+
+#include <utility>
+
+namespace latchkey::inline v0 {
+namespace {
+
+constexpr std::string_view mark_prefix = "latchkey-first ";
+constexpr std::size_t longest_mark = 256;
+
+/// Only data that another program has not put there is replaced, and only while `own` is there: so
+/// a request that arrives late never finds another directory of that name.
+void write_front(client_core& core,
+                 const std::shared_ptr<const queue_recipe>& as,
+                 const std::string& own,
+                 std::int32_t version) {
+    core.submit(
+        request::multi(
+            {request::check(own), request::set(as->directory, front_mark(name_of(own)), version)}),
+        [use = as->front](const reply& r) { use->off = use->off || refused_for_good(r.code); });
+}
+
+/// The version of data that may be replaced by a mark.
+std::optional<std::int32_t> version_to_replace(const reply& r, front_use& use) {
+    if (!r.ok()) {
+        return std::nullopt;
+    }
+    if (!r.data.empty() && named_by_front_mark(r.data).empty()) {
+        use.off = true;
+        return std::nullopt;
+    }
+    return r.stat.version;
+}
+
+}  // namespace
+
+std::string front_mark(std::string_view name) {
+    std::string mark(mark_prefix);
+    mark += name;
+    return mark;
+}
+
+std::string_view named_by_front_mark(std::string_view data) noexcept {
+    const bool is_mark = data.size() <= longest_mark && data.starts_with(mark_prefix) &&
+                         place_of(data, lock_names).what == queue_place::standing::participant;
+    return is_mark ? data.substr(mark_prefix.size()) : std::string_view();
+}
+
+void queue_front::note_list(const listing& l, const queue_verdict& v) {
+    length_ = l.names.size();
+    if (v.what != queue_verdict::answer::acquired) {
+        version_.reset();
+    }
+}
+
+/// A holder with a lock_delay leaves a record. Whether it did, only a list shows.
+bool queue_front::may_name(const queue_verdict& v) const noexcept {
+    return is_used() && length_ >= as_->front->long_from && v.delay.count() == 0 &&
+           !place_of(v.blocker, as_->markers).delays;
+}
+
+task<bool> queue_front::names(std::string predecessor) {
+    auto asked = core_->send(request::get(as_->directory));
+    const reply r = co_await asked;
+    version_ = version_to_replace(r, *as_->front);
+    const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
+    if (is_named) {
+        length_ = std::size_t(r.stat.num_children);
+    }
+    co_return is_named;
+}
+
+/// A participant that has read the data was in a long queue once, and so were those behind it: they
+/// will read it, too, however short the queue has become.
+void queue_front::write(const std::string& own) {
+    constexpr std::size_t one_behind = 2;
+    if (!is_used() || as_->lock_delay.count() > 0 ||
+        length_ < (version_ ? one_behind : as_->front->long_from)) {
+        return;
+    }
+    if (version_) {
+        write_front(*core_, as_, own, *version_);
+        return;
+    }
+    core_->submit(request::get(as_->directory),
+                  [core = std::weak_ptr(core_), as = as_, own](const reply& r) {
+                      const auto alive = core.lock();
+                      const auto version = version_to_replace(r, *as->front);
+                      if (alive && version) {
+                          write_front(*alive, as, own, *version);
+                      }
+                  });
+}
+
+}  // namespace latchkey::inline v0
