@@ -1,6 +1,6 @@
 #include "leader/leader_record.hpp"
 
-#include "queue/queue_front.hpp"
+#include "queue/front_mark.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 

@@ -8,9 +8,6 @@
 namespace latchkey::inline v0 {
 namespace {
 
-constexpr std::string_view mark_prefix = "latchkey-first ";
-constexpr std::size_t longest_mark = 256;
-
 /// Only data that another program has not put there is replaced, and only while `own` is there: so
 /// a request that arrives late never finds another directory of that name.
 void write_front(client_core& core,
@@ -36,18 +33,6 @@ std::optional<std::int32_t> version_to_replace(const reply& r, front_use& use) {
 }
 
 }  // namespace
-
-std::string front_mark(std::string_view name) {
-    std::string mark(mark_prefix);
-    mark += name;
-    return mark;
-}
-
-std::string_view named_by_front_mark(std::string_view data) noexcept {
-    const bool is_mark = data.size() <= longest_mark && data.starts_with(mark_prefix) &&
-                         place_of(data, lock_names).what == queue_place::standing::participant;
-    return is_mark ? data.substr(mark_prefix.size()) : std::string_view();
-}
 
 void queue_front::note_list(const listing& l, const queue_verdict& v) {
     length_ = l.names.size();

@@ -2,6 +2,7 @@
 
 #include "client/client_core.hpp"
 #include "loop/task.hpp"
+#include "queue/front_mark.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <cstddef>
@@ -9,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -22,12 +22,6 @@ struct front_use {
     /// The data belongs to another program, or may not be written: the object leaves it alone.
     bool off = false;
 };
-
-/// The data of a directory whose queue the participant `name` was once the first of.
-[[nodiscard]] std::string front_mark(std::string_view name);
-
-/// The name in a mark. Empty if the data is not one.
-[[nodiscard]] std::string_view named_by_front_mark(std::string_view data) noexcept;
 
 /// How a waiter in a long queue learns that it is the first without a list.
 ///

@@ -1,7 +1,7 @@
 #include "leader/leader_record.hpp"
 
 #include "input.hpp"
-#include "queue/queue_front.hpp"
+#include "queue/front_mark.hpp"
 
 // The data of an election's path: any client may write anything there.
 

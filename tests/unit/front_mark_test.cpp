@@ -1,4 +1,4 @@
-#include "queue/queue_front.hpp"
+#include "queue/front_mark.hpp"
 
 #include <string>
 
@@ -9,12 +9,12 @@ namespace {
 
 const std::string example = "_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000017";
 
-TEST(QueueFront, IsReadAsItWasWritten) {
+TEST(FrontMark, IsReadAsItWasWritten) {
     EXPECT_EQ(named_by_front_mark(front_mark(example)), example);
     EXPECT_EQ(front_mark(example), "latchkey-first " + example);
 }
 
-TEST(QueueFront, IsNoDataOfAnotherProgram) {
+TEST(FrontMark, IsNoDataOfAnotherProgram) {
     for (const std::string& data : {std::string(),
                                     std::string("10.0.0.7"),
                                     example,
@@ -29,7 +29,7 @@ TEST(QueueFront, IsNoDataOfAnotherProgram) {
     }
 }
 
-TEST(QueueFront, TellsTwoAttemptsOfOneNumberApart) {
+TEST(FrontMark, TellsTwoAttemptsOfOneNumberApart) {
     const std::string other = "_c_11234567-89ab-4def-8123-456789abcdef-lock-0000000017";
     EXPECT_NE(named_by_front_mark(front_mark(other)), example);
 }
