@@ -178,7 +178,12 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
         };
     }
     if (turns_ && !retired_) {
-        s.turns = {turns_, [self = shared_from_this()] { self->serve(); }};
+        // The turns keep this function, and this object keeps them.
+        s.turns = {turns_, [weak = weak_from_this()] {
+                       if (const auto self = weak.lock()) {
+                           self->serve();
+                       }
+                   }};
     }
     a->contender_ = std::make_shared<queue_participant>(
         core_, std::move(s), [self = shared_from_this(), a](queue_participant::outcome o) {
