@@ -43,11 +43,14 @@ void place_turns::look() {
         const monitor_lock lock(guard_);
         posted_ = rests_ = false;
         look_again_.cancel();
-        if (!place_ || !free_) {
+        if (!place_) {
             return;
         }
         const auto now = core_->loop().now();
-        if (!may_go_on(now) || (callers_ == 0 && now >= retained_until())) {
+        if (!free_) {
+            // Another thread was faster. The callers that wait may have been passed for too long.
+            serve = callers_ > 0 ? serve_ : nullptr;
+        } else if (!may_go_on(now) || (callers_ == 0 && now >= retained_until())) {
             unused = drop();
         } else {
             // Without a caller it ends by itself; with one, only because another participant waits.
