@@ -201,6 +201,9 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     if (granted && busy_) {
         held_ = hold_state::of(o.granted);
     }
+    if (granted && turns_ && retired_) {
+        turns_->close();
+    }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
     a.complete({std::move(o.why), std::move(o.granted)});
