@@ -31,6 +31,11 @@ hold place_turns::take(telemetry::span* first) {
     return hold_state::make_hold(std::move(taken));
 }
 
+place_turns::seen place_turns::look_at_it() const {
+    const monitor_lock lock(guard_);
+    return {place_ && free_, present_.lock()};
+}
+
 void place_turns::keep_for_the_first() {
     const monitor_lock lock(guard_);
     for_the_first_ = true;
