@@ -114,6 +114,8 @@ public:
                  acquire_options options,
                  std::function<void(local_queue::acquired)> done);
 
+    ~acquire_call() { queue_->stop_waiting(*this); }
+
     /// Ends it with an empty hold, unless it has a result already. Any thread.
     void cancel();
 

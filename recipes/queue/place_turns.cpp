@@ -20,13 +20,13 @@ hold place_turns::take(telemetry::span* first) {
     if (now >= pattern_.proof->deadline() || (behind_ != behind::none && !has_passes(now))) {
         return {};
     }
-    free_ = for_the_first_ = false;
-    passes_ -= behind_ == behind::none ? 0U : 1U;
     hold_state::grant turn = pattern_;
     turn.owner = place_;
     turn.span = first != nullptr ? std::move(*first)
                                  : core_->telemetry().begin(as_->users_path(), as_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
+    free_ = for_the_first_ = false;
+    passes_ -= behind_ == behind::none ? 0U : 1U;
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
 }
