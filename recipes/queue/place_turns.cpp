@@ -55,7 +55,8 @@ void place_turns::look() {
         if (!free_) {
             // Another thread was faster. The callers that wait may have been passed for too long.
             serve = callers_ > 0 ? serve_ : nullptr;
-        } else if (!may_go_on(now) || (callers_ == 0 && (now >= retained_until() || !may_retain()))) {
+        } else if (!may_go_on(now) ||
+                   (callers_ == 0 && (now >= retained_until() || !may_retain()))) {
             unused = drop();
         } else {
             // Without a caller it ends by itself; with one, only because another participant waits.

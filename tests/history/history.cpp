@@ -93,8 +93,8 @@ void evidence::add_turn(const std::string& znode, const turn& t) {
         return;
     }
     sharing_[znode].push_back(&t);
-    const bool is_earlier = present != nullptr && present->granted &&
-                            (!t.granted || *present->granted <= *t.granted);
+    const bool is_earlier =
+        present != nullptr && present->granted && (!t.granted || *present->granted <= *t.granted);
     present = is_earlier ? present : &t;
 }
 

@@ -72,10 +72,9 @@ std::optional<nanoseconds> needed_until(const evidence& e, const participant& p,
         return left;
     }
     const queue& all = e.queues().at(directory_of(p.znode));
-    const auto next =
-        std::find_if(all.begin(), all.end(), [&](const participant& other) {
-            return other.born_zxid > p.born_zxid;
-        });
+    const auto next = std::find_if(all.begin(), all.end(), [&](const participant& other) {
+        return other.born_zxid > p.born_zxid;
+    });
     return next == all.end() ? std::nullopt : std::optional(std::max(*left, next->born));
 }
 

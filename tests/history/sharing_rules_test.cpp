@@ -69,9 +69,8 @@ TEST(SharedPlaces, MayStayWhileNoneWaits) {
     s.other.observations = {};
     s.other.znodes = {};
     s.other.ended = story::time(2.1);
-    std::erase_if(s.told().transactions, [](const transaction& t) {
-        return t.zxid == 11 || t.zxid == 13;
-    });
+    std::erase_if(s.told().transactions,
+                  [](const transaction& t) { return t.zxid == 11 || t.zxid == 13; });
     s.told().transactions.back().wall_ms = 90'000;
     EXPECT_EQ(broken(s.judged()), "");
 }
@@ -88,8 +87,8 @@ TEST(SharedPlaces, DoNotStayWhileAnotherWaits) {
 
 TEST(SharedPlaces, AreGivenToCallersThatWaitForNothingElse) {
     shared_place s;
-    turn& forgotten = s.asked(
-        1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
+    turn& forgotten =
+        s.asked(1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
     story::ended(forgotten, 30);
     EXPECT_EQ(broken(s.judged()), "lost wake-up");
 }
@@ -101,8 +100,8 @@ TEST(SharedPlaces, ThatAreIdleAreInNoCallersWay) {
     s.other.granted = story::time(20.1);
     s.other.observations = {{story::time(20.1), true, story::time(23)}};
     s.other.ended = story::time(21);
-    turn& forgotten = s.asked(
-        1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
+    turn& forgotten =
+        s.asked(1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
     story::ended(forgotten, 30);
     EXPECT_NE(broken(s.judged()).find("lost wake-up"), std::string::npos);
 }
