@@ -6,6 +6,7 @@
 
 #include "client/client_core.hpp"
 #include "every_step.hpp"
+#include "lock/exclusive_lock.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <ostream>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -369,6 +371,35 @@ TEST_F(LocalTurns, EndWithACallerThatGivesUp) {
     present.release();
     ensemble_.run_for(100ms);
     EXPECT_TRUE(is_free());
+}
+
+TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
+    const auto core = client_core::of(a_);
+    const auto as = std::make_shared<const queue_recipe>(
+        mutex_queue_of(*core, "/lock", {.local_passes = UINT32_MAX, .retain_for = 1h}));
+    const auto queue = std::make_shared<local_queue>(
+        core, local_queue::admits::one_at_a_time, std::make_shared<place_turns>(core, as));
+    std::vector<hold> granted;
+    for (int i = 0; i < 3; ++i) {
+        queue->enter(as, local_queue::wish::wait, local_queue::for_ever, {}, [&](auto a) {
+            granted.push_back(std::move(a.granted));
+        });
+    }
+    settle();
+    ASSERT_EQ(granted.size(), 1U);
+    std::exchange(granted.front(), {}).release();
+    ensemble_.run_for(1ms);
+    ASSERT_EQ(granted.size(), 2U);
+    hold greedy = std::move(granted.back());
+    for (int i = 0; i < 10 && greedy.valid(); ++i) {
+        ensemble_.run_for(2ms);
+        greedy.release();
+        greedy = queue->take_turn();
+    }
+    EXPECT_FALSE(greedy.valid());
+    ensemble_.run_for(1ms);
+    EXPECT_EQ(granted.size(), 3U);
+    queue->retire();
 }
 
 TEST_F(LocalTurns, CostOneListAGrantAndNoneOfItsWaiters) {

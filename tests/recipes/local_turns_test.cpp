@@ -79,37 +79,6 @@ TEST_P(LocalTurnsOfThreads, ServeAllFormsOfAcquire) {
     EXPECT_EQ(granted, 100);
 }
 
-TEST_P(LocalTurnsOfThreads, LetNoThreadPassThoseThatWaitForLong) {
-    client c = connect();
-    mutex m(c, path_, {.local_passes = UINT32_MAX, .retain_for = 30s});
-    std::atomic<bool> stop{false};
-    std::atomic<int> waiting{0};
-    std::atomic<int> granted{0};
-    const auto greedy = [&] {
-        while (!stop) {
-            const hold h = m.acquire();
-            std::this_thread::sleep_for(2ms);
-        }
-    };
-    m.acquire().release();
-    hold first = m.acquire();
-    std::vector<std::jthread> all;
-    for (int i = 0; i < 3; ++i) {
-        all.emplace_back(greedy);
-    }
-    for (int i = 0; i < 3; ++i) {
-        all.emplace_back([&] {
-            ++waiting;
-            m.acquire().release();
-            ++granted;
-        });
-    }
-    ASSERT_TRUE(eventually([&] { return waiting == 3; }));
-    first.release();
-    EXPECT_TRUE(eventually([&] { return granted == 3; }, 5s));
-    stop = true;
-}
-
 LATCHKEY_IN_THIS_WORLD(LocalTurnsOfThreads);
 
 }  // namespace
