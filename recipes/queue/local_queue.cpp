@@ -110,9 +110,7 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
         }
         waiting_.push_back(a);
         serve();
-        if (is_ahead_confirmed()) {
-            confirm_waiting();
-        }
+        confirm_if_ahead_is();
     }
 }
 
@@ -126,13 +124,29 @@ void local_queue::on_confirmed(const std::shared_ptr<acquire_call>& a) {
 }
 
 bool local_queue::is_ahead_confirmed() const {
-    if (const auto held = held_.lock()) {
-        return held->valid() || core_->connected();
-    }
     if (const auto ahead = contender_.lock()) {
         return ahead->is_confirmed();
     }
+    auto held = held_.lock();
+    if (turns_) {
+        // Other threads take turns without the loop.
+        auto seen = turns_->look_at_it();
+        if (seen.is_free) {
+            return false;
+        }
+        held = std::move(seen.hold);
+    }
+    if (held) {
+        return held->valid() || core_->connected();
+    }
     return busy_ && core_->connected();  // a hold was released, and its place stays for a while
+}
+
+/// Those that came since the last time are at the end.
+void local_queue::confirm_if_ahead_is() {
+    if (!waiting_.empty() && !waiting_.back()->confirmed_ && is_ahead_confirmed()) {
+        confirm_waiting();
+    }
 }
 
 /// Those that want the lock at once cannot have it.
@@ -150,9 +164,7 @@ void local_queue::confirm_waiting() {
 }
 
 void local_queue::session_connected() {
-    if (is_ahead_confirmed()) {
-        confirm_waiting();
-    }
+    confirm_if_ahead_is();
 }
 
 // ---- contending ----
@@ -178,7 +190,12 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
         };
     }
     if (turns_ && !retired_) {
-        s.turns = {turns_, [self = shared_from_this()] { self->serve(); }};
+        // The turns keep this function, and this object keeps them.
+        s.turns = {turns_, [weak = weak_from_this()] {
+                       if (const auto self = weak.lock()) {
+                           self->serve();
+                       }
+                   }};
     }
     a->contender_ = std::make_shared<queue_participant>(
         core_, std::move(s), [self = shared_from_this(), a](queue_participant::outcome o) {
@@ -194,7 +211,11 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
     if (granted && busy_) {
+        contender_.reset();
         held_ = hold_state::of(o.granted);
+    }
+    if (granted && turns_ && retired_) {
+        turns_->close();
     }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
@@ -242,13 +263,14 @@ void local_queue::serve() {
         if (now - served_ > longest_passing) {
             turns_->keep_for_the_first();
         }
-        return;
+    } else {
+        served_ = now;
+        held_ = hold_state::of(turn);
+        const auto first = take_first();
+        stop_waiting(*first);
+        first->complete({.why = {}, .granted = std::move(turn)});
     }
-    served_ = now;
-    held_ = hold_state::of(turn);
-    const auto first = take_first();
-    stop_waiting(*first);
-    first->complete({.why = {}, .granted = std::move(turn)});
+    confirm_if_ahead_is();
 }
 
 void local_queue::stop_waiting(acquire_call& a) noexcept {

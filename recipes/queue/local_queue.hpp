@@ -82,6 +82,7 @@ private:
     void on_confirmed(const std::shared_ptr<acquire_call>& a);
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
+    void confirm_if_ahead_is();
     void on_contended(acquire_call& a, queue_participant::outcome o);
     void advance();
     void on_released();
@@ -112,6 +113,8 @@ public:
                  local_queue::wish w,
                  acquire_options options,
                  std::function<void(local_queue::acquired)> done);
+
+    ~acquire_call() { queue_->stop_waiting(*this); }
 
     /// Ends it with an empty hold, unless it has a result already. Any thread.
     void cancel();

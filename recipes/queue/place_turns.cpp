@@ -20,15 +20,20 @@ hold place_turns::take(telemetry::span* first) {
     if (now >= pattern_.proof->deadline() || (behind_ != behind::none && !has_passes(now))) {
         return {};
     }
-    free_ = for_the_first_ = false;
-    passes_ -= behind_ == behind::none ? 0U : 1U;
     hold_state::grant turn = pattern_;
     turn.owner = place_;
     turn.span = first != nullptr ? std::move(*first)
                                  : core_->telemetry().begin(as_->users_path(), as_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
+    free_ = for_the_first_ = false;
+    passes_ -= behind_ == behind::none ? 0U : 1U;
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
+}
+
+place_turns::seen place_turns::look_at_it() const {
+    const monitor_lock lock(guard_);
+    return {place_ && free_, present_.lock()};
 }
 
 void place_turns::keep_for_the_first() {
@@ -43,11 +48,15 @@ void place_turns::look() {
         const monitor_lock lock(guard_);
         posted_ = rests_ = false;
         look_again_.cancel();
-        if (!place_ || !free_) {
+        if (!place_) {
             return;
         }
         const auto now = core_->loop().now();
-        if (!may_go_on(now) || (callers_ == 0 && now >= retained_until())) {
+        if (!free_) {
+            // Another thread was faster. The callers that wait may have been passed for too long.
+            serve = callers_ > 0 ? serve_ : nullptr;
+        } else if (!may_go_on(now) ||
+                   (callers_ == 0 && (now >= retained_until() || !may_retain()))) {
             unused = drop();
         } else {
             // Without a caller it ends by itself; with one, only because another participant waits.

@@ -51,6 +51,14 @@ public:
     /// thread runs already, and theirs have to be woken. Not after keep_for_the_first().
     [[nodiscard]] hold take(telemetry::span* first);
 
+    /// What a caller finds that cannot have a turn at once.
+    struct seen {
+        bool is_free;  ///< a turn begins soon, or the place is given up
+        std::shared_ptr<hold_state> hold = nullptr;  ///< the present or last one, if it is there
+    };
+
+    [[nodiscard]] seen look_at_it() const;
+
     /// The next turn is for the first of the callers that wait.
     void keep_for_the_first();
 

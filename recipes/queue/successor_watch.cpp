@@ -24,9 +24,7 @@ void successor_watch::follow() {
     following_.start(list_until_changed(), [this](result_code end) {
         if (end != result_code::ok) {
             again_.later([this] { follow(); });
-            return;
-        }
-        if (alone_) {
+        } else if (alone_) {
             follow();
         }
         owner_(behind::others);

@@ -22,7 +22,7 @@ public:
     enum class behind : std::uint8_t {
         unlisted,
         none,
-        others  ///< or the directory has changed, and was not listed again yet
+        others  ///< or it is not known: the directory has changed, or could not be listed
     };
 
     using owner = std::function<void(behind)>;

@@ -70,6 +70,10 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
 }
 
 latchkey::fencing_token hold_state::token() const noexcept {
+    if (core_->forked()) {
+        // Another thread may have held the guard, and the next number is another hold's by now.
+        return token_;
+    }
     const monitor_lock lock(guard_);
     if (next_turn_) {
         token_.turn = next_turn_->fetch_add(1);

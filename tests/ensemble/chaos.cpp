@@ -136,6 +136,7 @@ private:
     [[nodiscard]] int threads_for(recipe r) const {
         return r == recipe::double_barrier ? 1
                : r == recipe::leader_latch ? locks_for(r)
+               : r == recipe::kept_mutex   ? 2 * options_.threads
                                            : options_.threads;
     }
 

@@ -58,6 +58,36 @@ private:
     std::vector<std::unique_ptr<mutex>> locks_;
 };
 
+/// With objects of all threads. They are granted in any order within the process.
+class kept_turns final : public turns {
+public:
+    kept_turns(worker_tools& tools, std::uint64_t seed) : turns(tools, seed) {}
+
+private:
+    void take_one(const std::stop_token& stop) override {
+        mutex& lock = shared_mutex_of(below(locks()));
+        attempt(
+            {.locks = {lock.path()}, .silent = true, .shares_place = true},
+            [&](std::int64_t) { return ask(lock, stop); },
+            [&](hold& h, std::int64_t number) {
+                work(h, {lock.path()}, number);
+                tell_ended(number, h);
+            });
+    }
+
+    /// Who wants to be told of its place does not pass others.
+    hold ask(mutex& lock, const std::stop_token& stop) {
+        switch (below(8)) {
+            case 0:
+                return lock.try_acquire();
+            case 1:
+                return lock.try_acquire_for(some_time(), {.stop = stop, .reserved = {}});
+            default:
+                return lock.acquire({.stop = stop, .reserved = {}});
+        }
+    }
+};
+
 class recursive_turns final : public turns {
 public:
     recursive_turns(worker_tools& tools, std::uint64_t seed) : turns(tools, seed) {
@@ -135,6 +165,23 @@ private:
 
 std::unique_ptr<turns> make_exclusive_turns(worker_tools& tools, std::uint64_t seed) {
     return std::make_unique<exclusive_turns>(tools, seed);
+}
+
+std::unique_ptr<turns> make_kept_turns(worker_tools& tools, std::uint64_t seed) {
+    return std::make_unique<kept_turns>(tools, seed);
+}
+
+std::vector<std::unique_ptr<mutex>> shared_mutexes(const chaos_order& o, client& zk) {
+    using namespace std::chrono_literals;
+    std::vector<std::unique_ptr<mutex>> all;
+    for (int lock = 0; o.what == recipe::kept_mutex && lock < o.locks; ++lock) {
+        const auto options = lock % 3 == 0 ? lock_options{.local_passes = 3, .retain_for = 1h}
+                             : lock % 3 == 1
+                                 ? lock_options{.retain_for = 1h}
+                                 : lock_options{.local_passes = UINT32_MAX, .local_time = 300ms};
+        all.push_back(std::make_unique<mutex>(zk, o.path(lock), options));
+    }
+    return all;
 }
 
 std::unique_ptr<turns> make_recursive_turns(worker_tools& tools, std::uint64_t seed) {

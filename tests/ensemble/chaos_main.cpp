@@ -23,10 +23,9 @@ constexpr const char* usage =
     "Usage: chaos [--recipe R]... [--together] [--seconds N] [--seed S] [--timeout MS] [--tick MS]"
     " [--keep]\n"
     "Breaks servers and processes at random for N seconds (60) and judges what happened to those\n"
-    "that took turns with R: mutex (unless told otherwise), recursive_mutex, multi_mutex,\n"
-    "shared_mutex, semaphore, curator_semaphore, double_barrier, leader_latch, leader_selector, "
-    "or\n"
-    "all; one recipe after the other, or together.\n"
+    "that took turns with R: mutex (unless told otherwise), recursive_mutex, kept_mutex,\n"
+    "multi_mutex, shared_mutex, semaphore, curator_semaphore, double_barrier, leader_latch,\n"
+    "leader_selector, or all; one recipe after the other, or together.\n"
     "--keep leaves the histories in the folders that it names.\n";
 
 struct command {

@@ -14,6 +14,7 @@ namespace latchkey::test {
 enum class recipe : std::uint8_t {
     mutex,
     recursive_mutex,
+    kept_mutex,   ///< that the threads of a process share, with local_passes and retain_for
     multi_mutex,  ///< now and then one path alone, as a mutex
     shared_mutex,
     semaphore,
@@ -33,6 +34,7 @@ struct recipe_entry {
 inline constexpr std::array recipe_table{
     recipe_entry{recipe::mutex, "mutex"},
     recipe_entry{recipe::recursive_mutex, "recursive_mutex"},
+    recipe_entry{recipe::kept_mutex, "kept_mutex"},
     recipe_entry{recipe::multi_mutex, "multi_mutex"},
     recipe_entry{recipe::shared_mutex, "shared_mutex", history::layout::readers_writer},
     recipe_entry{recipe::semaphore, "semaphore", history::layout::semaphore},

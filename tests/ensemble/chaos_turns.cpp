@@ -73,7 +73,7 @@ void turns::tell_granted(std::int64_t attempt, const hold& h) {
     const auto session = zk().session_id();
     observation first = look(h);
     first.at = at;
-    log().granted(attempt, h.token().zxid, h.paths(), session, first);
+    log().granted(attempt, number_of(h.token()), h.paths(), session, first);
 }
 
 void turns::tell_ended(std::int64_t attempt, const hold& h) {
@@ -137,6 +137,8 @@ std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
     switch (tools.order.what) {
         case recipe::recursive_mutex:
             return make_recursive_turns(tools, seed);
+        case recipe::kept_mutex:
+            return make_kept_turns(tools, seed);
         case recipe::shared_mutex:
             return make_shared_turns(tools, seed);
         case recipe::semaphore:

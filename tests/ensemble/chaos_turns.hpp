@@ -4,6 +4,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/error.hpp>
 #include <latchkey/hold.hpp>
+#include <latchkey/mutex.hpp>
 
 #include "chaos_worker.hpp"
 #include "fenced_register.hpp"
@@ -36,6 +37,7 @@ struct worker_tools {
     const chaos_order& order;
     client& zk;
     history::turn_log& log;
+    std::vector<std::unique_ptr<mutex>> shared = {};  ///< of recipe::kept_mutex
     std::atomic<std::int64_t> attempts = 0;
     std::atomic<int> threads = 0;  ///< that have begun
 };
@@ -69,6 +71,9 @@ protected:
     [[nodiscard]] int thread() const { return thread_; }
 
     [[nodiscard]] client& zk() { return tools_.zk; }
+
+    /// The object that all threads use for that lock.
+    [[nodiscard]] mutex& shared_mutex_of(std::size_t lock) { return *tools_.shared.at(lock); }
 
     [[nodiscard]] history::turn_log& log() { return tools_.log; }
 
@@ -113,7 +118,12 @@ protected:
     template <class Held>
     void work(const Held& h, const std::vector<std::string>& on, std::int64_t attempt) {
         work_under(
-            h.token().zxid, [&h] { return look(h); }, on, attempt);
+            number_of(h.token()), [&h] { return look(h); }, on, attempt);
+    }
+
+    /// What orders the holders of a lock.
+    [[nodiscard]] std::int64_t number_of(fencing_token token) const {
+        return order().what == recipe::kept_mutex ? token.value() : token.zxid;
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.
@@ -134,11 +144,15 @@ private:
     register_connection register_;
 };
 
+/// What its threads share, if they do: to be made before they begin.
+[[nodiscard]] std::vector<std::unique_ptr<mutex>> shared_mutexes(const chaos_order& o, client& zk);
+
 /// Of the recipe that the order names.
 [[nodiscard]] std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed);
 
 // One for each kind of recipe.
 [[nodiscard]] std::unique_ptr<turns> make_exclusive_turns(worker_tools& tools, std::uint64_t seed);
+[[nodiscard]] std::unique_ptr<turns> make_kept_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_recursive_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_shared_turns(worker_tools& tools, std::uint64_t seed);
 [[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);

@@ -50,7 +50,7 @@ void run(const chaos_order& o) {
             log.session(id);
         }
     });
-    worker_tools tools{.order = o, .zk = zk, .log = log};
+    worker_tools tools{.order = o, .zk = zk, .log = log, .shared = shared_mutexes(o, zk)};
     std::vector<std::jthread> threads;
     for (int i = 0; i < o.threads; ++i) {
         threads.emplace_back(
@@ -68,6 +68,7 @@ void run(const chaos_order& o) {
         thread.request_stop();
     }
     threads.clear();
+    tools.shared.clear();
     std::ofstream(o.log + ".drained").flush();
     wait_for(SIGINT, parent);
 }

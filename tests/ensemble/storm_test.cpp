@@ -46,7 +46,7 @@ void run_storm(const storm_order& order, const std::filesystem::path& folder, hi
     std::vector<std::pair<child_process, std::string>> workers;
     for (int i = 0; i < processes; ++i) {
         storm_order o = order;
-        o.shared_objects = i % 2 == 0;
+        o.use = static_cast<storm_order::objects>(i % 3);
         o.history = folder / std::to_string(i);
         workers.emplace_back(child_process(worker_arguments(o)), o.history);
     }

@@ -69,7 +69,10 @@ using locks = std::vector<std::unique_ptr<mutex>>;
 locks make_locks(client& zk, const storm_order& o) {
     locks made;
     for (int i = 0; i < o.locks; ++i) {
-        made.push_back(std::make_unique<mutex>(zk, o.path(i)));
+        const auto options = o.use == storm_order::objects::kept
+                                 ? lock_options{.local_passes = 4, .retain_for = 1h}
+                                 : lock_options{};
+        made.push_back(std::make_unique<mutex>(zk, o.path(i), options));
     }
     return made;
 }
@@ -120,7 +123,8 @@ void run(const storm_order& o) {
         for (auto& history : by_thread) {
             threads.emplace_back([&, seed = std::random_device()()] {
                 try {
-                    work(zk, o.shared_objects ? &shared : nullptr, o, seed, history);
+                    const bool own = o.use == storm_order::objects::own;
+                    work(zk, own ? nullptr : &shared, o, seed, history);
                 } catch (...) {
                     const std::lock_guard lock(failure_guard);
                     failure = std::current_exception();
@@ -143,7 +147,7 @@ std::vector<std::string> worker_arguments(const storm_order& o) {
             std::to_string(o.locks),
             std::to_string(o.threads),
             std::to_string(o.duration.count()),
-            o.shared_objects ? "shared" : "own",
+            std::to_string(static_cast<int>(o.use)),
             o.history};
 }
 
@@ -158,7 +162,7 @@ int run_worker(char** argv) {
              .locks = std::stoi(argv[4]),
              .threads = std::stoi(argv[5]),
              .duration = std::chrono::milliseconds(std::stol(argv[6])),
-             .shared_objects = std::string_view(argv[7]) == "shared",
+             .use = static_cast<storm_order::objects>(std::stoi(argv[7])),
              .history = argv[8]});
     } catch (const std::exception& e) {
         std::fprintf(stderr, "a worker of the storm: %s\n", e.what());

@@ -3,6 +3,7 @@
 #include "held_intervals.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,14 @@ struct storm_order {
     int locks = 3;
     int threads = 8;
     std::chrono::milliseconds duration{3000};
-    bool shared_objects = false;  ///< all threads share one mutex a lock; else each has its own
-    std::string history;          ///< the file to write
+    enum class objects : std::uint8_t {
+        own,     ///< each thread has a mutex a lock
+        shared,  ///< all threads share one
+        kept,    ///< ... with local_passes and retain_for
+    };
+
+    objects use = objects::own;
+    std::string history;  ///< the file to write
 
     [[nodiscard]] std::string path(int lock) const {
         return directory + '/' + std::to_string(lock);

@@ -4,6 +4,7 @@
 #include "failing_allocations.hpp"
 #include "stepped_test.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <new>
 #include <string>
@@ -63,6 +64,36 @@ TEST_F(AllocationFaults, OfAnAcquireAreThrownAndNeverToldToTheHandlerAsWell) {
     EXPECT_EQ(told, tried - thrown);
     EXPECT_TRUE(ensemble_.children("/lock").empty());
     EXPECT_TRUE(held(m_).valid());
+}
+
+TEST_F(AllocationFaults, OfACallerThatTakesTurnsLeaveNoneToWaitFor) {
+    mutex mine(c_, "/lock", {.local_passes = UINT32_MAX});
+    hold h = held(mine);
+    EXPECT_GT(failures_of([&] { mine.async_acquire({}, [](std::error_code, const hold&) {}); }), 0);
+    h.release();
+    ensemble_.run_for(30s);
+    EXPECT_TRUE(ensemble_.children("/lock").empty());
+}
+
+TEST(AllocationFaultsOfTurns, LeaveThePlaceToTheNextCaller) {
+    ensemble servers;
+    client c = servers.connect();
+    mutex m(c, "/lock", {.retain_for = 1h});
+    m.acquire().release();
+    m.acquire().release();
+    int failed = 0;
+    for (int n = 0; n < 40; ++n) {
+        allocations_left = n;
+        try {
+            const hold h = m.try_acquire_for(10s);
+            allocations_left = never;
+            ASSERT_TRUE(h.valid()) << n;
+        } catch (const std::bad_alloc&) {
+            allocations_left = never;
+            ++failed;
+        }
+    }
+    EXPECT_GT(failed, 2);
 }
 
 TEST_F(AllocationFaults, OfATransactionAreThrownAndNothingIsSent) {

@@ -71,6 +71,12 @@ lock one(client& c) {
     return of(std::make_shared<mutex>(c, "/lock"));
 }
 
+/// Keeps its place for a while.
+lock one_that_is_kept(client& c) {
+    return of(
+        std::make_shared<mutex>(c, "/lock", lock_options{.local_passes = 2, .retain_for = 2s}));
+}
+
 lock one_of_three(client& c) {
     return of(std::make_shared<mutex>(c, "/y"));
 }
@@ -81,6 +87,7 @@ lock three(client& c) {
 
 const auto every_kind = ::testing::Values(
     kind_of_lock{"mutex", one, one, {"/lock"}},
+    kind_of_lock{"kept_mutex", one_that_is_kept, one, {"/lock"}},
     kind_of_lock{"multi_mutex", three, one_of_three, {"/x", "/y", "/z"}, 3},
     kind_of_lock{"writer",
                  shared_mutex_as<lock_mode::exclusive>,

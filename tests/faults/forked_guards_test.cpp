@@ -4,6 +4,7 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -62,6 +63,33 @@ TEST_F(ForkedGuards, OfAMutexKeepNoChildWaiting) {
     expect_refused_in_children(busy, [&] { m.lock(); });
     expect_refused_in_children(busy, busy);
     m.unlock();
+}
+
+TEST_F(ForkedGuards, OfATokenKeepNoChildWaitingAndGiveItNoNumber) {
+    mutex m(c_, "/lock", {.retain_for = std::chrono::hours(1)});
+    m.acquire().release();
+    const hold counted = m.acquire();
+    const auto number = counted.token().turn;
+    EXPECT_GT(number, 0U);
+    const auto busy = [&] { static_cast<void>(counted.token()); };
+    expect_refused_in_children(busy, [&] {
+        if (counted.token().turn == number) {
+            throw error(errc::forked, "as it has to be");
+        }
+    });
+}
+
+TEST_F(ForkedGuards, OfATurnNumberNone) {
+    mutex m(c_, "/lock", {.retain_for = std::chrono::hours(1)});
+    m.acquire().release();
+    const hold uncounted = m.acquire();
+    expect_refused_in_children([] {},
+                               [&] {
+                                   if (uncounted.token().turn == 0) {
+                                       throw error(errc::forked, "as it has to be");
+                                   }
+                               });
+    EXPECT_EQ(uncounted.token().turn, 1U);
 }
 
 TEST_F(ForkedGuards, OfARecursiveMutexKeepNoChildWaiting) {

@@ -4,11 +4,18 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "client/client_core.hpp"
+#include "every_step.hpp"
+#include "lock/exclusive_lock.hpp"
 #include "stepped_test.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <ostream>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -205,6 +212,69 @@ TEST_F(RetainedLock, IsTakenByATryToo) {
     EXPECT_EQ(ensemble_.count().requests(), 0U);
 }
 
+TEST_F(RetainedLock, IsTakenByATryBeforeItIsKnownWhetherAnotherWaits) {
+    mutex mine(a_, "/lock", {.retain_for = 30s});
+    held(mine).release();
+    const auto next = acquire(mine, 0s);
+    expect_granted(next, 1s);
+}
+
+TEST_F(RetainedLock, IsRefusedToATryWhileAnotherHolds) {
+    mutex mine(a_, "/lock", {.retain_for = 30s});
+    held(mine).release();
+    hold other = held(theirs_);
+    const auto next = acquire(mine, 0s);
+    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 1s));
+    EXPECT_FALSE(next->ec) << next->ec.message();
+    EXPECT_FALSE(next->granted);
+}
+
+TEST_F(RetainedLock, IsGivenUpWithAnObjectThatEndedBeforeTheGrant) {
+    auto mine = std::make_unique<mutex>(a_, "/lock", lock_options{.retain_for = 30s});
+    const auto granted = acquire(*mine);
+    mine.reset();
+    expect_granted(granted);
+    settle();
+    granted->granted.release();
+    ensemble_.run_for(100ms);
+    EXPECT_TRUE(is_free());
+}
+
+TEST_F(RetainedLock, IsGivenUpIfTheServersRefuseToSayWhetherAnotherWaits) {
+    mutex mine(a_, "/lock", {.retain_for = 30s});
+    hold h = held(mine);
+    constexpr int no_auth = -102;
+    ensemble_.refuse_next(ensemble::request_kind::children, no_auth, a_.session_id(), 1000);
+    settle();
+    h.release();
+    ensemble_.run_for(100ms);
+    EXPECT_TRUE(is_free()) << "the client cannot learn that another participant has come";
+}
+
+TEST_F(RetainedLock, CountsAlsoIfItWasToBePassedOn) {
+    client none = connected({.session_timeout = 12s, .max_retained = 0});
+    mutex mine(none, "/lock", {.retain_for = 30s});
+    hold h = held(mine);
+    std::stop_source leaves;
+    const auto next = acquire(mine, std::chrono::nanoseconds::max(), {.stop = leaves.get_token()});
+    settle();
+    leaves.request_stop();
+    h.release();
+    ensemble_.run_for(100ms);
+    EXPECT_TRUE(next->done);
+    EXPECT_TRUE(is_free());
+}
+
+TEST_F(RetainedLock, LeavesNoMemoryBehind) {
+    auto mine = std::make_unique<mutex>(a_, "/lock", lock_options{.retain_for = 30s});
+    retained(*mine);
+    const std::weak_ptr<client_core> core = client_core::of(a_);
+    mine.reset();
+    a_ = connected();
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(core.expired());
+}
+
 // ---- passed on ----
 
 TEST_F(LocalTurns, PassTheLockFromCallerToCallerWithoutARequest) {
@@ -302,6 +372,35 @@ TEST_F(LocalTurns, EndWithACallerThatGivesUp) {
     EXPECT_TRUE(is_free());
 }
 
+TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
+    const auto core = client_core::of(a_);
+    const auto as = std::make_shared<const queue_recipe>(
+        mutex_queue_of(*core, "/lock", {.local_passes = UINT32_MAX, .retain_for = 1h}));
+    const auto queue = std::make_shared<local_queue>(
+        core, local_queue::admits::one_at_a_time, std::make_shared<place_turns>(core, as));
+    std::vector<hold> granted;
+    for (int i = 0; i < 3; ++i) {
+        queue->enter(as, local_queue::wish::wait, local_queue::for_ever, {}, [&](auto a) {
+            granted.push_back(std::move(a.granted));
+        });
+    }
+    settle();
+    ASSERT_EQ(granted.size(), 1U);
+    std::exchange(granted.front(), {}).release();
+    ensemble_.run_for(1ms);
+    ASSERT_EQ(granted.size(), 2U);
+    hold greedy = std::move(granted.back());
+    for (int i = 0; i < 10 && greedy.valid(); ++i) {
+        ensemble_.run_for(2ms);
+        greedy.release();
+        greedy = queue->take_turn();
+    }
+    EXPECT_FALSE(greedy.valid());
+    ensemble_.run_for(1ms);
+    EXPECT_EQ(granted.size(), 3U);
+    queue->retire();
+}
+
 TEST_F(LocalTurns, CostOneListAGrantAndNoneOfItsWaiters) {
     mutex mine(a_, "/lock", {.local_passes = 10});
     held(mine).release();
@@ -342,6 +441,103 @@ TEST_F(LocalTurns, AreForMutexesOnly) {
     EXPECT_NE(refusal_of<shared_mutex>(a_, {.retain_for = 1s}), "");
     EXPECT_THROW(static_cast<void>(semaphore(a_, "/lock", 3, {.local_passes = 1})), error);
 }
+
+// ---- at every step ----
+
+/// What befalls the client whose callers take turns.
+struct strike {
+    const char* name;
+    void (*happens)(ensemble& on, const client& mine, const std::string& place);
+};
+
+void PrintTo(const strike& s, std::ostream* out) {
+    *out << s.name;
+}
+
+class LocalTurnsAtEveryStep : public LocalTurns, public ::testing::WithParamInterface<strike> {
+protected:
+    struct players {
+        std::string place;
+        std::vector<std::shared_ptr<attempt>> all;
+    };
+
+    /// A hold is released while callers of its object and another participant wait.
+    players begin() {
+        hold present = held(mine_);
+        players p{present.path(), {acquire(mine_), acquire(theirs_), acquire(mine_)}};
+        ensemble_.run_for(100ms);
+        present.release();
+        return p;
+    }
+
+    /// Each of them is granted, one at a time, and nothing stays.
+    void end(players& p) {
+        while (!p.all.empty()) {
+            const auto is_done = [](const auto& a) { return a->done; };
+            ASSERT_TRUE(ensemble_.run_until(
+                [&] { return std::any_of(p.all.begin(), p.all.end(), is_done); }, 60s));
+            ensemble_.run_for(2ms);
+            const auto is_valid = [](const auto& a) { return a->granted.valid(); };
+            EXPECT_LE(std::count_if(p.all.begin(), p.all.end(), is_valid), 1);
+            const auto first = std::find_if(p.all.begin(), p.all.end(), is_done);
+            EXPECT_FALSE((*first)->ec) << (*first)->ec.message();
+            (*first)->granted.release();
+            p.all.erase(first);
+        }
+        EXPECT_TRUE(ensemble_.run_until([&] { return is_free(); }, 10s));
+    }
+
+    mutex mine_{a_, "/lock", {.local_passes = 1, .retain_for = 500ms}};
+};
+
+TEST_P(LocalTurnsAtEveryStep, AreGrantedOneAtATimeAndLeaveNothing) {
+    held(mine_).release();
+    settle();
+    at_every_step(
+        {.of = ensemble_, .stretch = 12ms, .at_least = one_way / 4},
+        [&] { return begin(); },
+        [&](players& p) { GetParam().happens(ensemble_, a_, p.place); },
+        [&](players& p) { end(p); });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ,
+    LocalTurnsAtEveryStep,
+    ::testing::Values(strike{"nothing", [](ensemble&, const client&, const std::string&) {}},
+                      strike{"cut",
+                             [](ensemble& on, const client& mine, const std::string&) {
+                                 on.cut(mine.session_id());
+                             }},
+                      strike{"expired",
+                             [](ensemble& on, const client& mine, const std::string&) {
+                                 on.expire(mine.session_id());
+                             }},
+                      strike{"stalled",
+                             [](ensemble& on, const client& mine, const std::string&) {
+                                 on.pause(mine.session_id());
+                                 on.run_for(1s);
+                                 on.resume(mine.session_id());
+                             }},
+                      strike{"deleted",
+                             [](ensemble& on, const client&, const std::string& place) {
+                                 if (on.exists(place)) {
+                                     on.remove(place);
+                                 }
+                             }},
+                      strike{"asked_for",
+                             [](ensemble& on, const client&, const std::string& place) {
+                                 if (on.exists(place)) {
+                                     on.set(place, "__REVOKE__");
+                                 }
+                             }},
+                      strike{"leader_killed",
+                             [](ensemble& on, const client&, const std::string&) {
+                                 const int killed = on.leader();
+                                 on.stop_server(killed);
+                                 on.run_for(1s);
+                                 on.start_server(killed);
+                             }}),
+    [](const auto& p) { return std::string(p.param.name); });
 
 }  // namespace
 }  // namespace latchkey::test

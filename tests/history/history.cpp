@@ -70,7 +70,7 @@ evidence::evidence(const history& h, const bounds& b)
         }
         for (const auto* own : {&t.znodes, &t.others}) {
             for (const std::string& znode : *own) {
-                turns_[znode] = &t;
+                add_turn(znode, t);
             }
         }
     }
@@ -84,6 +84,31 @@ evidence::evidence(const history& h, const bounds& b)
             deaths_[*d.worker] = &d;
         }
     }
+}
+
+void evidence::add_turn(const std::string& znode, const turn& t) {
+    const turn*& present = turns_[znode];
+    if (!t.asked.shares_place) {
+        present = &t;
+        return;
+    }
+    sharing_[znode].push_back(&t);
+    const bool is_earlier =
+        present != nullptr && present->granted && (!t.granted || *present->granted <= *t.granted);
+    present = is_earlier ? present : &t;
+}
+
+std::optional<nanoseconds> evidence::left(const participant& p) const {
+    const auto found = sharing_.find(p.znode);
+    if (found == sharing_.end()) {
+        const turn* t = turn_of(p);
+        return t == nullptr ? std::nullopt : t->ended;
+    }
+    std::optional<nanoseconds> last = nanoseconds(0);
+    for (const turn* t : found->second) {
+        last = last && t->ended ? std::optional(std::max(*last, *t->ended)) : std::nullopt;
+    }
+    return last;
 }
 
 const participant* evidence::find(const std::string& znode) const {
@@ -198,6 +223,7 @@ verdict judge(const history& h, const bounds& b) {
     check_belief(e, v);
     check_register(e, v);
     check_waiting(e, v);
+    check_sharing(e, v);
     check_orphans(e, v);
     check_observers(e, v);
     measure(e, v);

@@ -41,6 +41,9 @@ struct wish {
     /// The attempt whose hold is to have another mode; it has ended with that.
     std::optional<std::int64_t> converts = {};
     bool silent = false;  ///< its place is told with the grant, not before
+    /// Of an object whose callers hold after each other in one place, which may stay when none
+    /// does. The numbers of tokens have a turn then: fencing_token::value().
+    bool shares_place = false;
 };
 
 /// From the call of acquire() to the end of what came of it. An attempt for several locks has a

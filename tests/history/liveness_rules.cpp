@@ -65,6 +65,19 @@ void check_place(const evidence& e, const turn& t, verdict& v) {
     check_until(t.granted ? *t.granted : t.ended.value_or(e.all().end));
 }
 
+/// One that is kept may stay until another participant comes.
+std::optional<nanoseconds> needed_until(const evidence& e, const participant& p, const turn* t) {
+    const auto left = e.left(p);
+    if (t == nullptr || !t->asked.shares_place || !left) {
+        return left;
+    }
+    const queue& all = e.queues().at(directory_of(p.znode));
+    const auto next = std::find_if(all.begin(), all.end(), [&](const participant& other) {
+        return other.born_zxid > p.born_zxid;
+    });
+    return next == all.end() ? std::nullopt : std::optional(std::max(*left, next->born));
+}
+
 void check_stay(const evidence& e, const participant& p, verdict& v) {
     const turn* t = e.turn_of(p);
     const auto worker = e.worker_of(p);
@@ -87,8 +100,8 @@ void check_stay(const evidence& e, const participant& p, verdict& v) {
         }
         return;
     }
-    if (t != nullptr && t->ended) {
-        const nanoseconds stayed = e.quiet().time(*t->ended, gone, worker);
+    if (const auto left = needed_until(e, p, t)) {
+        const nanoseconds stayed = e.quiet().time(*left, gone, worker);
         if (stayed > e.expected().patience) {
             complain("stayed for " + seconds(stayed) + " after it was left, undisturbed");
         }
@@ -108,7 +121,10 @@ void check_waiting(const evidence& e, verdict& v) {
     for (const turn& t : e.all().turns) {
         for (const auto* own : {&t.znodes, &t.others}) {
             for (const std::string& znode : *own) {
-                if (const participant* p = e.find(znode); p != nullptr && p->permits == 0) {
+                const participant* p = e.find(znode);
+                // Others that share it have not waited for it in the queue.
+                if (p != nullptr && p->permits == 0 &&
+                    (!t.asked.shares_place || e.turn_of(*p) == &t)) {
                     check_wait(e, *p, &t, v);
                 }
             }

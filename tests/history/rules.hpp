@@ -42,7 +42,10 @@ public:
     [[nodiscard]] std::optional<nanoseconds> ready_since(const participant& p, const turn* t) const;
     /// The turn whose hold it has in another mode.
     [[nodiscard]] const turn* converted(const turn& t) const;
+    /// Of those that share a place, the one that was granted first.
     [[nodiscard]] const turn* turn_of(const participant& p) const;
+    /// When the last of those that had it left; nothing if one has not.
+    [[nodiscard]] std::optional<nanoseconds> left(const participant& p) const;
     [[nodiscard]] std::optional<int> worker_of(const participant& p) const;
     [[nodiscard]] const disturbance* death_of(int worker) const;
 
@@ -55,6 +58,8 @@ public:
     [[nodiscard]] std::string name(const turn& t) const;
 
 private:
+    void add_turn(const std::string& znode, const turn& t);
+
     const history& history_;
     const bounds& bounds_;
     calm calm_;
@@ -63,6 +68,7 @@ private:
     std::map<std::string, std::vector<const turn*>> grants_;
     std::map<std::string_view, const participant*> by_znode_;
     std::map<std::string_view, const turn*> turns_;
+    std::map<std::string_view, std::vector<const turn*>> sharing_;
     std::map<std::pair<int, std::int64_t>, const turn*> attempts_;
     std::map<int, const disturbance*> deaths_;
 };
@@ -98,6 +104,8 @@ void check_observers(const evidence& e, verdict& v);
 void check_permits(const evidence& e, verdict& v);
 void check_register(const evidence& e, verdict& v);
 void check_waiting(const evidence& e, verdict& v);
+/// Callers that hold after each other in one place.
+void check_sharing(const evidence& e, verdict& v);
 void check_orphans(const evidence& e, verdict& v);
 void measure(const evidence& e, verdict& v);
 

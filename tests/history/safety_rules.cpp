@@ -1,3 +1,5 @@
+#include <latchkey/fencing_token.hpp>
+
 #include "rules.hpp"
 
 #include <algorithm>
@@ -51,6 +53,9 @@ void check_order_of(
 /// The token of several locks at once is a moment between their creation and that of whoever comes
 /// next.
 bool token_fits(const evidence& e, const turn& t, const participant& own) {
+    if (t.asked.shares_place) {
+        return fencing_token::from_value(t.token).zxid == own.born_zxid;
+    }
     if (t.asked.locks.size() < 2) {
         return t.token == own.born_zxid;
     }

@@ -40,7 +40,8 @@ wish asked_for(const json& all) {
     wish w{.locks = all.at("locks").get<std::vector<std::string>>(),
            .mode = all.at("mode").get<lock_mode>(),
            .permits = all.at("permits").get<std::uint32_t>(),
-           .silent = all.at("silent").get<bool>()};
+           .silent = all.at("silent").get<bool>(),
+           .shares_place = all.value("shares place", false)};
     if (const auto converts = all.find("converts"); converts != all.end()) {
         w.converts = converts->get<std::int64_t>();
     }
@@ -148,6 +149,9 @@ void turn_log::invoked(std::int64_t attempt, nanoseconds at, const wish& asked) 
     all["mode"] = asked.mode;
     all["permits"] = asked.permits;
     all["silent"] = asked.silent;
+    if (asked.shares_place) {
+        all["shares place"] = true;
+    }
     if (asked.converts) {
         all["converts"] = *asked.converts;
     }
