@@ -6,6 +6,7 @@
 
 #include "scale_sessions.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,7 @@ private:
 };
 
 void one_queue(std::size_t size) {
+    size = std::max(size, 3 * hand_offs);
     std::printf("%zu participants of %zu clients in one queue, each join, hand-off, reconnect\n",
                 size,
                 together);
@@ -123,7 +125,7 @@ void one_queue(std::size_t size) {
         w.cut(c);
     }
     w.run_for(3s);
-    w.print("reconnect of all", size);
+    w.print("reconnect of all that wait", size - 2 * hand_offs);
 }
 
 void own_locks(std::size_t size) {
