@@ -4,6 +4,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "real_ensemble.hpp"
+#include "scale_sessions.hpp"
 #include "tcp_proxy.hpp"
 
 #include <algorithm>
@@ -200,15 +201,28 @@ private:
 int main(int argc, char** argv) {
     using namespace latchkey::bench;
     std::size_t size = 10'000;
+    std::string_view what;
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
+        if (i == 1 && (word == "sessions" || word == "model")) {
+            what = word;
+            continue;
+        }
         const auto parsed = std::from_chars(word.data(), word.data() + word.size(), size);
         if (parsed.ec != std::errc{} || parsed.ptr != word.data() + word.size()) {
-            std::fprintf(stderr, "usage: %s [NUMBER]\n", argv[0]);
+            std::fprintf(stderr, "usage: %s [sessions | model] [NUMBER]\n", argv[0]);
             return 64;
         }
     }
     try {
+        if (what == "sessions") {
+            measure_sessions(size);
+            return 0;
+        }
+        if (what == "model") {
+            measure_model(size);
+            return 0;
+        }
         servers s;
         measurement(s, size, "/scale/paths").different_paths();
         measurement(s, size, "/scale/queue").one_path();

@@ -44,7 +44,8 @@ struct counters {
     std::uint64_t syncs = 0;
     std::uint64_t watches_set = 0;   ///< by gets and children
     std::uint64_t watch_events = 0;  ///< sent to clients
-
+    std::uint64_t bytes_in = 0;      ///< of these requests, as the C client sends them
+    std::uint64_t bytes_out = 0;     ///< of their answers, and of the events
     bool operator==(const counters&) const = default;
 
     /// All requests except those that only keep sessions alive: `checks` and `exists`.
@@ -66,8 +67,7 @@ struct counters {
 ///
 /// *Threaded*, it runs by itself. Any thread may call any member, and calls act at once. *Stepped*,
 /// nothing happens outside step(), run_for() and run_until(): on one thread, on a virtual clock.
-/// The same seed and calls give the same run, event by event. Close the clients before the ensemble
-/// is destroyed: its servers are gone then.
+/// The same seed and calls give the same run. Close the clients before the ensemble is destroyed.
 class LATCHKEY_EXPORT ensemble {
 public:
     enum class mode : std::uint8_t { threaded, stepped };

@@ -49,7 +49,8 @@ struct leader_info {
 ///   (see client::on_change()). The observer looks again on the next connection.
 /// - Cost: two watches, one on the leader's znode (on the directory while there is no leader) and
 ///   one on `path`. Candidates that do not lead cost nothing when they come and go. A change of
-///   leader costs 2 requests in 2 round trips, a change of what it publishes 1.
+///   leader costs 2 requests in 2 round trips, a change of what it publishes 1. An orderly change
+///   of leader is both, and the earlier leader cleans its record first: 4 requests.
 /// - If the path does not exist, the observer creates it with the client's ACL. If the servers
 ///   refuse that, or a read, it tries again after pauses of up to a second.
 /// - Threads: any thread may call any member.

@@ -181,7 +181,7 @@ void cluster::update_link(server& follower) {
 // Clients.
 
 void cluster::count_event(const connection& c, const std::string& path, bool replayed) {
-    counted_.event(c.session);
+    counted_.event(c.session, path);
     if (observer_ != nullptr) {
         observer_->notified(c, path, replayed);
     }

@@ -183,6 +183,43 @@ TEST_F(ProtocolRequests, AMultiThatFailsTellsTheCodeOfEachOperation) {
     }
 }
 
+TEST_F(ProtocolRequests, BytesAreCountedAsTheyAreOnTheWire) {
+    wire_client& c = client();
+    ensemble_.reset_counters();
+    std::size_t sent = 0;
+    std::size_t received = 0;
+    const auto ask = [&](const std::string& frame) {
+        sent += frame.size();
+        c.say(frame);
+        received += 4 + c.frame().size();
+    };
+    ask(wire_client::create(1, "/a", "data", opcode::create2));
+    ask(wire_client::create(2, "/a/child", "", opcode::create2));
+    ask(wire_client::read(3, opcode::get_data, "/a", true));
+    ask(wire_client::read(4, opcode::get_children2, "/a", false));
+    ask(wire_client::read(5, opcode::exists, "/a", false));
+    ask(wire_client::read(6, opcode::exists, "/none", false));
+    ask(wire_client::request(7, opcode::sync).text("/a").take());
+    ask(wire_client::request(8, opcode::get_acl).text("/a").take());
+    for (const char* const path : {"/a/child", "/none"}) {
+        jute_writer out = wire_client::request(9, opcode::multi);
+        const auto part = [&](opcode what) -> jute_writer& {
+            return out.number(static_cast<std::int32_t>(what)).flag(false).number(-1);
+        };
+        part(opcode::check).text(path).number(-1);
+        part(opcode::set_data).text("/a/child").text("new").number(-1);
+        part(opcode::create2).text("/b").text("").number(1).number(31).text("world").text("anyone");
+        out.number(0);
+        part(opcode::remove).text("/b").number(-1);
+        ask(out.number(-1).flag(true).number(-1).take());
+    }
+    ask(wire_client::request(10, opcode::set_data).text("/a").text("x").number(-1).take());
+    received += 4 + c.frame().size();  // the event
+    EXPECT_EQ(ensemble_.count().watch_events, 1U);
+    EXPECT_EQ(ensemble_.count().bytes_in, sent);
+    EXPECT_EQ(ensemble_.count().bytes_out, received);
+}
+
 TEST_F(ProtocolRequests, CredentialsCountFromTheirRequestOn) {
     wire_client& c = client();
     c.say(wire_client::request(-4, opcode::auth).number(0).text("digest").text("jo:secret").take());

@@ -1,6 +1,9 @@
 #include "ensemble/server/request_counters.hpp"
 
+#include "ensemble/server/frame_size.hpp"
+
 #include <algorithm>
+#include <cstddef>
 
 namespace latchkey::model {
 
@@ -35,15 +38,25 @@ std::uint64_t& request_counters::counter_for(testing::counters& c, const request
 }
 
 void request_counters::request_of(std::int64_t session, const packet& p) {
+    const std::size_t bytes = frame_size(p.body);
     for (testing::counters* const c : {&total_, &by_session_[session]}) {
         ++counter_for(*c, p.body);
         c->watches_set += p.watch ? 1U : 0U;
+        c->bytes_in += bytes;
     }
 }
 
-void request_counters::event(std::int64_t session) {
-    ++total_.watch_events;
-    ++by_session_[session].watch_events;
+void request_counters::answer(std::int64_t session, const packet& to, const reply& r) {
+    const std::size_t bytes = answer_size(to, r);
+    total_.bytes_out += bytes;
+    by_session_[session].bytes_out += bytes;
+}
+
+void request_counters::event(std::int64_t session, std::string_view path) {
+    for (testing::counters* const c : {&total_, &by_session_[session]}) {
+        ++c->watch_events;
+        c->bytes_out += event_size(path);
+    }
 }
 
 testing::counters request_counters::of(std::int64_t session) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 
 namespace latchkey::model {
 
@@ -16,7 +17,8 @@ public:
     [[nodiscard]] static std::uint64_t& counter_for(testing::counters& c, const request& r);
 
     void request_of(std::int64_t session, const packet& p);
-    void event(std::int64_t session);
+    void answer(std::int64_t session, const packet& to, const reply& r);
+    void event(std::int64_t session, std::string_view path);
 
     [[nodiscard]] const testing::counters& total() const noexcept { return total_; }
 

@@ -1,6 +1,7 @@
 #include "ensemble/server/request_processor.hpp"
 
 #include "ensemble/cluster.hpp"
+#include "ensemble/server/frame_size.hpp"
 #include "ensemble/server/server.hpp"
 
 #include <algorithm>
@@ -8,17 +9,6 @@
 
 namespace latchkey::model {
 namespace {
-
-std::size_t size_of(const request& r) {
-    std::size_t size = 32 + r.path.size() + r.data.size();
-    for (const acl_entry& e : r.access) {
-        size += 12 + e.scheme.size() + e.id.size();
-    }
-    for (const request& operation : r.operations) {
-        size += size_of(operation);
-    }
-    return size;
-}
 
 bool is_write(const request& r) {
     switch (r.what) {
@@ -129,7 +119,7 @@ void request_processor::receive(const connection_ptr& c, const std::shared_ptr<c
     pending received;
     received.what = p;
     if (p->what == packet::kind::request) {
-        if (p->size == 0 && size_of(p->body) > all_->how().max_request) {
+        if (p->size == 0 && frame_size(p->body) > all_->how().max_request) {
             return close(c, "a request was too large");
         }
         all_->counted().request_of(c->session, *p);
@@ -240,6 +230,7 @@ void request_processor::respond(const connection_ptr& c, const pending& p, reply
     if (r.code == result_code::session_moved) {
         return close(c, "the session moved to another server");
     }
+    all_->counted().answer(c->session, *p.what, r);
     answer(c, std::move(r));
 }
 
