@@ -60,7 +60,8 @@ void run(const plan& p) {
     if (p.only_latchkey) {
         for (int block = 0; block < p.blocks; ++block) {
             const auto start = steady::now();
-            p.blocking ? ours.acquire_one_by_one(p.count) : ours.acquire_and_release(p.count, p.depths.front());
+            p.blocking ? ours.acquire_one_by_one(p.count)
+                       : ours.acquire_and_release(p.count, p.depths.front());
             std::printf("%.1f us\n", seconds_since(start) * 1e6 / double(p.count));
         }
         return;

@@ -90,8 +90,7 @@ figures repeat(const order& o, const std::function<void()>& operation) {
     f.seconds = seconds_since(start);
     const heap_use after = heap_use::now();
     f.operations = f.times.size();
-    f.others["allocations"] =
-        double(after.allocations - before.allocations) / double(f.operations);
+    f.others["allocations"] = double(after.allocations - before.allocations) / double(f.operations);
     f.others["allocated"] = double(after.bytes - before.bytes) / double(f.operations);
     return f;
 }

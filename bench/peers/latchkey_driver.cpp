@@ -34,8 +34,7 @@ std::string servers;
 client& client_of(std::size_t number) {
     static std::vector<std::unique_ptr<client>> all;
     while (all.size() <= number) {
-        all.push_back(
-            std::make_unique<client>(client::connect(servers, {.session_timeout = 30s})));
+        all.push_back(std::make_unique<client>(client::connect(servers, {.session_timeout = 30s})));
         if (!all.back()->wait_connected(30s)) {
             throw std::runtime_error(all.back()->last_error());
         }
@@ -120,9 +119,8 @@ figures handoff(const order& o) {
 
 /// Threads that share one mutex.
 figures threads(const order& o) {
-    latchkey::mutex lock(client_of(0),
-                         o.text("path"),
-                         {.local_passes = std::uint32_t(o.number("passes"))});
+    latchkey::mutex lock(
+        client_of(0), o.text("path"), {.local_passes = std::uint32_t(o.number("passes"))});
     std::atomic<std::size_t> turns = 0;
     const double seconds =
         for_a_time(o, o.number("threads"), [&](std::size_t, const std::atomic<bool>& over) {
@@ -168,10 +166,9 @@ class crowd {
 public:
     void join(client& c, const std::string& path) {
         mutexes_.push_back(std::make_unique<latchkey::mutex>(c, path));
-        mutexes_.back()->async_acquire({.reserved = [this](const queue_position&) { ++queued_; }},
-                                       [this](std::error_code ec, hold h) {
-                                           granted(ec, std::move(h));
-                                       });
+        mutexes_.back()->async_acquire(
+            {.reserved = [this](const queue_position&) { ++queued_; }},
+            [this](std::error_code ec, hold h) { granted(ec, std::move(h)); });
     }
 
     void wait_until_queued(std::size_t count) const {

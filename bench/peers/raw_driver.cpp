@@ -43,8 +43,9 @@ figures pipeline(const order& o) {
         directories.push_back(child(o, i));
     }
     const auto start = steady::now();
-    c.create_and_delete(
-        count, o.number("depth"), [&](std::size_t i) -> const std::string& { return directories[i]; });
+    c.create_and_delete(count, o.number("depth"), [&](std::size_t i) -> const std::string& {
+        return directories[i];
+    });
     return {.operations = count, .seconds = seconds_since(start)};
 }
 

@@ -1,6 +1,6 @@
 // Starts ZooKeeper servers for `peers.py` and puts proxies before servers. Prints the addresses of
-// a server that follows (or the only one) and of the one that leads. Then each line of standard input is answered
-// with one line:
+// a server that follows (or the only one) and of the one that leads. Then each line of standard
+// input is answered with one line:
 //   proxy HOST:PORT MILLISECONDS  the address of a proxy that delays what clients send
 //   received                      the bytes that clients have received through all proxies
 #include "another_session.hpp"
