@@ -261,12 +261,8 @@ public final class CuratorDriver {
         long begin = System.nanoTime();
         first = new InterProcessMutex(client(0), o.path());
         first.acquire();
-        List<InterProcessMutex> locks = new ArrayList<>();
-        for (int i = 0; i < o.number("clients"); ++i) {
-            locks.add(new InterProcessMutex(client(i), o.path()));
-        }
-        for (int i = 0; i < count; ++i) {
-            addWaiter(locks.get(i % locks.size()), true);
+        for (int i = 0; i < count; ++i) {  // an event wakes all threads that wait in one object
+            addWaiter(new InterProcessMutex(client(i % o.number("clients")), o.path()), true);
         }
         while (client(0).getChildren().forPath(o.path()).size() <= count) {
             Thread.sleep(50);

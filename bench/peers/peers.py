@@ -22,6 +22,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import sys
 import time
 
@@ -212,6 +213,7 @@ def measure(options, folder):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and all processes end
     options = parse()
     if options.h or options.help:
         print(__doc__)

@@ -83,7 +83,7 @@ class Report:
         unit = KINDS[kind][0]
         return [f"{workload.title}{SUFFIX.get(kind, '')}", str(setting), unit,
                 *(self.cell(peer, workload.name, setting, kind) for peer in PEERS),
-                f"{ours / curators:.2f}" if ours and curators else ""]
+                short(ours / curators) if ours and curators else ""]
 
     def rows(self):
         for workload in WORKLOADS:
@@ -104,7 +104,7 @@ class Report:
                 judged = target.judge(self.figure, setting)
                 if judged:
                     value, met = judged
-                    limit = f"{'at least' if target.least else 'at most'} {target.limit:,g}"
+                    limit = f"{'at least' if target.least else 'at most'} {target.limit:,.10g}"
                     yield [target.text, str(setting), limit, short(value), "met" if met else "**missed**"]
 
     def print_targets(self):
@@ -189,7 +189,7 @@ class Report:
             x += 40 + 9 * len(name)
 
     def panel(self, picture, top, title, kind, rows):
-        left, right = 300, 612
+        left, right = 296, 612
         every = [v for w, s in rows for p in PEERS for v in self.values(p, w.name, s, kind) if v > 0]
         low, high = math.floor(math.log10(min(every))), math.ceil(math.log10(max(every)))
 
@@ -205,13 +205,15 @@ class Report:
                 picture.text(x, top + 38, self.decade(decade), "#6a6a6a", "middle", size=13)
         for i, (workload, setting) in enumerate(rows):
             y = top + 60 + 30 * i
-            picture.text(20, y + 5, f"{workload.short}, {setting}", size=13)
+            picture.text(20, y + 5, f"{workload.short}, {setting}", size=12)
             picture.line(left, y, right, y, "#e4e7eb", 1)
-            for peer in reversed(PEERS):
+            for j, peer in reversed(list(enumerate(PEERS))):
                 found = [v for v in self.values(peer, workload.name, setting, kind) if v > 0]
-                if found:
-                    picture.line(place(min(found)), y, place(max(found)), y, COLORS[peer], 3)
-                    self.mark(picture, peer, place(statistics.median(found)), y)
+                if found:  # a little apart, so that none hides another
+                    height = y + 2 * (j - 2)
+                    picture.add("path", d=f"M{place(min(found))} {height} H{place(max(found))}", stroke=COLORS[peer],
+                                stroke_width=2.5)
+                    self.mark(picture, peer, place(statistics.median(found)), height)
 
     @staticmethod
     def decade(n):

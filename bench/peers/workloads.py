@@ -72,7 +72,7 @@ def threads(number, passes, suffix="", title="", rival=""):
 
 def waiters(number, count, peers, quick):
     return Workload(f"waiters-{number}", f"{number:,} waiters on one path, a grant", "drain count={count}", peers,
-                    ("bytes", "median"), (ONE,), count, quick, fresh=True, proxied=True, most_blocks=3, cost=6, quick=number == 1000,
+                    ("bytes", "median"), (ONE,), count, quick, fresh=True, proxied=True, most_blocks=2, cost=10, quick=number == 1000,
                     setup=f"queue path={{path}} clients=20 waiters={number if quick == count else '{count}'}")
 
 
