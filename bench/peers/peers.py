@@ -50,7 +50,7 @@ class Run:
 
     def plan(self):
         """What is measured in which setting, in the order in which servers are started once."""
-        settings = (ONE, ONE_NEAR) if self.options.quick else SETTINGS
+        settings = (ONE_NEAR, ONE) if self.options.quick else SETTINGS
         return [(setting, workload) for setting in settings for workload in self.workloads if setting in workload.settings]
 
     def all(self):
@@ -61,17 +61,23 @@ class Run:
             for i, (setting, workload) in enumerate(plan):
                 if before is None or before.servers != setting.servers:
                     self.end()
-                    print(f"{setting.servers} server{'s' * (setting.servers > 1)}", flush=True)
+                    print(f"{time.monotonic() - self.begin:5.0f} s  {setting}", flush=True)
                     self.servers = Servers(setting.servers, self.drivers, self.peers)
                 elif before != setting:
                     self.end_processes()
                 before = setting
-                left = self.options.minutes * 60 - (time.monotonic() - self.begin)
-                share = left / max(1, sum(costs[i:]) * self.options.blocks)
+                if workload.cost > self.left():
+                    print(f"  {workload.title}: left out, no time is left", flush=True)
+                    continue
+                share = self.left() / max(1, sum(costs[i:]) * self.options.blocks)
                 blocks = min(workload.most_blocks, max(1, min(self.options.blocks, int(share * self.options.blocks))))
                 self.measure(workload, setting, blocks)
         finally:
             self.end()
+
+    def left(self):
+        """Seconds that this run may still take."""
+        return self.options.minutes * 60 - (time.monotonic() - self.begin)
 
     def takers(self, workload, setting):
         """Redis has one server."""
@@ -96,6 +102,7 @@ class Run:
                 m.update(peer=peer, workload=workload.name, servers=setting.servers, delay=setting.delay, block=block)
                 self.measured.append(m)
                 print(json.dumps(m), file=self.out, flush=True)
+        print(f"{time.monotonic() - self.begin:5.0f} s ", end="")
         Report(self.measured).print_row(workload, setting)
 
     def fresh_path(self):
@@ -120,7 +127,8 @@ class Run:
         """One measurement, or what went wrong. Every step has a time limit."""
         seconds = self.options.seconds
         values = {"path": path, "seconds": seconds, "longer": seconds + 1, "count": self.count(workload)}
-        limit = 60 + 3 * max(seconds, workload.cost)
+        values["size"] = values["count"] if self.options.quick else workload.size
+        limit = max(20, min(60 + 3 * max(seconds, workload.cost), self.left() + 60))
         try:
             if workload.holder or workload.rival:
                 other = self.process(peer, setting, False, True)
