@@ -51,7 +51,7 @@ class Run:
     def plan(self):
         """What is measured in which setting, in the order in which servers are started once."""
         settings = (ONE_NEAR, ONE) if self.options.quick else SETTINGS
-        return [(setting, workload) for setting in settings for workload in self.workloads if setting in workload.settings]
+        return [(setting, w) for setting in settings for w in self.workloads if setting in w.settings]
 
     def all(self):
         plan = self.plan()

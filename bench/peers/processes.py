@@ -1,4 +1,4 @@
-"""The processes of `scripts/bench peers`: drivers, which are asked line by line, and servers. None outlives this one."""
+"""The processes of `scripts/bench peers`: drivers, which are asked line by line, and servers. None outlives this."""
 import ctypes
 import json
 import os
@@ -130,7 +130,8 @@ class Drivers:
     def command(self, peer):
         if peer == "curator":
             class_path = (self.here / "class_path").read_text().strip()
-            return ["java", "-XX:-UsePerfData", "-Xmx2g", "-Xss256k", "-cp", f"{self.here}:{class_path}", "CuratorDriver"]
+            return ["java", "-XX:-UsePerfData", "-Xmx2g", "-Xss256k", "-cp", f"{self.here}:{class_path}",
+                    "CuratorDriver"]
         if peer in ("kazoo", "redis"):
             return ["/usr/bin/python3", str(HERE / "python_driver.py"), peer]
         return [str(self.etcd if peer == "etcd" else self.program(peer))]
@@ -163,14 +164,16 @@ class Servers:
     def __init__(self, number, drivers, peers):
         self.number, self.folder = number, drivers.folder
         self.others, self.proxies = [], {}
-        self.files = pathlib.Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else self.folder) / f"peers-{os.getpid()}"
+        memory = pathlib.Path("/dev/shm")
+        self.files = (memory if os.access(memory, os.W_OK) else self.folder) / f"peers-{os.getpid()}"
         self.zookeeper = Process("servers", [str(drivers.program("servers")), str(number)], self.folder)
         self.addresses = {}
         try:
             follower, leader = self.zookeeper.receive(60).split()
             print(f"  ZooKeeper: clients at {follower}, leader {leader}", flush=True)
+            starts = {"etcd": self.start_etcd, "redis": self.start_redis}
             for peer in peers:
-                self.addresses[peer] = {"etcd": self.start_etcd, "redis": self.start_redis}.get(peer, lambda: follower)()
+                self.addresses[peer] = starts[peer]() if peer in starts else follower
         except BaseException:
             self.end()
             raise

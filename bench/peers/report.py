@@ -5,6 +5,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import textwrap
 
 from workloads import KINDS, PEERS, TARGETS, WORKLOADS
 
@@ -24,12 +25,13 @@ def short(value):
     """Three digits that count."""
     if value == 0 or not math.isfinite(value):
         return "0"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{round(value, digits):,.{digits}f}" if digits else f"{round(value, 2 - math.floor(math.log10(abs(value)))):,.0f}"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
 def version_of(package):
-    found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
+    found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package],
+                           capture_output=True, text=True, check=False)
     return found.stdout.split(":")[-1].split("-")[0] if found.returncode == 0 else None
 
 
@@ -47,15 +49,14 @@ class Report:
                                 capture_output=True, text=True, check=False).stdout.strip()
         versions = {name: version_of(package) for name, package in PACKAGES.items()}
         versions = {name: version for name, version in versions.items() if version}
-        return dict(more, processors=os.cpu_count(), cpu=cpu[0] if cpu else "", kernel=os.uname().release, commit=commit,
-                    versions=versions)
+        return dict(more, processors=os.cpu_count(), cpu=cpu[0] if cpu else "", kernel=os.uname().release,
+                    commit=commit, versions=versions)
 
     def values(self, peer, workload, setting, kind):
         """One for each block."""
-        of = KINDS[kind][1]
+        of, wanted = KINDS[kind][1], (peer, workload, setting.servers, setting.delay)
         return [of(m) for m in self.lines
-                if (m["peer"], m["workload"], m["servers"], m["delay"]) == (peer, workload, setting.servers, setting.delay)
-                and self.has(m, of)]
+                if (m["peer"], m["workload"], m["servers"], m["delay"]) == wanted and self.has(m, of)]
 
     @staticmethod
     def has(m, of):
@@ -122,16 +123,17 @@ class Report:
         a = self.about
         versions = ", ".join(f"{name} {version}" for name, version in a["versions"].items())
         blocks = max((m["block"] for m in self.lines), default=0) + 1
-        return (f"Measured on {a['date']}: {a['processors']} processors ({a['cpu']}), Linux {a['kernel']}, all clients and\n"
-                f"servers on this machine. Load at the beginning {a['load_before']}, at the end {a['load_after']}. "
-                f"At most {blocks} blocks.\nLatchkey {a['commit']}, {versions}.")
+        return textwrap.fill(
+            f"Measured on {a['date']}: {a['processors']} processors ({a['cpu']}), Linux {a['kernel']}, all clients and "
+            f"servers on this machine. Load at the beginning {a['load_before']}, at the end {a['load_after']}. At most "
+            f"{blocks} blocks. Latchkey {a['commit']}, {versions}.", 118, break_on_hyphens=False)
 
     def page(self, picture):
         return "\n\n".join([
             self.machine(),
             f"![Times and rates of all peers on logarithmic scales; the table has the numbers]({picture})",
-            "Medians of the blocks, with the least and the greatest block in parentheses. The last column is Latchkey's\n"
-            "figure divided by Curator's.",
+            "Medians of the blocks, with the least and the greatest block in parentheses. The last column is\n"
+            "Latchkey's figure divided by Curator's.",
             self.table(["", "servers", "unit", *PEERS.values(), "of Curator"], self.rows()),
             "Targets, as ratios within this run:",
             self.table(["Latchkey", "servers", "target", "measured", ""], self.targets())])
@@ -149,8 +151,8 @@ class Report:
     def plots(self):
         """Two panels, of times and of rates, with a line for each workload in each setting."""
         panels = [("Time, µs: shorter is better", "median"), ("Operations a second: more is better", "rate")]
-        drawn = [(title, kind, [(w, s) for w in WORKLOADS if kind in (w.kinds[0], w.kinds[1:2][0] if w.kinds[1:] else "")
-                                for s in w.settings if any(self.figure(p, w.name, s, kind) for p in PEERS)])
+        drawn = [(title, kind, [(w, s) for w in WORKLOADS if kind in w.kinds for s in w.settings
+                                if any(self.figure(p, w.name, s, kind) for p in PEERS)])
                  for title, kind in panels]
         height = 96 + sum(74 + 30 * len(rows) for _, _, rows in drawn if rows)
         picture = Picture("performance", height, "Latchkey beside other libraries and systems",

@@ -1,7 +1,8 @@
 """What `scripts/bench peers` measures: peers, settings, workloads, and the ratios that Latchkey aims at."""
 from dataclasses import dataclass
 
-PEERS = {"latchkey": "Latchkey", "curator": "Curator", "kazoo": "kazoo", "raw": "C client", "etcd": "etcd", "redis": "Redis"}
+PEERS = {"latchkey": "Latchkey", "curator": "Curator", "kazoo": "kazoo", "raw": "C client", "etcd": "etcd",
+         "redis": "Redis"}
 ZOOKEEPER = ("latchkey", "curator", "kazoo", "raw")
 UNLIMITED = 2**32 - 1
 
@@ -34,8 +35,9 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Workload:
-    """`line` is what the measured process is asked; {path}, {seconds} and {count} are put in. Before it, the same process is
-    asked `setup`, and another process of the same peer `holder`. The other one is asked `rival` at the same time."""
+    """`line` is what the measured process is asked; {path}, {seconds} and {count} are put in. Before it, the same
+    process is asked `setup`, and another process of the same peer `holder`. That one is asked `rival` at the same time.
+    """
     name: str
     title: str
     line: str
@@ -62,19 +64,21 @@ class Workload:
 
 def handoff(clients, settings):
     return Workload(f"handoff-{clients}", f"hand-off, {clients} clients", f"handoff path={{path}} clients={clients} "
-                    "seconds={seconds}", ("latchkey", "curator", "kazoo", "etcd", "redis"), ("median", "p99"), settings, quick=clients == 2)
+                    "seconds={seconds}", ("latchkey", "curator", "kazoo", "etcd", "redis"), ("median", "p99"), settings,
+                    quick=clients == 2)
 
 
 def threads(number, passes, suffix="", title="", rival=""):
     return Workload(f"threads-{number}{suffix}", f"{number} threads of a process{title}",
                     f"threads path={{path}} threads={number} passes={passes} seconds={{seconds}}",
-                    ("latchkey", "curator", "kazoo", "etcd")[:None if not rival else 3], ("rate",), rival=rival, quick=number == 8)
+                    ("latchkey", "curator", "kazoo", "etcd")[:None if not rival else 3], ("rate",), rival=rival,
+                    quick=number == 8)
 
 
 def waiters(number, count, peers, quick):
     return Workload(f"waiters-{number}", f"{number:,} waiters on one path, a grant", "drain count={count}", peers,
-                    ("bytes", "median"), (ONE,), count, quick, fresh=True, proxied=True, most_blocks=2, cost=10, quick=number == 1000,
-                    setup="queue path={path} clients=20 waiters={size}", size=number)
+                    ("bytes", "median"), (ONE,), count, quick, fresh=True, proxied=True, most_blocks=2, cost=10,
+                    quick=number == 1000, setup="queue path={path} clients=20 waiters={size}", size=number)
 
 
 RIVAL = "handoff path={path} clients=1 seconds={longer}"
@@ -91,8 +95,10 @@ WORKLOADS = (
     threads(8, 64, "-rival", ", another waits", RIVAL),
     threads(64, 64, "-rival", ", another waits", RIVAL),
     threads(8, 0, "-fair", ", no local passes"),
-    Workload("pipeline", "10,000 locks from one thread", "pipeline path={path} count={count} depth=256 seconds={seconds}",
-             ("latchkey", "raw", "curator", "kazoo", "etcd"), ("rate", "cpu"), (ONE, THREE), 10_000, 500, directories=True, quick=True),
+    Workload("pipeline", "10,000 locks from one thread",
+             "pipeline path={path} count={count} depth=256 seconds={seconds}",
+             ("latchkey", "raw", "curator", "kazoo", "etcd"), ("rate", "cpu"), (ONE, THREE), 10_000, 500,
+             directories=True, quick=True),
     Workload("readers-99", "8 clients, 99 % readers", "readers path={path} clients=8 percent=99 seconds={seconds}",
              ("latchkey", "curator"), ("rate", "p99"), quick=True),
     Workload("readers-90", "8 clients, 90 % readers", "readers path={path} clients=8 percent=90 seconds={seconds}",
@@ -106,7 +112,7 @@ WORKLOADS = (
              holder="wait path={path} count={count}", most_blocks=3, cost=5, quick=True),
     Workload("waiting-100000", "100,000 waiting locks of a client, memory each", "wait path={path} count={count}",
              ("latchkey",), ("memory", "seconds"), (ONE,), 100_000, 100, fresh=True,
-             holder="wait path={path} count={count}", most_blocks=1, cost=60),
+             holder="wait path={path} count={count}", most_blocks=1, cost=100),
 )
 
 
@@ -148,13 +154,13 @@ TARGETS = (
     Target("hand-off, 2 clients, of Curator's time", "handoff-2", 0.80, ("curator",), settings=(THREE,)),
     Target("hand-off, 8 clients, of Curator's time", "handoff-8", 0.75, ("curator",)),
     Target("hand-off, 8 clients, of Curator's time", "handoff-8", 0.80, ("curator",), settings=(THREE,)),
-    Target("hand-off, 8 clients, 99th percentile, of Curator's median", "handoff-8", 2, ("curator",), "p99", (ONE, THREE),
-           against_kind="median"),
+    Target("hand-off, 8 clients, 99th percentile, of Curator's median", "handoff-8", 2, ("curator",), "p99",
+           (ONE, THREE), against_kind="median"),
     Target("10,000 locks of a thread, of the C client's rate", "pipeline", 0.8, ("raw",), "rate", (ONE, THREE), True),
     Target("10,000 locks of a thread, times a Curator thread's rate", "pipeline", 4, ("curator",), "rate", (ONE, THREE),
            True),
     Target("1,000 waiters, bytes received a grant, of Curator's", "waiters-1000", 0.1, ("curator",), "bytes"),
-    Target("10,000 waiters, bytes received a grant, of those with 1,000", "waiters-10000", 1.2, ("latchkey", "waiters-1000"),
-           "bytes"),
+    Target("10,000 waiters, bytes received a grant, of those with 1,000", "waiters-10000", 1.2,
+           ("latchkey", "waiters-1000"), "bytes"),
     Target("memory of a waiting lock, bytes", "waiting-100000", 3000, kind="memory"),
 )
