@@ -79,6 +79,7 @@ figures reacquire(const order& o) {
 figures pipeline(const order& o) {
     const std::size_t count = o.number("count");
     many_locks locks(client_of(0), o.text("path"), count);
+    const auto requests = client_of(0).stats().requests;
     const heap_use before = heap_use::now();
     const auto start = steady::now();
     locks.acquire_and_release(count, std::min(count, o.number("depth")));
@@ -86,6 +87,7 @@ figures pipeline(const order& o) {
     const heap_use after = heap_use::now();
     f.others["allocations"] = double(after.allocations - before.allocations) / double(count);
     f.others["allocated"] = double(after.bytes - before.bytes) / double(count);
+    f.others["requests"] = double(client_of(0).stats().requests - requests) / double(count);
     return f;
 }
 
