@@ -137,6 +137,7 @@ class Run:
             process = self.process(peer, setting, workload.proxied)
             if workload.setup:
                 process.ask(workload.setup.format(**values), limit)
+                self.settle()
             if workload.rival:
                 other.send(workload.rival.format(**values))
                 time.sleep(0.3)
@@ -158,6 +159,15 @@ class Run:
             if workload.fresh:
                 self.end_process(peer, workload.proxied, False)
                 self.end_process(peer, False, True)
+
+    def settle(self):
+        """Waits, not for ever, until lists that are still on their way have arrived. Heartbeats never end."""
+        before, now = 0, self.servers.received()
+        for _ in range(40):
+            if now - before < 20_000:
+                return
+            time.sleep(0.5)
+            before, now = now, self.servers.received()
 
     def end_process(self, *key):
         process = self.processes.pop(key, None)
