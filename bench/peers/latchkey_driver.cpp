@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
+
 namespace latchkey::bench {
 namespace {
 
@@ -256,12 +258,15 @@ figures drain(const order& o) {
 /// One client that holds, or waits for, as many locks on paths of their own.
 figures wait(const order& o) {
     const std::size_t count = o.number("count");
+    const std::size_t before = ::mallinfo2().uordblks;
     const auto start = steady::now();
     for (std::size_t i = 0; i < count; ++i) {
         everybody().join(client_of(0), o.text("path") + '/' + std::to_string(i));
     }
     everybody().wait_until_queued(count);
-    return {.operations = count, .seconds = seconds_since(start)};
+    figures f{.operations = count, .seconds = seconds_since(start)};
+    f.others["heap"] = double(::mallinfo2().uordblks - before) / double(count);
+    return f;
 }
 
 // ---- leaders ----

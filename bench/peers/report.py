@@ -18,7 +18,7 @@ PACKAGES = {"ZooKeeper": "libzookeeper-java", "C client": "libzookeeper-st2", "C
 COLORS = {"latchkey": "#1a7f37", "curator": "#b3261e", "kazoo": "#0b5fb0", "raw": "#222222", "etcd": "#7a3fb0",
           "redis": "#a06000"}
 SUFFIX = {"p99": ", 99th percentile", "cpu": ", CPU time of the client", "allocated": ", allocated",
-          "allocations": ", allocations", "seconds": ", until all wait"}
+          "allocations": ", allocations", "heap": ", heap in use", "seconds": ", until all wait"}
 
 
 def short(value):
@@ -212,7 +212,7 @@ class Report:
             for j, peer in reversed(list(enumerate(PEERS))):
                 found = [v for v in self.values(peer, workload.name, setting, kind) if v > 0]
                 if found:  # a little apart, so that none hides another
-                    height = y + 2 * (j - 2)
+                    height = y + 3 * (j - 2.5)
                     picture.add("path", d=f"M{place(min(found))} {height} H{place(max(found))}", stroke=COLORS[peer],
                                 stroke_width=2.5)
                     self.mark(picture, peer, place(statistics.median(found)), height)

@@ -26,6 +26,7 @@ KINDS = {
     "rate": ("/s", lambda m: m["operations"] / m["seconds"]),
     "bytes": ("bytes", lambda m: m["received"] / m["operations"]),
     "memory": ("bytes", lambda m: m["memory"] / m["operations"]),
+    "heap": ("bytes", lambda m: m["heap"]),
     "cpu": ("µs", lambda m: m["cpu_seconds"] / m["operations"] * 1e6),
     "allocated": ("bytes", lambda m: m["allocated"]),
     "seconds": ("s", lambda m: m["seconds"]),
@@ -111,7 +112,7 @@ WORKLOADS = (
              ("latchkey", "curator", "kazoo"), ("memory",), (ONE,), 1000, 50, fresh=True,
              holder="wait path={path} count={count}", most_blocks=3, cost=5, quick=True),
     Workload("waiting-100000", "100,000 waiting locks of a client, memory each", "wait path={path} count={count}",
-             ("latchkey",), ("memory", "seconds"), (ONE,), 100_000, 100, fresh=True,
+             ("latchkey",), ("memory", "heap", "seconds"), (ONE,), 100_000, 100, fresh=True,
              holder="wait path={path} count={count}", most_blocks=1, cost=100),
 )
 
