@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,9 +79,15 @@ figures reacquire(const order& o) {
     return repeat(o, [&] { lock.acquire().release(); });
 }
 
+/// The mutexes stay: only the first use of each creates the levels of its path.
 figures pipeline(const order& o) {
     const std::size_t count = o.number("count");
-    many_locks locks(client_of(0), o.text("path"), count);
+    static std::map<std::string, std::unique_ptr<many_locks>> kept;
+    auto& mutexes = kept[o.text("path")];
+    if (!mutexes) {
+        mutexes = std::make_unique<many_locks>(client_of(0), o.text("path"), count);
+    }
+    many_locks& locks = *mutexes;
     const auto requests = client_of(0).stats().requests;
     const heap_use before = heap_use::now();
     const auto start = steady::now();
