@@ -248,7 +248,8 @@ def main():
     else:
         measured, failures = measure(options, folder)
     report = Report(measured)
-    report.print_targets()
+    if not options.quick:  # its blocks are too short to mean anything
+        report.print_targets()
     page = options.page
     if page is None and (getattr(options, "from") or not (options.quick or options.workloads)):
         page = ROOT / "docs" / "performance.md"
