@@ -127,7 +127,6 @@ class Run:
         """One measurement, or what went wrong. Every step has a time limit."""
         seconds = self.options.seconds
         values = {"path": path, "seconds": seconds, "longer": seconds + 1, "count": self.count(workload)}
-        values["size"] = values["count"] if self.options.quick else workload.size
         limit = max(20, min(60 + 3 * max(seconds, workload.cost), self.left() + 60))
         try:
             if workload.holder or workload.rival:

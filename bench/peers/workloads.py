@@ -47,7 +47,6 @@ class Workload:
     settings: tuple = (ONE,)
     count: int = 0
     quick_count: int = 0
-    size: int = 0  # {size}, if it is not {count}
     setup: str = ""
     holder: str = ""
     rival: str = ""
@@ -76,10 +75,10 @@ def threads(number, passes, suffix="", title="", rival=""):
                     quick=number == 8)
 
 
-def waiters(number, count, peers, quick):
+def waiters(number, peers):
     return Workload(f"waiters-{number}", f"{number:,} waiters on one path, a grant", "drain count={count}", peers,
-                    ("bytes", "median"), (ONE,), count, quick, fresh=True, proxied=True, most_blocks=2, cost=10,
-                    quick=number == 1000, setup="queue path={path} clients=20 waiters={size}", size=number)
+                    ("bytes", "median"), (ONE,), number, 50, fresh=True, proxied=True, most_blocks=2, cost=10 + number / 500,
+                    quick=number == 1000, setup="queue path={path} clients=20 waiters={count}")
 
 
 RIVAL = "handoff path={path} clients=1 seconds={longer}"
@@ -106,8 +105,8 @@ WORKLOADS = (
              ("latchkey", "curator"), ("rate", "p99")),
     Workload("leader", "leader change, 2 candidates", "leader path={path} seconds={seconds}",
              ("latchkey", "curator", "etcd"), ("median", "p99"), (ONE, THREE), quick=True),
-    waiters(1000, 1000, ("latchkey", "curator", "kazoo", "etcd"), 50),
-    waiters(10_000, 1000, ("latchkey",), 50),
+    waiters(1000, ("latchkey", "curator", "kazoo", "etcd")),
+    waiters(10_000, ("latchkey",)),
     Workload("waiting-1000", "1,000 waiting locks of a client, memory each", "wait path={path} count={count}",
              ("latchkey", "curator", "kazoo"), ("memory",), (ONE,), 1000, 50, fresh=True,
              holder="wait path={path} count={count}", most_blocks=3, cost=5, quick=True),
