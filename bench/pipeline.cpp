@@ -2,13 +2,13 @@
 // way at a time, beside creates and deletes over the C client at the same depth. Blocks of the two
 // take turns. With --only-latchkey, for a profiler, there is only the first form.
 #include <latchkey/client.hpp>
-#include <latchkey/mutex.hpp>
 
+#include "another_session.hpp"
+#include "many_locks.hpp"
 #include "pipelined_client.hpp"
 #include "real_ensemble.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -19,8 +19,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 namespace latchkey::bench {
@@ -32,87 +30,6 @@ using steady = std::chrono::steady_clock;
 double seconds_since(steady::time_point start) {
     return std::chrono::duration<double>(steady::now() - start).count();
 }
-
-/// Mutexes of one client, each of its own path, and the acquires that are under way.
-class locks {
-public:
-    locks(client& c, std::size_t size) : client_(c) {
-        for (std::size_t i = 0; i < size; ++i) {
-            mutexes_.push_back(
-                std::make_unique<latchkey::mutex>(c, "/pipeline/" + std::to_string(i)));
-        }
-    }
-
-    /// Returns when all have been granted and the last delete has been answered.
-    void acquire_and_release(std::size_t all, std::size_t depth) {
-        wanted_ = all;
-        begun_ = granted_ = 0;
-        done_ = false;
-        for (std::size_t i = 0; i < depth; ++i) {
-            begin();
-        }
-        done_.wait(false);
-        while (client_.stats().deletes_pending > 0) {
-            std::this_thread::yield();
-        }
-    }
-
-    void block(std::size_t all) {
-        for (std::size_t i = 0; i < all; ++i) {
-            mutexes_[i % mutexes_.size()]->acquire().release();
-        }
-        while (client_.stats().deletes_pending > 0) {
-            std::this_thread::yield();
-        }
-    }
-
-private:
-    /// The next one, if any is left. After the first ones, on the callback thread.
-    void begin() {
-        const std::size_t next = begun_++;
-        if (next >= wanted_) {
-            return;
-        }
-        mutexes_[next % mutexes_.size()]->async_acquire({}, [this](std::error_code ec, hold h) {
-            if (ec || !h) {
-                std::fprintf(stderr, "not granted: %s\n", ec.message().c_str());
-                std::terminate();
-            }
-            h.release();
-            begin();
-            if (++granted_ == wanted_) {
-                done_ = true;
-                done_.notify_one();
-            }
-        });
-    }
-
-    client& client_;
-    std::vector<std::unique_ptr<latchkey::mutex>> mutexes_;
-    std::size_t wanted_ = 0;
-    std::atomic<std::size_t> begun_{0};
-    std::atomic<std::size_t> granted_{0};
-    std::atomic<bool> done_{false};
-};
-
-/// ZooKeeper 3.8.0 can leave a request of a session lying until another one comes (ZOOKEEPER-4537).
-/// Servers in use have other sessions; here is one.
-class another_session {
-public:
-    explicit another_session(const std::string& server)
-        : client_(client::connect(server, {.session_timeout = 30s})),
-          work_([this](const std::stop_token& stop) {
-              latchkey::mutex nobody(client_, "/bench-busy");
-              while (!stop.stop_requested()) {
-                  static_cast<void>(nobody.participants());
-                  std::this_thread::sleep_for(2ms);
-              }
-          }) {}
-
-private:
-    client client_;
-    std::jthread work_;
-};
 
 struct plan {
     std::size_t locks = 1000;
@@ -139,11 +56,12 @@ void run(const plan& p) {
     }
     const another_session other(server);
     client c = client::connect(server, {.session_timeout = 30s});
-    locks ours(c, p.locks);
+    many_locks ours(c, "/pipeline", p.locks);
     if (p.only_latchkey) {
         for (int block = 0; block < p.blocks; ++block) {
             const auto start = steady::now();
-            p.blocking ? ours.block(p.count) : ours.acquire_and_release(p.count, p.depths.front());
+            p.blocking ? ours.acquire_one_by_one(p.count)
+                       : ours.acquire_and_release(p.count, p.depths.front());
             std::printf("%.1f us\n", seconds_since(start) * 1e6 / double(p.count));
         }
         return;

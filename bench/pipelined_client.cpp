@@ -179,4 +179,15 @@ void pipelined_client::create_and_delete(
     c.created = nullptr;
 }
 
+void pipelined_client::create_each(std::size_t count,
+                                   std::size_t depth,
+                                   const std::function<std::string(std::size_t)>& path) {
+    connection& c = *connection_;
+    for (std::size_t i = 0; i < count; ++i) {
+        c.create(path(i), ZOO_PERSISTENT);
+        c.work_until([&] { return c.under_way < depth; });
+    }
+    settle();
+}
+
 }  // namespace latchkey::bench

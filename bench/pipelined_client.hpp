@@ -38,6 +38,11 @@ public:
                            std::size_t depth,
                            const std::function<const std::string&(std::size_t)>& directory);
 
+    /// Creates that many persistent znodes, with `depth` creates under way at a time.
+    void create_each(std::size_t count,
+                     std::size_t depth,
+                     const std::function<std::string(std::size_t)>& path);
+
 private:
     class connection;
     std::unique_ptr<connection> connection_;

@@ -1,6 +1,7 @@
 #include "stage.hpp"
 
 #include <chrono>
+#include <memory>
 
 namespace latchkey::bench {
 namespace {
@@ -54,21 +55,10 @@ stage::stage(const setting& s) : setting_(s), ensemble_({.servers = s.servers(),
     plain_other_.emplace(address_);
     plain_one_->create_directory(plain_path_);
     if (s.busy) {
-        busy_.emplace(client::connect(server, options));
-        disturbance_ = std::jthread([this](const std::stop_token& stop) { disturb(stop); });
+        busy_.emplace(server);
     }
 }
 
 stage::~stage() = default;
-
-/// ZooKeeper 3.8.0 can leave a request of a session lying until another one comes (ZOOKEEPER-4537).
-/// Servers in use have other sessions; here is one.
-void stage::disturb(const std::stop_token& stop) {
-    latchkey::mutex nobody(*busy_, "/bench-busy");
-    while (!stop.stop_requested()) {
-        static_cast<void>(nobody.participants());
-        std::this_thread::sleep_for(2ms);
-    }
-}
 
 }  // namespace latchkey::bench

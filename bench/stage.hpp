@@ -1,16 +1,14 @@
 #pragma once
 
 #include <latchkey/client.hpp>
-#include <latchkey/mutex.hpp>
 
+#include "another_session.hpp"
 #include "real_ensemble.hpp"
 #include "sequential_client.hpp"
 #include "tcp_proxy.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace latchkey::bench {
 
@@ -57,8 +55,6 @@ public:
     sequential_client& plain_other() { return *plain_other_; }
 
 private:
-    void disturb(const std::stop_token& stop);
-
     const setting setting_;
     test::real_ensemble ensemble_;
     std::optional<test::tcp_proxy> proxy_;
@@ -67,10 +63,9 @@ private:
     const std::string plain_path_ = "/bench-plain";
     std::optional<latchkey::client> one_;
     std::optional<latchkey::client> other_;
-    std::optional<latchkey::client> busy_;
+    std::optional<another_session> busy_;
     std::optional<sequential_client> plain_one_;
     std::optional<sequential_client> plain_other_;
-    std::jthread disturbance_;
 };
 
 }  // namespace latchkey::bench

@@ -14,6 +14,8 @@ def number(value):
 
 
 class Picture:
+    made_by = "docs/pictures/draw.py"
+
     def __init__(self, name, height, title, description):
         self.name, self.height, self.title, self.description = name, height, title, description
         self.parts = []
@@ -64,7 +66,7 @@ class Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{self.height}" '
             f'viewBox="0 0 {WIDTH} {self.height}" role="img" font-family="Helvetica, Arial, sans-serif" '
             f'font-size="{SIZE}">',
-            "<!-- made by docs/pictures/draw.py -->",
+            f"<!-- made by {self.made_by} -->",
             f"<title>{escape(self.title)}</title>", f"<desc>{escape(self.description)}</desc>",
             f"<defs>\n{heads}\n{hatch}\n</defs>",
             f'<rect x="0.75" y="0.75" width="{WIDTH - 1.5}" height="{self.height - 1.5}" rx="8" fill="#ffffff" '

@@ -1,0 +1,22 @@
+# Debian's Curator (Java) and kazoo (Python), which the tests of interoperation and `scripts/bench peers` compare with:
+# LATCHKEY_JAVAC, LATCHKEY_CURATOR_CLASS_PATH and LATCHKEY_PEERS_MISSING, which names what is not installed. Another
+# Python, which may come first, has no kazoo.
+find_program(LATCHKEY_JAVAC javac)
+set(_jars curator-recipes curator-framework curator-client zookeeper zookeeper-jute zookeeper-recipes-lock guava slf4j-nop)
+list(TRANSFORM _jars PREPEND /usr/share/java/)
+list(TRANSFORM _jars APPEND .jar)
+set(LATCHKEY_PEERS_MISSING)
+foreach(jar IN LISTS _jars)
+    if(NOT EXISTS ${jar})
+        cmake_path(GET jar STEM LAST_ONLY name)
+        list(APPEND LATCHKEY_PEERS_MISSING ${name})
+    endif()
+endforeach()
+if(NOT LATCHKEY_JAVAC)
+    list(APPEND LATCHKEY_PEERS_MISSING javac)
+endif()
+execute_process(COMMAND /usr/bin/python3 -c "import kazoo" RESULT_VARIABLE _no_kazoo OUTPUT_QUIET ERROR_QUIET)
+if(NOT _no_kazoo EQUAL 0)
+    list(APPEND LATCHKEY_PEERS_MISSING kazoo)
+endif()
+list(JOIN _jars ":" LATCHKEY_CURATOR_CLASS_PATH)
