@@ -94,7 +94,7 @@ queue_recipe queue_recipe_of(const client_core& core,
     if (has_turns(options)) {
         throw error(errc::invalid_argument,
                     "local_passes, local_time or retain_for for \"" + escaped(path) +
-                        "\": only a mutex and a recursive_mutex have them; leave them out");
+                        "\": only mutexes and shared mutexes have them; leave them out");
     }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,

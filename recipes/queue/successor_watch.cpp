@@ -26,10 +26,11 @@ void successor_watch::follow() {
             again_.later([this] { follow(); });
             return;
         }
-        if (alone_) {
+        const bool changed = alone_;
+        if (changed) {
             follow();
         }
-        owner_(behind::others);
+        owner_(changed && as_->mode == lock_mode::shared ? behind::unlisted : behind::others);
     });
 }
 
@@ -42,7 +43,7 @@ task<result_code> successor_watch::list_until_changed() {
         co_return r.code;
     }
     const queue_list list(r.names, as_->markers);
-    alone_ = list.is_last(name_of(own_));
+    alone_ = list.blocks_none(name_of(own_));
     if (alone_) {
         owner_(behind::none);
         const auto& changed = watch.fired();
