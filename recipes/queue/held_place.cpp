@@ -51,6 +51,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     } else if (t.of) {
         place->turns_ = std::move(t.of);
         place->takes_turns_ = true;
+        place->mark_ = std::make_shared<kept_mark>(core, place->znodes_.front()->path());
         place->turns_->begin(place, granted, std::move(pattern), std::move(t.serve));
     }
     return hold_state::make_hold(std::move(granted));
@@ -269,6 +270,7 @@ void held_place::release(std::function<void()> gone) {
 
 void held_place::leave() {
     end_turns();
+    mark_.reset();
     change_.reset();
     znodes_.clear();
     records_.clear();
@@ -331,6 +333,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
     } else {
         if (!how.new_path.empty()) {
             own_znode::owner& self = *this;
+            mark_.reset();
             znodes_.clear();
             znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
             core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay

@@ -6,6 +6,7 @@
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
 #include "queue/attempt.hpp"
+#include "queue/kept_mark.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/place_turns.hpp"
@@ -71,6 +72,12 @@ public:
 
     void close() override { leave_turns(); }
 
+    void show_kept(bool kept) override {
+        if (mark_) {
+            mark_->show(kept);
+        }
+    }
+
 private:
     void session_connected() override;
     void session_suspended() override;
@@ -82,6 +89,12 @@ private:
     // own_znode::owner
     void on_gone(own_znode& z) override;
     void on_revocation() override;
+
+    void on_read(const server_stat& stat, const std::string& data) override {
+        if (mark_) {
+            mark_->on_read(stat, data);
+        }
+    }
 
     void end_turns();
     void leave_turns();
@@ -108,6 +121,7 @@ private:
     place_turns::holds holds_;            ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;
+    std::shared_ptr<kept_mark> mark_;  ///< of turns, while there is the znode
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes

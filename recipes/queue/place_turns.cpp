@@ -1,6 +1,7 @@
 #include "queue/place_turns.hpp"
 
 #include "client/fork_safe.hpp"
+#include "queue/kept_mark.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +22,10 @@ hold place_turns::take(telemetry::span* first) {
         return {};
     }
     for_the_first_ = false;
+    if (std::exchange(marked_, false)) {
+        rests_ = false;  // it is to be marked again later
+        core_->post([taken = place_] { taken->show_kept(false); });
+    }
     passes_ -= behind_ == behind::none ? 0U : 1U;
     hold_state::grant turn = pattern_;
     turn.owner = place_;
@@ -52,6 +57,7 @@ void place_turns::look() {
 
 /// Returns what serves the callers, if there are any and a turn may begin.
 std::function<void()> place_turns::look_once() {
+    std::shared_ptr<place> kept;
     std::shared_ptr<place> closed;
     bool unused = false;
     std::function<void()> serve;
@@ -68,21 +74,28 @@ std::function<void()> place_turns::look_once() {
         if (!may_go_on(now) || (rests && now >= retained_until())) {
             closed = drop();
         } else {
+            if (rests && now - free_since_ >= kept_mark::after && !std::exchange(marked_, true)) {
+                kept = place_;
+            }
             look_later(rests);
             serve = callers_ > 0 ? serve_ : nullptr;
         }
     }
     if (closed) {
         unused ? closed->give_up() : closed->close();
+    } else if (kept) {
+        kept->show_kept(true);
     }
     return serve;
 }
 
-/// Without a caller it ends by itself; with one, only because another participant waits.
+/// Without a caller it is to be marked, and ends by itself; with one, it ends only because another
+/// participant waits.
 void place_turns::look_later(bool rests) {
     auto at = time_point::max();
     if (rests) {
-        at = retained_until();
+        at =
+            marked_ ? retained_until() : std::min(retained_until(), free_since_ + kept_mark::after);
     } else if (callers_ > 0 && behind_ == behind::others) {
         at = passes_end_;
     }
@@ -187,7 +200,7 @@ void place_turns::begin(std::shared_ptr<place> p,
         pattern_ = std::move(pattern);
         pattern_.next_turn = std::make_shared<std::atomic<std::uint32_t>>(1);
         serve_ = std::move(serve);
-        for_the_first_ = rests_ = false;
+        for_the_first_ = rests_ = marked_ = false;
         behind_ = behind::unlisted;
         allow_passes();
     }

@@ -44,6 +44,8 @@ public:
         virtual void give_up() = 0;
         /// Holds are left, and no other one joins them.
         virtual void close() = 0;
+        /// From now on no hold uses the znodes, although they are kept; or one does again.
+        virtual void show_kept(bool kept) = 0;
 
     private:
         friend class place_turns;
@@ -136,6 +138,7 @@ private:
     time_point free_since_ LATCHKEY_GUARDED_BY(guard_);  ///< if there is no hold
     bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
+    bool marked_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< is shown as kept
     bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
     bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
     successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;
