@@ -87,6 +87,14 @@ struct lock_options {
     /// and the same again when the lock is taken; no call waits for them. With `data` of its own
     /// there is no mark.
     std::chrono::nanoseconds retain_for{0};
+
+    /// Whether the objects of one client on one path are one participant, if they have the same
+    /// options: all mutexes and recursive_mutexes, or all shared_mutexes. The turns above are then
+    /// those of the callers of all of them. Objects with other options, or without this one, are
+    /// participants of their own. It has no effect without local_passes and retain_for.
+    ///
+    /// lock() and try_lock() detect a second lock by the same thread through the same object only.
+    bool share_in_client = false;
 };
 
 }  // namespace latchkey::inline v0

@@ -34,9 +34,11 @@ public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
         const auto delay = p.lock_delay;
+        const std::string one = p.shared_as;
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
             p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
+            p.shared_as = p.shared_as.empty() ? "" : one + '\n' + to_string(m);
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
         if (p.takes_turns()) {

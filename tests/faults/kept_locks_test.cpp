@@ -1,15 +1,98 @@
-// What others see of a lock that is kept (lock_options::retain_for).
+// lock_options::share_in_client, and what others see of a lock that is kept.
 #include <latchkey/mutex.hpp>
+#include <latchkey/shared_mutex.hpp>
 
 #include "queue/participant_record.hpp"
 #include "stepped_test.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace latchkey::test {
 namespace {
+
+// ---- objects that share ----
+
+class ObjectsOfAClient : public SteppedTest {
+protected:
+    client a_ = connected();
+    client b_ = connected();
+
+    static lock_options together(lock_options o = {.retain_for = 30s}) {
+        o.share_in_client = true;
+        return o;
+    }
+};
+
+TEST_F(ObjectsOfAClient, AreOneParticipantIfTheyAskForIt) {
+    mutex first(a_, "/lock", together());
+    mutex second(a_, "/lock", together());
+    hold h = held(first);
+    settle();
+    const auto token = h.token();
+    const std::string path = h.path();
+    const auto next = acquire(second);
+    ensemble_.run_for(1ms);
+    EXPECT_FALSE(next->done);
+    h.release();
+    expect_granted(next, 1ms);
+    EXPECT_EQ(next->granted.path(), path);
+    EXPECT_GT(next->granted.token(), token);
+    EXPECT_EQ(ensemble_.count().requests(), 0U);
+}
+
+TEST_F(ObjectsOfAClient, AreParticipantsOfTheirOwnOtherwise) {
+    mutex first(a_, "/lock", together());
+    mutex another_option(a_, "/lock", together({.local_passes = 1}));
+    mutex without(a_, "/lock", {.retain_for = 30s});
+    mutex another_client(b_, "/lock", together());
+    mutex another_path(a_, "/other", together());
+    const hold h = held(first);
+    const hold beside = held(another_path);
+    const auto one = acquire(another_option);
+    const auto two = acquire(without);
+    const auto three = acquire(another_client);
+    settle();
+    EXPECT_EQ(in_queue(), 4U);
+    EXPECT_EQ(in_queue("/other"), 1U);
+}
+
+TEST_F(ObjectsOfAClient, ShareTheReadersOfASharedMutex) {
+    shared_mutex first(a_, "/lock", together());
+    shared_mutex second(a_, "/lock", together());
+    hold one;
+    hold other;
+    first.async_acquire(
+        lock_mode::shared, {}, [&](std::error_code, hold h) { one = std::move(h); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return one.valid(); }, 1s));
+    settle();
+    second.async_acquire(
+        lock_mode::shared, {}, [&](std::error_code, hold h) { other = std::move(h); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return other.valid(); }, 1s));
+    EXPECT_EQ(one.path(), other.path());
+    EXPECT_EQ(ensemble_.count().requests(), 0U);
+}
+
+TEST_F(ObjectsOfAClient, KeepTheLockUntilTheLastOfThemGoes) {
+    auto first = std::make_unique<mutex>(a_, "/lock", together());
+    auto second = std::make_unique<mutex>(a_, "/lock", together());
+    held(*first).release();
+    settle();
+    first.reset();
+    settle();
+    EXPECT_EQ(in_queue(), 1U);
+    held(*second).release();
+    EXPECT_EQ(ensemble_.count().requests(), 0U);
+    second.reset();
+    settle();
+    EXPECT_EQ(in_queue(), 0U);
+    mutex third(a_, "/lock", together());
+    EXPECT_TRUE(held(third).valid());
+}
+
+// ---- what others see ----
 
 class KeptLock : public SteppedTest {
 protected:
