@@ -218,7 +218,8 @@ void local_queue::on_contended(acquire_call& a, bool for_others, queue_participa
     }
     if (!granted) {
         advance();
-    } else if (shares()) {
+    }
+    if (granted && shares()) {
         turns_->look();
     }
 }
