@@ -119,7 +119,7 @@ const char* state_text(const participant& p, lock_kind k) noexcept {
         case lock_kind::group:
             return "present";
         default:
-            return "holds";
+            return p.identified && p.identified->kept_since ? "kept" : "holds";
     }
 }
 

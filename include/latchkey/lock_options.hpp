@@ -48,10 +48,10 @@ struct lock_options {
     std::chrono::nanoseconds lock_delay{0};
 
     /// How often the lock may pass from one caller of this object to the next without the servers
-    /// while a participant of another client waits; UINT32_MAX: without a limit. Zero, the default:
-    /// all participants are granted in the order of their arrival, and each hold has a znode of its
-    /// own. Mutexes and recursive_mutexes; errc::invalid_argument for others, and together with
-    /// max_hold or min_hold.
+    /// while another participant waits; UINT32_MAX: without a limit. Zero, the default: all
+    /// participants are granted in the order of their arrival, and each hold has a znode of its
+    /// own. Mutexes, recursive_mutexes and shared_mutexes; errc::invalid_argument for others, and
+    /// together with max_hold or min_hold.
     ///
     /// While no other participant waits, the lock passes without a limit. Threads that run may pass
     /// threads that wait in acquire(), for about a millisecond. Each turn is a hold like any other,
@@ -59,8 +59,15 @@ struct lock_options {
     /// a lost connection, after a transaction of unknown outcome, and after release_and_wait(), the
     /// place is given up, and the next caller joins the queue.
     ///
+    /// Shared holds of one shared_mutex exist together in one znode, which goes with the last of
+    /// them. A participant waits in this sense if it is exclusive or an upgrade, also of the same
+    /// object; then `local_passes` more shared holds may begin, and later readers queue behind it.
+    /// release_and_wait() does not wait for other holds of the znode. Exclusive holds pass as those
+    /// of a mutex do. Upgrade holds, and holds whose mode was converted, are participants of their
+    /// own.
+    ///
     /// Cost: one more list after a grant, and one for each change of the lock's directory until
-    /// another participant is there; no call waits for it. A turn sends nothing.
+    /// another participant waits; no call waits for it. A turn sends nothing.
     std::uint32_t local_passes = 0;
 
     /// How long the lock may pass so, from when this client knows that another participant waits;
@@ -69,11 +76,25 @@ struct lock_options {
 
     /// How long this client keeps the lock after its release if no participant waits. Taking it
     /// again then needs no servers: well under a microsecond. The first participant of another
-    /// client that queues gets it after one notification and one delete. The client also gives it
-    /// up when its connection is lost, when another client asks for it (revoke()), when the mutex
-    /// is destroyed, and when it keeps client_options::max_retained locks already. Zero: not at
-    /// all. For the same objects, and at the same cost, as local_passes.
+    /// client that queues gets it after one notification and one delete; a writer gets a shared
+    /// place that is kept after one list more. The client also gives it up when its connection is
+    /// lost, when another client asks for it (revoke()), when the mutex is destroyed, and when it
+    /// keeps client_options::max_retained locks already. Zero: not at all. For the same objects,
+    /// and at the same cost, as local_passes.
+    ///
+    /// A lock that has been kept for a second is marked in the data of its znode: `latchkey who`
+    /// shows it as kept, and identity::kept_since says since when. Cost: one write and one read,
+    /// and the same again when the lock is taken; no call waits for them. With `data` of its own
+    /// there is no mark.
     std::chrono::nanoseconds retain_for{0};
+
+    /// Whether the objects of one client on one path are one participant, if they have the same
+    /// options: all mutexes and recursive_mutexes, or all shared_mutexes. The turns above are then
+    /// those of the callers of all of them. Objects with other options, or without this one, are
+    /// participants of their own. It has no effect without local_passes and retain_for.
+    ///
+    /// lock() and try_lock() detect a second lock by the same thread through the same object only.
+    bool share_in_client = false;
 };
 
 }  // namespace latchkey::inline v0

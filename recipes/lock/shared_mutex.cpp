@@ -34,11 +34,26 @@ public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
         const auto delay = p.lock_delay;
+        const std::string one = p.shared_as;
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
             p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
+            p.shared_as = p.shared_as.empty() ? "" : one + '\n' + to_string(m);
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
+        if (p.takes_turns()) {
+            readers_.emplace(core, as(lock_mode::shared));
+            writers_.emplace(core, as(lock_mode::exclusive));
+        }
+    }
+
+    /// Those that wait for each other in this object, or share a place: who may upgrade is a
+    /// participant of its own, because such a hold becomes one of another mode.
+    [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
+        const auto& turns = m == lock_mode::shared      ? readers_
+                            : m == lock_mode::exclusive ? writers_
+                                                        : none_;
+        return turns ? *turns : acquire;
     }
 
     [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
@@ -64,17 +79,21 @@ public:
         return kept_;
     }
 
-    const acquire_calls acquire;
+    const acquire_calls acquire;  ///< each call is a participant
 
 private:
     std::array<std::shared_ptr<const queue_recipe>, 3> as_;
+    std::optional<acquire_calls> readers_;
+    std::optional<acquire_calls> writers_;
+    const std::optional<acquire_calls> none_;
     kept_holds kept_;
 };
 
 shared_mutex::shared_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
-        core, queue_recipe_of(*core, std::move(path), read_write_names, std::move(options)));
+        core,
+        queue_recipe_with_turns_of(*core, std::move(path), read_write_names, std::move(options)));
 }
 
 shared_mutex::~shared_mutex() = default;
@@ -86,20 +105,20 @@ hold shared_mutex::acquire_within(lock_mode m,
                                   acquire_options options,
                                   std::error_code& ec) {
     return report(
-        ec, [&] { return impl_->acquire.acquire(impl_->as(m), timeout, std::move(options)); });
+        ec, [&] { return impl_->calls(m).acquire(impl_->as(m), timeout, std::move(options)); });
 }
 
 awaitable<hold> shared_mutex::await_acquire(lock_mode m,
                                             std::chrono::nanoseconds timeout,
                                             acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->as(m), timeout, std::move(options));
+    return impl_->calls(m).acquire_async(impl_->as(m), timeout, std::move(options));
 }
 
 void shared_mutex::start_acquire(lock_mode m,
                                  std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as(m), timeout, std::move(options), std::move(handler));
+    impl_->calls(m).async_acquire(impl_->as(m), timeout, std::move(options), std::move(handler));
 }
 
 // ---- convert ----
@@ -122,7 +141,12 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
              false);
         return;
     }
-    if (state->mode() != lock_mode::shared || to == lock_mode::shared) {
+    if (to == lock_mode::shared && state->mode() == lock_mode::shared) {
+        const bool valid = state->valid();
+        done(valid ? failure() : lost_hold(state->why_lost()), valid);
+        return;
+    }
+    if (state->mode() != lock_mode::shared) {
         std::make_shared<convert_call>(state, answered, std::move(done))
             ->start(to, limit, options.stop);
         return;

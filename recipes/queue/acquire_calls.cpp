@@ -61,6 +61,49 @@ void check_turns(const lock_options& options) {
     }
 }
 
+/// What objects of one client have in common that are one participant.
+std::string shared_name(const queue_recipe& as, const lock_options& options) {
+    std::string text = escaped(as.directory);
+    const auto add = [&text](std::string_view field) { (text += '\n') += escaped(field); };
+    add(as.markers.exclusive);
+    add(as.markers.shared);
+    add(std::to_string(as.local_passes));
+    for (const std::chrono::nanoseconds d :
+         {as.local_time, as.retain_for, std::chrono::nanoseconds(as.lock_delay)}) {
+        add(std::to_string(d.count()));
+    }
+    add(options.data ? '=' + *options.data : std::string());
+    for (const acl_entry& e : as.access) {
+        add(e.scheme);
+        add(e.id);
+        add(std::to_string(static_cast<std::int32_t>(e.allowed)));
+    }
+    return text;
+}
+
+/// The callers of one object, or of several: their place is not kept beyond the last of these.
+struct used_queue {
+    used_queue(const std::shared_ptr<client_core>& core,
+               const std::shared_ptr<const queue_recipe>& as)
+        : has_turns(as->takes_turns()),
+          queue(std::make_shared<local_queue>(
+              core,
+              local_queue::admits::one_at_a_time,
+              has_turns ? std::make_shared<place_turns>(core, as) : nullptr)) {}
+
+    used_queue(const used_queue&) = delete;
+    used_queue& operator=(const used_queue&) = delete;
+
+    ~used_queue() {
+        if (has_turns && !queue->core()->forked()) {
+            queue->retire();
+        }
+    }
+
+    const bool has_turns;
+    const std::shared_ptr<local_queue> queue;
+};
+
 }  // namespace
 
 queue_recipe queue_recipe_with_turns_of(const client_core& core,
@@ -71,10 +114,13 @@ queue_recipe queue_recipe_with_turns_of(const client_core& core,
     const auto passes = std::exchange(options.local_passes, 0U);
     const auto time = std::exchange(options.local_time, {});
     const auto retained = std::exchange(options.retain_for, {});
-    queue_recipe as = queue_recipe_of(core, std::move(path), markers, std::move(options));
+    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options);
     as.local_passes = passes;
     as.local_time = time;
     as.retain_for = retained;
+    if (options.share_in_client && as.takes_turns()) {
+        as.shared_as = shared_name(as, options);
+    }
     return as;
 }
 
@@ -94,7 +140,7 @@ queue_recipe queue_recipe_of(const client_core& core,
     if (has_turns(options)) {
         throw error(errc::invalid_argument,
                     "local_passes, local_time or retain_for for \"" + escaped(path) +
-                        "\": only a mutex and a recursive_mutex have them; leave them out");
+                        "\": only mutexes and shared mutexes have them; leave them out");
     }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
@@ -116,18 +162,12 @@ queue_recipe queue_recipe_of(const client_core& core,
 }
 
 acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
-                             const std::shared_ptr<const queue_recipe>& as)
-    : queue_(std::make_shared<local_queue>(
-          core,
-          local_queue::admits::one_at_a_time,
-          as->takes_turns() ? std::make_shared<place_turns>(core, as) : nullptr)) {
-    if (as->takes_turns()) {
-        in_use_ = std::shared_ptr<const void>(nullptr, [queue = queue_](const void*) {
-            if (!queue->core()->forked()) {
-                queue->retire();
-            }
-        });
-    }
+                             const std::shared_ptr<const queue_recipe>& as) {
+    const auto make = [&] { return std::make_shared<used_queue>(core, as); };
+    const bool alone = as->shared_as.empty() || core->forked();
+    const auto use = alone ? make() : core->objects().find_or_make<used_queue>(as->shared_as, make);
+    queue_ = use->queue;
+    in_use_ = use;
 }
 
 std::shared_ptr<acquire_call> acquire_calls::enter(

@@ -43,7 +43,8 @@ public:
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
 
-    /// One at a time, who may take turns in one place if `as` says so.
+    /// One at a time, who may take turns in one place if `as` says so; with those of other objects
+    /// of the client if it says that, too.
     acquire_calls(const std::shared_ptr<client_core>& core,
                   const std::shared_ptr<const queue_recipe>& as);
 
@@ -99,7 +100,7 @@ public:
 private:
     [[nodiscard]] std::vector<std::string> paths(const queue_recipe& as) const;
 
-    const std::shared_ptr<local_queue> queue_;
+    std::shared_ptr<local_queue> queue_;
     std::shared_ptr<const void> in_use_;  ///< of turns: the place is not kept beyond it
 };
 

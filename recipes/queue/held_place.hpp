@@ -6,6 +6,7 @@
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
 #include "queue/attempt.hpp"
+#include "queue/kept_mark.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/place_turns.hpp"
@@ -19,7 +20,7 @@
 namespace latchkey::inline v0 {
 
 /// The znodes of a participant that holds, from the grant to the release; of the last hold, if
-/// there are turns. Kept alive by the hold, and by the core while the session lives. On the loop
+/// there are turns. Kept alive by its holds, and by the core while the session lives. On the loop
 /// only.
 class held_place final : public session_listener,
                          public place_turns::place,
@@ -27,11 +28,12 @@ class held_place final : public session_listener,
                          own_znode::owner {
 public:
     struct notifications {
-        std::function<void()> released;  ///< the hold was released and its delete sent
-        std::function<void()> lost;      ///< once, the hold
+        /// The hold was released and its delete sent, or its place is not shared any more.
+        std::function<void()> released;
+        std::function<void()> lost;  ///< once, the hold
     };
 
-    /// Other callers of its object may hold after each other.
+    /// Other callers of its object may hold in the same place.
     struct turns {
         std::shared_ptr<place_turns> of = nullptr;  ///< null: only one holds
         std::function<void()> serve = nullptr;
@@ -53,7 +55,7 @@ public:
     // hold_owner
     void release(std::function<void()> gone) override;
 
-    bool keeps(bool clean) override { return turns_ && turns_->give_back(clean); }
+    bool keeps(bool clean) override { return turns_ && turns_->give_back(*this, clean); }
 
     void replaced() override { times_.stays_until = {}; }
 
@@ -68,6 +70,14 @@ public:
     // place_turns::place
     void give_up() override { release(nullptr); }
 
+    void close() override { leave_turns(); }
+
+    void show_kept(bool kept) override {
+        if (mark_) {
+            mark_->show(kept);
+        }
+    }
+
 private:
     void session_connected() override;
     void session_suspended() override;
@@ -80,7 +90,15 @@ private:
     void on_gone(own_znode& z) override;
     void on_revocation() override;
 
+    void on_read(const server_stat& stat, const std::string& data) override {
+        if (mark_) {
+            mark_->on_read(stat, data);
+        }
+    }
+
     void end_turns();
+    void leave_turns();
+    void let_others_join();
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
@@ -92,6 +110,7 @@ private:
 
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
+    [[nodiscard]] std::shared_ptr<hold_state> only_hold() const;
     [[nodiscard]] std::vector<std::string> paths() const;
     [[nodiscard]] std::vector<std::string> to_delete() const;
 
@@ -99,9 +118,10 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
     notifications notify_;
-    std::weak_ptr<hold_state> hold_;      ///< the first, or the last
+    place_turns::holds holds_;            ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;
+    std::shared_ptr<kept_mark> mark_;  ///< of turns, while there is the znode
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::unique_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes

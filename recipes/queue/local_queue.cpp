@@ -104,12 +104,16 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
         a->complete({core_->closed_why(), {}});
     } else if (!busy_) {
         contend(a);
+    } else if (shares() && a->wish_ == wish::only_if_first) {
+        if (!serve(a)) {
+            join(a, false);
+        }
     } else {
         if (waiting_.empty()) {
             core_->attach(shared_from_this());
         }
         waiting_.push_back(a);
-        serve();
+        shares() ? turns_->look() : serve();
         confirm_if_ahead_is();
     }
 }
@@ -118,7 +122,7 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
 
 void local_queue::on_confirmed(const std::shared_ptr<acquire_call>& a) {
     a->confirmed_ = true;
-    if (busy_) {
+    if (busy_ && contender_.lock() == a->contender_) {
         confirm_waiting();
     }
 }
@@ -170,13 +174,18 @@ void local_queue::session_connected() {
 // ---- contending ----
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
-    busy_ = admits_ == admits::one_at_a_time;
+    busy_ = admits_ == admits::one_at_a_time && !(retired_ && shares());
+    join(a, busy_);
+}
+
+/// `for_others`: those that come later wait for it here.
+void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) {
     stop_waiting(*a);
     queue_participant::settings s{.as = a->as_,
                                   .directory_known = directory_known_,
                                   .only_if_first = a->wish_ == wish::only_if_first,
                                   .reserved = nullptr,
-                                  .released = [self = shared_from_this()] { self->advance(); },
+                                  .released = nullptr,
                                   .confirmed =
                                       [self = shared_from_this(), weak = std::weak_ptr(a)] {
                                           if (const auto confirmed = weak.lock()) {
@@ -189,7 +198,10 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
             core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
     }
-    if (turns_ && !retired_) {
+    if (for_others) {
+        s.released = [self = shared_from_this()] { self->advance(); };
+    }
+    if (for_others && turns_ && !retired_) {
         // The turns keep this function, and this object keeps them.
         s.turns = {turns_, [weak = weak_from_this()] {
                        if (const auto self = weak.lock()) {
@@ -198,19 +210,21 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
                    }};
     }
     a->contender_ = std::make_shared<queue_participant>(
-        core_, std::move(s), [self = shared_from_this(), a](queue_participant::outcome o) {
-            self->on_contended(*a, std::move(o));
+        core_,
+        std::move(s),
+        [self = shared_from_this(), a, for_others](queue_participant::outcome o) {
+            self->on_contended(*a, for_others, std::move(o));
         });
     const auto keep = a->contender_;
-    if (busy_) {
+    if (for_others) {
         contender_ = keep;
     }
     keep->start();
 }
 
-void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
+void local_queue::on_contended(acquire_call& a, bool for_others, queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
-    if (granted && busy_) {
+    if (granted && for_others) {
         contender_.reset();
         held_ = hold_state::of(o.granted);
     }
@@ -220,8 +234,14 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
     a.complete({std::move(o.why), std::move(o.granted)});
+    if (!for_others) {
+        return;
+    }
     if (!granted) {
         advance();
+    }
+    if (granted && shares()) {
+        turns_->look();
     }
 }
 
@@ -230,10 +250,9 @@ void local_queue::advance() {
     busy_ = false;
     contender_.reset();
     held_.reset();
-    if (waiting_.empty()) {
-        return;
+    while (!busy_ && !waiting_.empty()) {
+        contend(take_first());
     }
-    contend(take_first());
 }
 
 std::shared_ptr<acquire_call> local_queue::take_first() {
@@ -251,26 +270,38 @@ hold local_queue::take_turn() {
     return turns_ ? turns_->take(nullptr) : hold();
 }
 
-/// The first that waits gets the turn, if one can begin. Threads that run already are faster; it
-/// lets them pass for a while.
+/// The first that waits gets the turn, if one can begin; of readers, as many as can. Threads that
+/// run already are faster; it lets them pass for a while.
 void local_queue::serve() {
     if (!turns_ || waiting_.empty()) {
         return;
     }
     const auto now = core_->loop().now();
-    hold turn = turns_->take(&waiting_.front()->span_);
-    if (is_empty(turn)) {
-        if (now - served_ > longest_passing) {
-            turns_->keep_for_the_first();
-        }
-    } else {
+    bool served = false;
+    while (!waiting_.empty() && serve(waiting_.front())) {
+        served = true;
+    }
+    if (served) {
         served_ = now;
-        held_ = hold_state::of(turn);
-        const auto first = take_first();
-        stop_waiting(*first);
-        first->complete({.why = {}, .granted = std::move(turn)});
+    } else if (now - served_ > longest_passing) {
+        turns_->keep_for_the_first();
     }
     confirm_if_ahead_is();
+}
+
+/// A turn for this call, if one can begin.
+bool local_queue::serve(std::shared_ptr<acquire_call> a) {
+    hold turn = turns_->take(&a->span_);
+    if (is_empty(turn)) {
+        return false;
+    }
+    if (!waiting_.empty() && waiting_.front() == a) {
+        static_cast<void>(take_first());
+    }
+    held_ = hold_state::of(turn);
+    stop_waiting(*a);
+    a->complete({.why = {}, .granted = std::move(turn)});
+    return true;
 }
 
 void local_queue::stop_waiting(acquire_call& a) noexcept {

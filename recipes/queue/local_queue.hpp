@@ -27,6 +27,9 @@ class acquire_call;
 /// caller that is confirmed, or that holds: the hold is valid, or a server can be reached. A call
 /// whose time is over before that fails with errc::unreachable, as does one that wants the lock at
 /// once and has no answer in time. What is confirmed once stays so.
+///
+/// Readers whose turns share a place wait here for the one that contends, and for its place while
+/// that may admit them. A reader that does not want to wait is a participant of its own.
 class local_queue final : public session_listener,
                           public std::enable_shared_from_this<local_queue> {
 public:
@@ -79,15 +82,20 @@ private:
 
     void arrive(const std::shared_ptr<acquire_call>& a);
     void contend(const std::shared_ptr<acquire_call>& a);
+    void join(const std::shared_ptr<acquire_call>& a, bool for_others);
     void on_confirmed(const std::shared_ptr<acquire_call>& a);
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
     void confirm_if_ahead_is();
-    void on_contended(acquire_call& a, queue_participant::outcome o);
+    void on_contended(acquire_call& a, bool for_others, queue_participant::outcome o);
     void advance();
     void on_released();
     void withdraw(const std::shared_ptr<acquire_call>& a);
     void serve();
+    [[nodiscard]] bool serve(std::shared_ptr<acquire_call> a);
+
+    [[nodiscard]] bool shares() const noexcept { return turns_ && turns_->shares(); }
+
     void stop_waiting(acquire_call& a) noexcept;
     [[nodiscard]] std::shared_ptr<acquire_call> take_first();
 
@@ -97,7 +105,8 @@ private:
 
     // On the loop only.
     bool directory_known_ = false;
-    bool busy_ = false;  ///< one at a time: from joining until the hold is released
+    /// One at a time: from joining until the hold is released, or the place of readers is closed.
+    bool busy_ = false;
     std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
     std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB

@@ -28,6 +28,12 @@ public:
         /// Another participant asks for the lock. Called for each watch that finds the request.
         virtual void on_revocation() = 0;
 
+        /// The znode was read, by a watch that finds no request.
+        virtual void on_read(const server_stat& stat, const std::string& data) {
+            static_cast<void>(stat);
+            static_cast<void>(data);
+        }
+
     protected:
         ~owner() = default;
     };
@@ -66,6 +72,8 @@ private:
         czxid_ = stat.czxid;
         if (data == revocation_request) {
             owner_->on_revocation();
+        } else {
+            owner_->on_read(stat, data);
         }
     }
 

@@ -39,6 +39,11 @@ std::string user_name() {
     return std::to_string(::geteuid());
 }
 
+std::int64_t milliseconds_now() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
 std::string text_of(const json& record, const char* key) {
     const auto found = record.find(key);
     return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -84,16 +89,26 @@ std::shared_ptr<const record_writer> record_writer::shared() {
 }
 
 std::string record_writer::write(std::string_view mode) const {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
     std::string text;
     text.reserve(head_.size() + room_for_the_rest);
     text += head_;
     text += ",\"mode\":\"";
     text += mode;
     text += "\",\"since\":";
-    text += std::to_string(since);
+    text += std::to_string(milliseconds_now());
     return text += '}';
+}
+
+std::string kept_record(std::string_view record, std::chrono::milliseconds since) {
+    const auto who = read_record(record);
+    if (!who || who->kept_since || !record.ends_with('}')) {
+        return {};
+    }
+    std::string text(record.substr(0, record.size() - 1));
+    text += ",\"kept\":";
+    text += std::to_string(milliseconds_now() - since.count());
+    text += '}';
+    return text.size() <= longest_record ? text : std::string();
 }
 
 std::string default_id() {
@@ -105,13 +120,15 @@ std::optional<identity> read_record(std::string_view data) {
     if (!record.is_object() || !record.contains("host") || !record.contains("pid")) {
         return std::nullopt;
     }
+    const std::int64_t kept = number_of(record, "kept");
     return identity{.host = text_of(record, "host"),
                     .user = text_of(record, "user"),
                     .program = text_of(record, "program"),
                     .pid = number_of(record, "pid"),
                     .since = wall_time(number_of(record, "since")),
                     .mode = text_of(record, "mode"),
-                    .id = text_of(record, "id")};
+                    .id = text_of(record, "id"),
+                    .kept_since = kept != 0 ? std::optional(wall_time(kept)) : std::nullopt};
 }
 
 /// The clock counts finer than milliseconds: not every number is one of its times.

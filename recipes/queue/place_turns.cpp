@@ -1,6 +1,7 @@
 #include "queue/place_turns.hpp"
 
 #include "client/fork_safe.hpp"
+#include "queue/kept_mark.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +14,7 @@ using behind = successor_watch::behind;
 
 hold place_turns::take(telemetry::span* first) {
     const monitor_lock lock(guard_);
-    if (!place_ || !free_ || (first == nullptr && for_the_first_)) {
+    if (!has_room() || (first == nullptr && for_the_first_)) {
         return {};
     }
     const auto now = core_->loop().now();
@@ -25,7 +26,17 @@ hold place_turns::take(telemetry::span* first) {
     turn.span = first != nullptr ? std::move(*first)
                                  : core_->telemetry().begin(as_->users_path(), as_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
-    free_ = for_the_first_ = false;
+    auto& all = place_->granted_;
+    if (all.size() > 2 * place_->held_ + 16) {
+        std::erase_if(all, [](const auto& one) { return one.expired(); });
+    }
+    all.push_back(taken);
+    if (marked_) {
+        core_->post([shown = place_] { shown->show_kept(false); });
+        marked_ = rests_ = false;  // it is to be marked again later
+    }
+    ++place_->held_;
+    for_the_first_ = false;
     passes_ -= behind_ == behind::none ? 0U : 1U;
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
@@ -33,7 +44,7 @@ hold place_turns::take(telemetry::span* first) {
 
 place_turns::seen place_turns::look_at_it() const {
     const monitor_lock lock(guard_);
-    return {place_ && free_, present_.lock()};
+    return {place_ && place_->held_ == 0, present_.lock()};
 }
 
 void place_turns::keep_for_the_first() {
@@ -42,52 +53,90 @@ void place_turns::keep_for_the_first() {
 }
 
 void place_turns::look() {
-    std::shared_ptr<place> unused;
+    if (const auto serve = look_once()) {
+        serve();
+        if (shares_) {
+            static_cast<void>(look_once());  // some may have been served, and no pass be left
+        }
+    }
+}
+
+/// Returns what serves the callers, if there are any and a turn may begin.
+std::function<void()> place_turns::look_once() {
+    std::shared_ptr<place> kept;
+    std::shared_ptr<place> closed;
+    bool unused = false;
     std::function<void()> serve;
     {
         const monitor_lock lock(guard_);
         posted_ = rests_ = false;
         look_again_.cancel();
         if (!place_) {
-            return;
+            return nullptr;
+        }
+        if (!shares_ && place_->held_ > 0) {
+            // Another thread was faster. The callers that wait may have been passed for too long.
+            return callers_ > 0 ? serve_ : nullptr;
         }
         const auto now = core_->loop().now();
-        if (!free_) {
-            // Another thread was faster. The callers that wait may have been passed for too long.
-            serve = callers_ > 0 ? serve_ : nullptr;
-        } else if (!may_go_on(now) ||
-                   (callers_ == 0 && (now >= retained_until() || !may_retain()))) {
-            unused = drop();
+        unused = place_->held_ == 0;
+        const bool rests = unused && callers_ == 0;
+        if (!may_go_on(now) || (rests && (now >= retained_until() || !may_retain()))) {
+            closed = drop();
         } else {
-            // Without a caller it ends by itself; with one, only because another participant waits.
-            const auto until = callers_ == 0               ? retained_until()
-                               : behind_ == behind::others ? passes_end_
-                                                           : time_point::max();
-            if (until != time_point::max()) {
-                look_again_.start(until, [self = shared_from_this()] { self->look(); });
-                rests_ = callers_ == 0;
+            if (rests && now - free_since_ >= kept_mark::after && !std::exchange(marked_, true)) {
+                kept = place_;
             }
+            look_later(rests);
             serve = callers_ > 0 ? serve_ : nullptr;
         }
     }
-    if (unused) {
-        unused->give_up();
-    } else if (serve) {
-        serve();
+    if (closed) {
+        unused ? closed->give_up() : closed->close();
+    } else if (kept) {
+        kept->show_kept(true);
+    }
+    return serve;
+}
+
+/// Without a caller it is to be marked, and ends by itself; with one, it ends only because another
+/// participant waits.
+void place_turns::look_later(bool rests) {
+    auto at = time_point::max();
+    if (rests) {
+        at =
+            marked_ ? retained_until() : std::min(retained_until(), free_since_ + kept_mark::after);
+    } else if (callers_ > 0 && behind_ == behind::others) {
+        at = passes_end_;
+    }
+    if (at != time_point::max()) {
+        look_again_.start(at, [self = shared_from_this()] { self->look(); });
+        rests_ = rests;
     }
 }
 
 // ---- a hold ----
 
-bool place_turns::give_back(bool clean) {
+bool place_turns::give_back(place& of, bool clean) {
     const monitor_lock lock(guard_);
+    const bool is_present = place_.get() == &of;
+    if (--of.held_ > 0) {
+        if (is_present && !clean) {
+            core_->post([closed = drop()] { closed->close(); });
+        }
+        return true;
+    }
+    of.granted_.clear();
+    if (is_present) {
+        present_.reset();
+    }
     const auto now = core_->loop().now();
-    present_.reset();
-    if (!clean || !may_go_on(now) || (callers_ == 0 && !may_retain())) {
-        drop();
+    if (!is_present || !clean || !may_go_on(now) || (callers_ == 0 && !may_retain())) {
+        if (is_present) {
+            drop();
+        }
         return false;
     }
-    free_ = true;
     free_since_ = now;
     if ((callers_ > 0 || !rests_) && !std::exchange(posted_, true)) {
         core_->post([self = shared_from_this()] { self->look(); });
@@ -97,19 +146,26 @@ bool place_turns::give_back(bool clean) {
 
 // ---- what decides ----
 
-/// Whether the place is worth keeping when a turn has ended.
+/// Whether a turn could begin beside those that last, or after them.
+bool place_turns::has_room() const {
+    return place_ && (shares_ || place_->held_ == 0) &&
+           *pattern_.next_turn + place_->held_ < fencing_token::turns;
+}
+
+/// Whether the place is worth keeping, although there is no hold or readers hold.
 bool place_turns::may_go_on(time_point now) const {
     const bool retains = as_->retain_for > std::chrono::nanoseconds::zero();
-    if (!place_ || *pattern_.next_turn >= fencing_token::turns) {
-        return false;
+    const bool wanted = callers_ > 0;
+    if (!has_room()) {
+        return place_ && place_->held_ > 0 && !wanted;
     }
     switch (behind_) {
         case behind::none:
-            return callers_ > 0 || retains;
+            return wanted || retains || place_->held_ > 0;
         case behind::unlisted:
-            return retains || (callers_ > 0 && has_passes(now));
+            return retains || (wanted && has_passes(now)) || place_->held_ > 0;
         case behind::others:
-            return callers_ > 0 && has_passes(now);
+            return wanted ? has_passes(now) : place_->held_ > 0;
     }
     return false;
 }
@@ -139,7 +195,6 @@ std::shared_ptr<place_turns::place> place_turns::drop() {
     if (std::exchange(retained_, false)) {
         core_->end_retention();
     }
-    free_ = false;
     return std::exchange(place_, nullptr);
 }
 
@@ -152,12 +207,14 @@ void place_turns::begin(std::shared_ptr<place> p,
     const std::string own = pattern.paths.front();
     {
         const monitor_lock lock(guard_);
+        p->held_ = 1;
+        p->granted_.assign(1, first);
+        present_ = first;
         place_ = std::move(p);
         pattern_ = std::move(pattern);
         pattern_.next_turn = std::make_shared<std::atomic<std::uint32_t>>(1);
         serve_ = std::move(serve);
-        present_ = first;
-        free_ = for_the_first_ = rests_ = false;
+        for_the_first_ = rests_ = marked_ = false;
         behind_ = behind::unlisted;
         allow_passes();
     }
@@ -177,27 +234,27 @@ void place_turns::note(behind b) {
 }
 
 void place_turns::close() {
-    std::shared_ptr<place> unused;
+    std::shared_ptr<place> closed;
+    bool unused = false;
     {
         const monitor_lock lock(guard_);
-        const bool is_free = free_;
-        unused = drop();
-        if (!is_free) {
-            unused.reset();  // the present hold gives it up
-        }
+        closed = drop();
+        unused = closed && closed->held_ == 0;
     }
     if (unused) {
-        unused->give_up();
+        closed->give_up();
+    } else if (closed && shares_) {
+        closed->close();
     }
 }
 
-place_turns::last_turn place_turns::end() {
+place_turns::last_turns place_turns::end(place& of) {
     look_again_.cancel();
     successors_.reset();
     const monitor_lock lock(guard_);
-    const bool is_free = free_;
-    const auto ended = drop();
-    return {ended && is_free, present_.lock()};
+    const bool was_kept = place_.get() == &of && of.held_ == 0;
+    drop();
+    return {was_kept, of.granted_};
 }
 
 }  // namespace latchkey::inline v0

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -26,18 +27,42 @@ namespace latchkey::inline v0 {
 /// znode's zxid, and the number of the turn. No turn begins after the connection was lost, because
 /// the client does not learn then that another participant has queued.
 ///
-/// One for each object; it serves one place at a time. Any thread, unless noted.
+/// Exclusive callers hold after each other. Readers hold together: a turn of theirs may begin while
+/// others last, and the place goes with the last of them. A place of readers that admits no more is
+/// closed: it lasts until they have released, and the next caller joins the queue at once.
+///
+/// One for each object; it admits to one place at a time. Any thread, unless noted.
 class place_turns final : public std::enable_shared_from_this<place_turns> {
 public:
+    /// The holds of a place.
+    using holds = std::vector<std::weak_ptr<hold_state>>;
+
     /// Owns the znodes. On the loop.
     class place : public hold_owner {
     public:
         /// No hold is left, and no other one follows.
         virtual void give_up() = 0;
+        /// Holds are left, and no other one joins them.
+        virtual void close() = 0;
+        /// From now on no hold uses the znodes, although they are kept; or one does again.
+        virtual void show_kept(bool kept) = 0;
+
+    private:
+        friend class place_turns;
+
+        // Under the guard of its turns.
+        std::size_t held_ = 0;
+        holds granted_;  ///< and perhaps some that were released
     };
 
     place_turns(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> as)
-        : core_(std::move(core)), as_(std::move(as)), look_again_(core_->loop()) {}
+        : core_(std::move(core)),
+          as_(std::move(as)),
+          shares_(as_->mode == lock_mode::shared),
+          look_again_(core_->loop()) {}
+
+    /// Whether several hold at once.
+    [[nodiscard]] bool shares() const noexcept { return shares_; }
 
     // ---- the callers of the object ----
 
@@ -78,24 +103,27 @@ public:
     void close();
 
     /// No other turn begins in this place. The owner gives it up.
-    struct last_turn {
-        bool is_over = false;                   ///< there is no hold
-        std::shared_ptr<hold_state> hold = {};  ///< null if its release has begun
+    struct last_turns {
+        bool are_over = false;  ///< there is no hold, and the place was kept
+        holds left = {};        ///< of some the release may have begun
     };
 
-    last_turn end();
+    last_turns end(place& of);
 
     // ---- a hold ----
 
     /// A hold of the place is released. Returns whether the place stays. `clean`: it was not lost,
-    /// and no transaction that was sent under it may be applied later.
-    [[nodiscard]] bool give_back(bool clean);
+    /// and no transaction that was sent under it may be applied later; else no other turn begins.
+    [[nodiscard]] bool give_back(place& of, bool clean);
 
 private:
     using time_point = loop::clock::time_point;
 
     void note(successor_watch::behind b);
+    [[nodiscard]] std::function<void()> look_once();
+    void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
+    [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool has_passes(time_point now) const LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool may_go_on(time_point now) const LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool may_retain() LATCHKEY_REQUIRES(guard_);
@@ -104,6 +132,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
+    const bool shares_;
     std::atomic<std::size_t> callers_{0};
 
     // On the loop only.
@@ -114,11 +143,11 @@ private:
     std::shared_ptr<place> place_ LATCHKEY_GUARDED_BY(guard_);  ///< null: no turn may begin
     hold_state::grant pattern_ LATCHKEY_GUARDED_BY(guard_);
     std::function<void()> serve_ LATCHKEY_GUARDED_BY(guard_);
-    std::weak_ptr<hold_state> present_ LATCHKEY_GUARDED_BY(guard_);
-    bool free_ LATCHKEY_GUARDED_BY(guard_) = false;
-    time_point free_since_ LATCHKEY_GUARDED_BY(guard_);
+    std::weak_ptr<hold_state> present_ LATCHKEY_GUARDED_BY(guard_);  ///< the last that began
+    time_point free_since_ LATCHKEY_GUARDED_BY(guard_);  ///< if there is no hold
     bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
+    bool marked_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< is shown as kept
     bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
     bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
     successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;

@@ -148,14 +148,25 @@ const queue_list::delays::value_type* queue_list::delay_of_the_dead() const noex
     return found == delays_.end() ? nullptr : &*found;
 }
 
+bool queue_list::joined_after(const entries& kind,
+                              std::string_view own,
+                              const queue_place& self) noexcept {
+    const auto later = std::partition_point(kind.begin(), kind.end(), [&self](const entry& e) {
+        return e.place.sequence < self.sequence;
+    });
+    return std::any_of(later, kind.end(), [own](const entry& e) { return e.name != own; });
+}
+
 bool queue_list::is_last(std::string_view own) const noexcept {
-    const std::uint32_t self = place_of(own, markers_).sequence;
-    const auto joined_after = [&](const entries& kind) {
-        const auto later = std::partition_point(
-            kind.begin(), kind.end(), [self](const entry& e) { return e.place.sequence < self; });
-        return std::any_of(later, kind.end(), [own](const entry& e) { return e.name != own; });
-    };
-    return disorder_.empty() && !joined_after(exclusive_) && !joined_after(shared_);
+    const queue_place self = place_of(own, markers_);
+    return disorder_.empty() && !joined_after(exclusive_, own, self) &&
+           !joined_after(shared_, own, self);
+}
+
+bool queue_list::blocks_none(std::string_view own) const noexcept {
+    const queue_place self = place_of(own, markers_);
+    return disorder_.empty() && !joined_after(exclusive_, own, self) &&
+           (self.shared || !joined_after(shared_, own, self));
 }
 
 std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const {

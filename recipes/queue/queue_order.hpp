@@ -64,6 +64,10 @@ public:
     /// Whether no participant on the list has joined after `own`.
     [[nodiscard]] bool is_last(std::string_view own) const noexcept;
 
+    /// Whether no participant on the list waits for `own`, or may come to wait for it. Readers do
+    /// not wait for readers.
+    [[nodiscard]] bool blocks_none(std::string_view own) const noexcept;
+
     /// The names that begin with `prefix`, by number: what one attempt has created. Without a
     /// prefix, all that take part.
     [[nodiscard]] std::vector<std::string> with_prefix(std::string_view prefix) const;
@@ -96,6 +100,9 @@ private:
                                                 Counts counts);
 
     [[nodiscard]] const delays::value_type* delay_of_the_dead() const noexcept;
+    [[nodiscard]] static bool joined_after(const entries& kind,
+                                           std::string_view own,
+                                           const queue_place& self) noexcept;
 
     queue_markers markers_;
     entries by_name_;    ///< all but foreign ones

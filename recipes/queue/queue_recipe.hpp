@@ -37,6 +37,9 @@ struct queue_recipe {
     std::uint32_t local_passes = 0;
     std::chrono::nanoseconds local_time{0};  ///< 0: no limit
     std::chrono::nanoseconds retain_for{0};
+    /// Of objects of one client that are one participant: the same for all of them. Empty: the
+    /// object shares with no other one.
+    std::string shared_as = {};
     std::shared_ptr<delays_seen> delays =
         nullptr;  ///< of other holders; shared by all of the object
     /// Of a queue that is kept without lists while it is long; none: its waiters list.

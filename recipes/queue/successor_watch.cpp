@@ -22,12 +22,13 @@ successor_watch::successor_watch(std::shared_ptr<client_core> core,
 
 void successor_watch::follow() {
     following_.start(list_until_changed(), [this](result_code end) {
+        const bool changed = end == result_code::ok && alone_;
         if (end != result_code::ok) {
             again_.later([this] { follow(); });
-        } else if (alone_) {
+        } else if (changed) {
             follow();
         }
-        owner_(behind::others);
+        owner_(changed && as_->mode == lock_mode::shared ? behind::unlisted : behind::others);
     });
 }
 
@@ -40,7 +41,7 @@ task<result_code> successor_watch::list_until_changed() {
         co_return r.code;
     }
     const queue_list list(r.names, as_->markers);
-    alone_ = list.is_last(name_of(own_));
+    alone_ = list.blocks_none(name_of(own_));
     if (alone_) {
         owner_(behind::none);
         const auto& changed = watch.fired();

@@ -17,10 +17,13 @@ namespace latchkey::inline v0 {
 /// watch on the directory in each waiter would wake all of them at each change. Cost: one list, and
 /// one for each change of the directory; no call waits for it. On the loop only, on one connection;
 /// ends, without another call, when it is destroyed.
+///
+/// A change is nearly always a participant that joins. A reader does not block the readers among
+/// them, so it waits for the list. For others the change counts as one that waits.
 class successor_watch final {
 public:
     enum class behind : std::uint8_t {
-        unlisted,
+        unlisted,  ///< not yet, or for a reader: not again since the directory has changed
         none,
         others  ///< or it is not known: the directory has changed, or could not be listed
     };
@@ -41,7 +44,7 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string own_;
     const owner owner_;
-    bool alone_ = false;  ///< on the last list
+    bool alone_ = false;  ///< on the last list: no participant waits for this one
     paced_retry again_;
     running_task following_;
 };

@@ -8,6 +8,7 @@
 #include "client/guaranteed_deletes.hpp"
 #include "client/session_keeper.hpp"
 #include "client/session_listener.hpp"
+#include "client/shared_objects.hpp"
 #include "client/session_owner.hpp"
 #include "client/state_listeners.hpp"
 #include "client/telemetry.hpp"
@@ -128,6 +129,9 @@ public:
 
     void end_retention() noexcept { retained_.fetch_sub(1); }
 
+    /// What the recipe objects of this client share.
+    [[nodiscard]] shared_objects& objects() noexcept { return objects_; }
+
     /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.
     [[nodiscard]] runtime::executor make_executor(const char* thread) const {
@@ -240,6 +244,7 @@ private:
     const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
     latchkey::telemetry telemetry_;
     std::atomic<std::size_t> retained_{0};
+    shared_objects objects_;
 
     // On the loop only.
     session_keeper keeper_;  ///< a few of its members are for any thread

@@ -151,9 +151,12 @@ void hold_state::release(std::function<void()> gone) {
     if (why_.load(std::memory_order_acquire) == loss_reason::none && !over_.exchange(true)) {
         core_->telemetry().released(span_, known());
     }
-    const bool clean = why_.load(std::memory_order_acquire) == loss_reason::none &&
+    const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
                        unresolved_.load() == 0 && core_->loop().now() < deadline();
-    if (!gone && owner_->keeps(clean)) {
+    if (owner_->keeps(clean)) {
+        if (gone) {
+            core_->post(std::move(gone));
+        }
         return;
     }
     core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {

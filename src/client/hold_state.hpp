@@ -39,8 +39,8 @@ public:
     virtual void release(std::function<void()> gone) = 0;
 
     /// Whether the znodes stay for another hold, now that this one is released; then release() is
-    /// not called. `clean`: the hold was not lost, and no transaction that was sent under it may be
-    /// applied later. Any thread.
+    /// not called. `clean`: they may stay for one that comes later, because the hold was not lost,
+    /// and no transaction that was sent under it may be applied later. Any thread.
     [[nodiscard]] virtual bool keeps(bool clean) {
         static_cast<void>(clean);
         return false;

@@ -176,8 +176,8 @@ TEST_F(LocalTurns, CannotBeCombinedWithTimesOfOneHold) {
     EXPECT_EQ(refusal_of<recursive_mutex>(a_, {.lock_delay = 1s, .local_passes = 1}), "");
 }
 
-TEST_F(LocalTurns, AreForMutexesOnly) {
-    EXPECT_NE(refusal_of<shared_mutex>(a_, {.retain_for = 1s}), "");
+TEST_F(LocalTurns, AreForMutexesAndSharedMutexesOnly) {
+    EXPECT_EQ(refusal_of<shared_mutex>(a_, {.retain_for = 1s}), "");
     EXPECT_THROW(static_cast<void>(semaphore(a_, "/lock", 3, {.local_passes = 1})), error);
 }
 

@@ -1,4 +1,7 @@
-// Threads that share a mutex with local_passes or retain_for, and another client beside them.
+// Threads that share a lock with local_passes or retain_for, and another client beside them.
+#include <latchkey/recursive_mutex.hpp>
+#include <latchkey/shared_mutex.hpp>
+
 #include "recipe_test.hpp"
 
 #include <atomic>
@@ -77,6 +80,60 @@ TEST_P(LocalTurnsOfThreads, ServeAllFormsOfAcquire) {
     }
     beside.join();
     EXPECT_EQ(granted, 100);
+}
+
+TEST_P(LocalTurnsOfThreads, AreThoseOfTwoObjectsThatShare) {
+    client c = connect();
+    const lock_options together{.retain_for = 30s, .share_in_client = true};
+    mutex one(c, path_, together);
+    recursive_mutex other(c, path_, together);
+    hold h = one.acquire();
+    const std::string path = h.path();
+    EXPECT_FALSE(other.try_lock());
+    h.release();
+    other.lock();
+    EXPECT_EQ(other.held().path(), path);
+    EXPECT_EQ(one.participants().size(), 1U);
+    other.unlock();
+}
+
+TEST_P(LocalTurnsOfThreads, ReadTogetherAndWriteAlone) {
+    client c = connect();
+    client d = connect();
+    shared_mutex mine(c, path_, {.local_passes = 4, .retain_for = 30s});
+    shared_mutex theirs(d, path_, {.local_passes = 4, .retain_for = 30s});
+    std::atomic<int> readers{0};
+    std::atomic<int> writes{0};
+    std::atomic<bool> wrong{false};
+    const auto use = [&](shared_mutex& m) {
+        for (int i = 0; i < 40; ++i) {
+            if (i % 4 == 0) {
+                const hold h = m.acquire(lock_mode::exclusive);
+                wrong = wrong || readers != 0 || !h.valid();
+                protected_.count = protected_.count + 1;
+                ++writes;
+                wrong = wrong || readers != 0;
+            } else {
+                const hold h = m.acquire(lock_mode::shared);
+                ++readers;
+                const auto seen = protected_.count;
+                std::this_thread::yield();
+                wrong = wrong || seen != protected_.count || !h.valid();
+                --readers;
+            }
+        }
+    };
+    std::vector<std::thread> all;
+    for (int i = 0; i < 3; ++i) {
+        all.emplace_back([&] { use(mine); });
+        all.emplace_back([&] { use(theirs); });
+    }
+    for (std::thread& t : all) {
+        t.join();
+    }
+    EXPECT_FALSE(wrong);
+    EXPECT_EQ(protected_.count, writes);
+    EXPECT_EQ(writes, 60);
 }
 
 LATCHKEY_IN_THIS_WORLD(LocalTurnsOfThreads);

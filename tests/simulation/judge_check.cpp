@@ -235,10 +235,11 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     if (stage_.what.turns) {
         most.children += 2 + woken;  // a place is listed once, and at each change
         most.removes = 1;            // the object may give up a place meanwhile
+        most.gets = 3;               // or show that it keeps it, which it reads before and after
     }
     // In a long queue the data of the directory is read first, and written then.
     const std::uint64_t data = stage_.what.long_queue > 0 ? 1 : 0;
-    most.gets = 2 + woken + (woken + 1) * data;
+    most.gets += 2 + woken + (woken + 1) * data;
     most.multis = (c.times.lock_delay > duration{} ? 1 : 0) + data;
     return most;
 }

@@ -81,13 +81,17 @@ bool judge::may_watch(const std::string& path, std::int64_t session) const {
     if (!stage_.what.turns) {
         return false;
     }
-    const auto& all = truth_.history_of(path);
-    const auto own = std::find_if(
-        all.begin(), all.end(), [&](const auto& one) { return one.second->owner == session; });
-    const auto still_ahead = [](const auto& one) {
-        return one.second->there() && !one.second->foreign();
+    const auto& now = truth_.queue_of(path);
+    const auto was_granted = [&](const auto& one) {
+        const participant& own = *one.second;
+        const auto still_ahead = [&](const auto& other) {
+            return !other.second->foreign() && !(own.shared && other.second->shared);
+        };
+        return own.owner == session &&
+               std::none_of(now.begin(), now.lower_bound(own.place), still_ahead);
     };
-    return own != all.end() && std::none_of(all.begin(), own, still_ahead);
+    const auto& all = truth_.history_of(path);
+    return std::any_of(all.begin(), all.end(), was_granted);
 }
 
 void judge::check_watches(const model::connection& c, const client_record& by) {

@@ -130,6 +130,12 @@ lock_options draw_times_and_turns(stage& s) {
         return drawn;
     }
     const duration timeout = s.what.session_timeout;
+    if (s.what.together) {
+        drawn.local_passes = 2;
+        drawn.retain_for = timeout / 4;
+        drawn.share_in_client = true;
+        return drawn;
+    }
     if (s.random.chance(0.7)) {
         drawn.local_passes = static_cast<std::uint32_t>(1 + s.random.below(4));
         drawn.local_time = s.random.chance(0.3) ? s.up_to(timeout / 2) : duration{};

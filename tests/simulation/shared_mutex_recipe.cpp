@@ -35,7 +35,7 @@ private:
 
 std::unique_ptr<used_object> shared_mutex_recipe::make(
     stage& s, client& c, const std::vector<std::string>& paths) const {
-    return std::make_unique<used_shared_mutex>(c, paths.front(), draw_times(s));
+    return std::make_unique<used_shared_mutex>(c, paths.front(), draw_times_and_turns(s));
 }
 
 std::unique_ptr<judge> shared_mutex_recipe::judge_of(stage& s) const {

@@ -93,6 +93,16 @@ TEST(Simulation, CallersOfOneObjectTakeTurns) {
     EXPECT_GT(sum.passes, sum.runs / 10);
 }
 
+TEST(Simulation, ReadersOfOneObjectShareAPlace) {
+    const figures sum =
+        run_seeds({.recipe = recipe_kind::shared_mutex, .where = corner::turns}, 300);
+    if (sum.runs < 300) {
+        GTEST_SKIP() << "says nothing about few seeds";
+    }
+    EXPECT_GT(sum.turns, sum.runs);
+    EXPECT_GT(sum.passes, sum.runs / 10);
+}
+
 TEST(Simulation, MeetsLongQueues) {
     const figures sum = run_seeds({.faults = by_fault<double>{}, .where = corner::deep}, 200);
     EXPECT_EQ(sum.overlaps, 0U);

@@ -30,7 +30,8 @@ void turn_judge::granted(const call& c, const participant& place, fencing_token 
     const auto& all = truth_.history_of(place.directory);
     const auto behind = std::find_if(all.upper_bound(place.place), all.end(), [&](const auto& one) {
         const auto found = arrivals_.find(one.second->czxid);
-        return found != arrivals_.end() && one.second->there() && !one.second->foreign() &&
+        const bool waits = !(place.shared && one.second->shared);
+        return found != arrivals_.end() && one.second->there() && !one.second->foreign() && waits &&
                hinders_nothing(found->second, c);
     });
     if (behind == all.end()) {

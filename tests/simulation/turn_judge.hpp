@@ -16,8 +16,8 @@ struct call;
 
 /// Checks the turns that callers of one object take in one place.
 ///
-///   I15  Once its client can know that another participant is behind, a place passes at most
-///        local_passes times, and not after local_time.
+///   I15  Once its client can know that another participant waits behind, a place passes at most
+///        local_passes times, and not after local_time. Readers do not wait for readers.
 class turn_judge {
 public:
     turn_judge(stage& s, const truth& t) : stage_(s), truth_(t) {}
