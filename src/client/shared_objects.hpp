@@ -2,6 +2,7 @@
 
 #include "loop/monitor.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,7 +21,10 @@ public:
     [[nodiscard]] std::shared_ptr<T> find_or_make(const std::string& key,
                                                   const std::function<std::shared_ptr<T>()>& make) {
         const monitor_lock lock(guard_);
-        std::erase_if(known_, [](const auto& one) { return one.second.expired(); });
+        if (known_.size() >= sweep_at_) {
+            std::erase_if(known_, [](const auto& one) { return one.second.expired(); });
+            sweep_at_ = 2 * known_.size() + 16;
+        }
         if (auto found = known_[key].lock()) {
             return std::static_pointer_cast<T>(std::move(found));
         }
@@ -32,6 +36,7 @@ public:
 private:
     boost::mutex guard_;
     std::map<std::string, std::weak_ptr<void>> known_ LATCHKEY_GUARDED_BY(guard_);
+    std::size_t sweep_at_ LATCHKEY_GUARDED_BY(guard_) = 16;  ///< then those that are gone go
 };
 
 }  // namespace latchkey::inline v0
