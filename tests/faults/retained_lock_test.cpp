@@ -212,8 +212,8 @@ TEST_F(RetainedLock, IsGivenUpWithAnObjectThatEndedBeforeTheGrant) {
 TEST_F(RetainedLock, IsGivenUpIfTheServersRefuseToSayWhetherAnotherWaits) {
     mutex mine(a_, "/lock", {.retain_for = 30s});
     hold h = held(mine);
-    constexpr int no_auth = -102;
-    ensemble_.refuse_next(ensemble::request_kind::children, no_auth, a_.session_id(), 1000);
+    constexpr int not_allowed = -102;
+    ensemble_.refuse_next(ensemble::request_kind::children, not_allowed, a_.session_id(), 1000);
     settle();
     h.release();
     ensemble_.run_for(100ms);
