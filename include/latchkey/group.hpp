@@ -130,7 +130,8 @@ public:
     /// - Errors: errc::invalid_argument if the name is not one component of a path, or the data is
     ///   too large; not_authorized, quota_exceeded, ephemeral_parent, closed, forked,
     ///   would_deadlock.
-    /// - Cost: 2 requests in 1 round trip, plus one for each level of the path, whether it exists or
+    /// - Cost: 2 requests in 1 round trip, plus one for each level of the path, whether it exists
+    /// or
     ///   not.
     [[nodiscard]] membership join(std::string name,
                                   join_options options = {},

@@ -43,9 +43,8 @@ namespace latchkey::inline v0 {
 ///   requests until the nearest conflicting participant ahead leaves. If that was the only
 ///   conflict, its deletion is the grant, except that an exclusive waiter behind an exclusive or
 ///   upgrade one lists once more.
-/// - Threads: any thread may call any member. Each acquire is a participant of its own, also within
-///   one object. With lock_options::local_passes or retain_for, its shared holds share a znode, and
-///   its exclusive holds follow each other in one.
+/// - Threads: any thread may call any member. Each acquire is a participant of its own. With
+///   lock_options::local_passes or retain_for, holds of one object may use one znode.
 /// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
 ///   Boost. Unlocking a lost lock has no effect.
 /// - Lifetime: as mutex.

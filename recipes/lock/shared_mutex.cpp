@@ -3,11 +3,10 @@
 #include "client/fork_safe.hpp"
 #include "lock/convert_call.hpp"
 #include "lock/kept_holds.hpp"
-#include "queue/acquire_calls.hpp"
+#include "lock/read_write_calls.hpp"
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -29,36 +28,9 @@ struct returned_hold {
 
 }  // namespace
 
-class shared_mutex::impl : public std::enable_shared_from_this<impl> {
+class shared_mutex::impl : public read_write_calls, public std::enable_shared_from_this<impl> {
 public:
-    impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : acquire(core, local_queue::admits::everybody) {
-        const auto delay = p.lock_delay;
-        const std::string one = p.shared_as;
-        for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
-            p.mode = m;
-            p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
-            p.shared_as = p.shared_as.empty() ? "" : one + '\n' + to_string(m);
-            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
-        }
-        if (p.takes_turns()) {
-            readers_.emplace(core, as(lock_mode::shared));
-            writers_.emplace(core, as(lock_mode::exclusive));
-        }
-    }
-
-    /// Those that wait for each other in this object, or share a place: who may upgrade is a
-    /// participant of its own, because such a hold becomes one of another mode.
-    [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
-        const auto& turns = m == lock_mode::shared      ? readers_
-                            : m == lock_mode::exclusive ? writers_
-                                                        : none_;
-        return turns ? *turns : acquire;
-    }
-
-    [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
-        return as_.at(static_cast<std::size_t>(m));
-    }
+    using read_write_calls::read_write_calls;
 
     void convert(const std::shared_ptr<hold>& h,
                  lock_mode to,
@@ -79,13 +51,7 @@ public:
         return kept_;
     }
 
-    const acquire_calls acquire;  ///< each call is a participant
-
 private:
-    std::array<std::shared_ptr<const queue_recipe>, 3> as_;
-    std::optional<acquire_calls> readers_;
-    std::optional<acquire_calls> writers_;
-    const std::optional<acquire_calls> none_;
     kept_holds kept_;
 };
 

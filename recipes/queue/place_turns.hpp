@@ -144,7 +144,7 @@ private:
     hold_state::grant pattern_ LATCHKEY_GUARDED_BY(guard_);
     std::function<void()> serve_ LATCHKEY_GUARDED_BY(guard_);
     std::weak_ptr<hold_state> present_ LATCHKEY_GUARDED_BY(guard_);  ///< the last that began
-    time_point free_since_ LATCHKEY_GUARDED_BY(guard_);  ///< if there is no hold
+    time_point free_since_ LATCHKEY_GUARDED_BY(guard_);              ///< if there is no hold
     bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
     bool marked_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< is shown as kept

@@ -71,8 +71,7 @@ void hold_state::turn_into(lock_mode mode, std::string path) {
 
 latchkey::fencing_token hold_state::token() const noexcept {
     if (core_->forked()) {
-        // Another thread may have held the guard, and the next number is another hold's by now.
-        return token_;
+        return token_;  // a lost thread may have the guard, and the parent the next number
     }
     const monitor_lock lock(guard_);
     if (next_turn_) {

@@ -3,8 +3,8 @@
 
 #include "stepped_test.hpp"
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,8 +15,6 @@ namespace {
 
 using enum lock_mode;
 
-constexpr auto forever = std::chrono::nanoseconds::max();
-
 class SharedTurns : public SteppedTest {
 protected:
     client a_ = connected();
@@ -25,7 +23,7 @@ protected:
 
     std::shared_ptr<attempt> ask(shared_mutex& m,
                                  lock_mode mode,
-                                 std::chrono::nanoseconds limit = forever) {
+                                 std::chrono::nanoseconds limit = no_timeout) {
         auto a = std::make_shared<attempt>();
         m.async_acquire(mode, limit, {}, [this, a](std::error_code ec, hold h) {
             a->done = true;
@@ -53,7 +51,7 @@ protected:
 
     std::shared_ptr<attempt> convert(shared_mutex& m, hold h, lock_mode to) {
         auto a = std::make_shared<attempt>();
-        m.async_convert(std::move(h), to, forever, {}, [a](std::error_code ec, hold back) {
+        m.async_convert(std::move(h), to, no_timeout, {}, [a](std::error_code ec, hold back) {
             a->done = true;
             a->ec = ec;
             a->granted = std::move(back);
@@ -63,11 +61,8 @@ protected:
 
     /// What is done by then, of what was asked for.
     static std::size_t granted(const std::vector<std::shared_ptr<attempt>>& asked) {
-        std::size_t count = 0;
-        for (const auto& a : asked) {
-            count += a->done && a->granted ? 1U : 0U;
-        }
-        return count;
+        return std::size_t(std::count_if(
+            asked.begin(), asked.end(), [](const auto& a) { return a->done && a->granted; }));
     }
 };
 

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <latchkey/lock_mode.hpp>
+
+#include "queue/acquire_calls.hpp"
+#include "queue/queue_recipe.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace latchkey::inline v0 {
+
+/// The calls of a shared_mutex, by the mode that they ask for.
+class read_write_calls {
+public:
+    read_write_calls(const std::shared_ptr<client_core>& core, queue_recipe p)
+        : acquire(core, local_queue::admits::everybody) {
+        const auto delay = p.lock_delay;
+        const std::string one = p.shared_as;
+        for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
+            p.mode = m;
+            p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
+            p.shared_as = one.empty() ? "" : one + '\n' + to_string(m);
+            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
+        }
+        if (p.takes_turns()) {
+            readers_.emplace(core, as(lock_mode::shared));
+            writers_.emplace(core, as(lock_mode::exclusive));
+        }
+    }
+
+    /// With turns, callers of one mode wait for each other in this object, or share a place. An
+    /// upgrade hold is a participant of its own, because it becomes a hold of another mode.
+    [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
+        const auto& turns = m == lock_mode::shared ? readers_ : writers_;
+        return turns && m != lock_mode::upgrade ? *turns : acquire;
+    }
+
+    [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
+        return as_.at(static_cast<std::size_t>(m));
+    }
+
+    const acquire_calls acquire;  ///< each call is a participant
+
+private:
+    std::array<std::shared_ptr<const queue_recipe>, 3> as_;
+    std::optional<acquire_calls> readers_;
+    std::optional<acquire_calls> writers_;
+};
+
+}  // namespace latchkey::inline v0
