@@ -67,6 +67,14 @@ void tls_identity::take(reading now) {
     }
 }
 
+void tls_identity::when_refreshed(std::function<void()> done) {
+    if (waiting_.empty()) {
+        done();
+    } else {
+        waiting_.push_back(std::move(done));
+    }
+}
+
 void tls_identity::refresh(std::function<void()> done) {
     waiting_.push_back(std::move(done));
     if (waiting_.size() > 1) {

@@ -37,6 +37,10 @@ public:
     /// calls `done` on the loop, unless the loop is gone. On the loop only.
     void refresh(std::function<void()> done);
 
+    /// Calls `done` when the look that is under way has ended; at once if there is none. On the
+    /// loop only.
+    void when_refreshed(std::function<void()> done);
+
 private:
     /// Shows whether a file is still the one that was read.
     struct mark {

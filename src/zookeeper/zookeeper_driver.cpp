@@ -115,8 +115,14 @@ void zookeeper_driver::connected() noexcept {
     attempts_ = 0;
     session_ = connection_->session();
     timeout_ = connection_->timeout();
-    if (tls_ && !tls_->warning().empty()) {
-        tell_trouble(tls_->warning());
+    if (tls_) {
+        // The handshake may have begun before the files were read.
+        tls_->when_refreshed([weak = weak_from_this()] {
+            const auto self = weak.lock();
+            if (self && self->working() && !self->tls_->warning().empty()) {
+                self->tell_trouble(self->tls_->warning());
+            }
+        });
     }
     tell({.what = session_event::kind::connected,
           .id = session_.id,

@@ -31,7 +31,7 @@ protected:
 TEST_F(SupervisedRun, ThatFailsReleasesWhenTheCommandIsDead) {
     bool released = false;
     const auto no_memory = [&] {
-        if (exists("stray") && exists("main")) {
+        if (has_line("stray") && has_line("main")) {
             throw std::bad_alloc();
         }
     };

@@ -32,7 +32,7 @@ protected:
                "trap 'echo >$DIR/term; exit' TERM; echo $$ >$DIR/deep.pid; "
                "while :; do sleep 0.01; done");
         script("parent",
-               "sh $DIR/deep & echo $$ >$DIR/parent.pid; trap : TERM; "
+               "trap : TERM; sh $DIR/deep & echo $$ >$DIR/parent.pid; "
                "while :; do sleep 0.01; done");
     }
 

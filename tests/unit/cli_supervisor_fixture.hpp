@@ -81,10 +81,14 @@ protected:
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
+    /// A file exists before the command has written to it.
+    bool has_line(const char* name) const {
+        return content(name).find('\n') != std::string::npos;
+    }
+
     /// Waits for a line with a process id in a file.
     pid_t pid_in(const char* name) const {
-        EXPECT_TRUE(eventually([&] { return content(name).find('\n') != std::string::npos; }))
-            << name;
+        EXPECT_TRUE(eventually([&] { return has_line(name); })) << name;
         return std::atoi(content(name).c_str());
     }
 

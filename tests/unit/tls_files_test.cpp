@@ -35,6 +35,20 @@ protected:
     [[nodiscard]] std::string complaint(const test_certificate& own) const {
         return complaint(*certified(own).tls);
     }
+
+    void note(const log_record& r) {
+        const std::lock_guard lock(mutex_);
+        log_ += r.text;
+    }
+
+    [[nodiscard]] bool logged(const char* text) {
+        const std::lock_guard lock(mutex_);
+        return log_.find(text) != std::string::npos;
+    }
+
+private:
+    std::mutex mutex_;
+    std::string log_;
 };
 
 TEST_F(TlsFiles, AnAuthorityIsNecessary) {
@@ -150,28 +164,34 @@ TEST_F(TlsFiles, FilesAreReadAgainForNewConnections) {
 
 TEST_F(TlsFiles, FilesThatDoNotFitTogetherAreNotUsed) {
     begin_front({.own = authority_.issue(), .client_authority = authority_.certificate()});
-    std::mutex mutex;
-    std::string logged;
     auto how = certified(authority_.issue());
-    how.log = [&](const log_record& r) {
-        const std::lock_guard lock(mutex);
-        logged += r.text;
-    };
+    how.log = [this](const log_record& r) { note(r); };
     const client c = client::connect(front_->address(), how);
     ASSERT_TRUE(connects(c));
     const auto successor = authority_.issue();
     folder_.write("client.pem", successor.certificate);  // its key comes later
     ensemble_.cut(c.session_id());
     EXPECT_TRUE(eventually([&] { return front_->handshakes() > 1; })) << c.last_error();
-    EXPECT_TRUE(eventually([&] {
-        const std::lock_guard lock(mutex);
-        return logged.find("what was read before stays in use") != std::string::npos;
-    }));
+    EXPECT_TRUE(eventually([&] { return logged("what was read before stays in use"); }));
     folder_.write("client.key", successor.key);
     EXPECT_TRUE(eventually([&] { return c.state() == connection_state::reconnected; }));
     const auto before = front_->handshakes();
     ensemble_.cut(c.session_id());
     EXPECT_TRUE(eventually([&] { return front_->handshakes() > before; })) << c.last_error();
+}
+
+TEST_F(TlsFiles, WhatIsFoundAfterTheHandshakeIsLogged) {
+    begin_front({.own = authority_.issue(), .client_authority = authority_.certificate()});
+    auto how = certified(authority_.issue());
+    how.log = [this](const log_record& r) { note(r); };
+    const client c = client::connect(front_->address(), how);
+    ASSERT_TRUE(connects(c));
+    // So long that the client does not wait until it is read.
+    folder_.write("client.pem", std::string(std::size_t{16} << 20U, '\n'));
+    ensemble_.cut(c.session_id());
+    EXPECT_TRUE(eventually([&] { return c.state() == connection_state::reconnected; }));
+    EXPECT_TRUE(eventually([&] { return logged("holds no certificate in PEM form"); }));
+    EXPECT_EQ(c.last_error(), "");
 }
 
 TEST_F(TlsFiles, AnInProcessEnsembleHasNoUseForThem) {
