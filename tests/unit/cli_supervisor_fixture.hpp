@@ -82,9 +82,7 @@ protected:
     }
 
     /// A file exists before the command has written to it.
-    bool has_line(const char* name) const {
-        return content(name).find('\n') != std::string::npos;
-    }
+    bool has_line(const char* name) const { return content(name).find('\n') != std::string::npos; }
 
     /// Waits for a line with a process id in a file.
     pid_t pid_in(const char* name) const {
