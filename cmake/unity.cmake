@@ -9,7 +9,7 @@
 function(latchkey_compile_together target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "MOST" "")
     if(NOT arg_MOST)
-        set(arg_MOST 6)
+        set(arg_MOST 12)
     endif()
     get_target_property(sources ${target} SOURCES)
     set_target_properties(${target} PROPERTIES LATCHKEY_SOURCES "${sources}")

@@ -89,7 +89,6 @@ private:
     void confirm_if_ahead_is();
     void on_contended(acquire_call& a, bool for_others, queue_participant::outcome o);
     void advance();
-    void on_released();
     void withdraw(const std::shared_ptr<acquire_call>& a);
     void serve();
     [[nodiscard]] bool serve(std::shared_ptr<acquire_call> a);

@@ -12,7 +12,7 @@ guaranteed_deletes::pending& guaranteed_deletes::find_or_add(const std::string& 
     return p;
 }
 
-void guaranteed_deletes::add(std::string path, gone_handler gone) {
+void guaranteed_deletes::add(const std::string& path, gone_handler gone) {
     pending& p = find_or_add(path);
     if (gone) {
         p.gone.push_back(std::move(gone));
@@ -24,14 +24,7 @@ void guaranteed_deletes::add(std::string path, gone_handler gone) {
 
 void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_handler& gone) {
     if (paths.size() == 1) {
-        pending& p = find_or_add(paths.front());
-        if (gone) {
-            p.gone.push_back(gone);
-        }
-        if (connected_ && !p.in_flight) {
-            send(paths.front(), p);
-        }
-        return;
+        return add(paths.front(), gone);
     }
     gone_handler one_gone;
     if (gone) {

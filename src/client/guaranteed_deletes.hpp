@@ -29,7 +29,7 @@ public:
           report_(std::move(report)),
           emptied_(std::move(emptied)) {}
 
-    void add(std::string path, gone_handler gone);
+    void add(const std::string& path, gone_handler gone);
 
     /// Deletes several znodes, in one transaction if possible. `gone` is called when all of them
     /// are gone.

@@ -23,7 +23,7 @@ std::string line(const std::string& name, std::size_t value) {
     return line(name, std::to_string(value));
 }
 
-std::string milliseconds(nanoseconds time) {
+std::string in_milliseconds(nanoseconds time) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(time.count()) / 1e6);
     return text.data();
@@ -34,8 +34,9 @@ std::string line(const std::string& name, const history::sample& s) {
         return line(name, "none");
     }
     return line(name,
-                milliseconds(s.quantile(0.5)) + " / " + milliseconds(s.quantile(0.99)) + " / " +
-                    milliseconds(s.quantile(1)) + "  (" + std::to_string(s.count()) + ")");
+                in_milliseconds(s.quantile(0.5)) + " / " + in_milliseconds(s.quantile(0.99)) +
+                    " / " + in_milliseconds(s.quantile(1)) + "  (" + std::to_string(s.count()) +
+                    ")");
 }
 
 }  // namespace
@@ -125,9 +126,10 @@ std::size_t chaos_outcome::grants() const {
 
 void print(std::ostream& out, const chaos_options& options, const chaos_outcome& outcome) {
     out << line("seed", std::to_string(options.seed))
-        << line("duration, s", milliseconds(outcome.duration / 1000));
+        << line("duration, s", in_milliseconds(outcome.duration / 1000));
     if (!outcome.judged.empty()) {
-        out << line("no server broken for, s", milliseconds(outcome.judged[0].second.calm / 1000));
+        out << line("no server broken for, s",
+                    in_milliseconds(outcome.judged[0].second.calm / 1000));
     }
     out << line("session timeout / tick, ms",
                 std::to_string(options.session_timeout.count()) + " / " +
@@ -165,7 +167,7 @@ void print_table(std::ostream& out, const std::vector<chaos_outcome>& outcomes) 
         }
         for (const auto& [what, v] : outcome.judged) {
             const auto hand_over = [&s = v.hand_over](double share) {
-                return s.count() == 0 ? std::string("-") : milliseconds(s.quantile(share));
+                return s.count() == 0 ? std::string("-") : in_milliseconds(s.quantile(share));
             };
             out << row(std::string(to_string(what)),
                        std::to_string(v.grants),

@@ -3,6 +3,7 @@
 
 #include "barrier_calls.hpp"
 #include "every_step.hpp"
+#include "result_codes.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -18,8 +19,6 @@ namespace {
 
 using when = ensemble::when;
 using op = ensemble::request_kind;
-
-constexpr int throttled = -127;
 
 class MeetingRepeated : public SteppedTest {
 protected:

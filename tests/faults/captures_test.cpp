@@ -14,6 +14,7 @@
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "listening_observer.hpp"
+#include "refused_use.hpp"
 
 #include <array>
 #include <atomic>
@@ -38,8 +39,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ensemble;
-
-constexpr auto for_ever = std::chrono::nanoseconds::max();
 
 struct witnesses {
     explicit witnesses(loop& l) : on(l) {}

@@ -2,6 +2,7 @@
 
 #include "every_step.hpp"
 #include "listening_observer.hpp"
+#include "result_codes.hpp"
 #include "stepped_test.hpp"
 
 #include <optional>
@@ -88,7 +89,6 @@ TEST_F(LeaderObserverFaults, AnyRequestOrAnswerMayBeLost) {
 TEST_F(LeaderObserverFaults, RefusedRequestsAreRepeated) {
     client c = connected();
     const auto first = candidate();
-    constexpr int throttled = -127;
     ensemble_.refuse_next(op::children, throttled, c.session_id(), 3);
     ensemble_.refuse_next(op::get, throttled, c.session_id(), 5);
     const listening_observer o(c, "/lead", notes());
@@ -195,13 +195,12 @@ TEST_F(LeaderObserverFaults, NewSessionDoesNotShowALeaderOfThePast) {
 
 /// An answer without a word, on a connection that stays: no other connection comes to look again.
 TEST_F(LeaderObserverFaults, UnknownAnswerOnAKeptConnectionIsFollowedByAnotherLook) {
-    constexpr int runtime_inconsistency = -2;
     client c = connected();
     const auto first = candidate();
-    ensemble_.refuse_next(op::children, runtime_inconsistency, c.session_id(), 2);
+    ensemble_.refuse_next(op::children, inconsistency, c.session_id(), 2);
     const listening_observer o(c, "/lead", notes());
     ASSERT_TRUE(comes_to("1"));
-    ensemble_.refuse_next(op::get, runtime_inconsistency, c.session_id(), 3);
+    ensemble_.refuse_next(op::get, inconsistency, c.session_id(), 3);
     candidate();
     ensemble_.remove(first);
     ASSERT_TRUE(comes_to("2"));

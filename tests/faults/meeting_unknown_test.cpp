@@ -4,6 +4,8 @@
 #include <latchkey/group.hpp>
 
 #include "barrier_calls.hpp"
+#include "refused_use.hpp"
+#include "result_codes.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
@@ -19,9 +21,6 @@ namespace {
 
 using when = ensemble::when;
 using op = ensemble::request_kind;
-constexpr auto for_ever = std::chrono::nanoseconds::max();
-constexpr int inconsistency = -2;
-constexpr int throttled = -127;
 
 /// Barriers and groups where requests end in ways that say nothing of the others.
 class MeetingTrouble : public SteppedTest {

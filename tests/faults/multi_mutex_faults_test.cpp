@@ -1,4 +1,5 @@
 #include "multi_mutex_fixture.hpp"
+#include "result_codes.hpp"
 
 #include <map>
 
@@ -88,9 +89,7 @@ TEST_F(MultiUneven, ZnodeThatGoesWhereItIsTheFirstIsNoGrantElsewhere) {
 
 // The heartbeat tells only of the first.
 TEST_F(MultiFaults, RefusedWatchIsSetAllTheSame) {
-    constexpr int runtime_inconsistency = -2;
-    constexpr int throttled = -127;
-    for (const int code : {throttled, runtime_inconsistency}) {
+    for (const int code : {throttled, inconsistency}) {
         hold h = held(mine_);
         ensemble_.refuse_next(op::get, code, a_.session_id(), 6);
         ensemble_.run_for(2s);

@@ -3,6 +3,7 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include "client/client_core.hpp"
+#include "result_codes.hpp"
 
 #include <memory>
 #include <string>
@@ -132,7 +133,6 @@ TEST_F(OnceFaults, ZnodeGoneBeforeItWasAppliedIsALostHold) {
 }
 
 TEST_F(OnceFaults, ConversionBeforeItWasAppliedEndsIt) {
-    constexpr int throttled = -127;
     shared_mutex rw(a_, "/shared");
     hold h;
     rw.async_acquire(

@@ -4,6 +4,7 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
+#include "result_codes.hpp"
 #include "stepped_test.hpp"
 
 #include <cstddef>
@@ -148,7 +149,6 @@ TYPED_TEST(LostPermits, AreTakenOnceHoweverOftenItIsAsked) {
 
 TYPED_TEST(LostPermits, AreCountedAfterThePlaceInTheQueueWasCreatedAtLast) {
     // The first create is refused, and what was asked behind it tells of a time before the place.
-    constexpr int throttled = -127;
     for (const int times : {1, 4}) {
         this->taken().release();
         ASSERT_TRUE(this->all_gone());
@@ -261,7 +261,6 @@ TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeTheyAreBelievedAreTakenAnew) {
 /// The answer is too old to be believed. Then others prove that the session is alive, before anyone
 /// could look whether the permits are still there.
 TYPED_TEST(LostPermits, OfWhichOneIsDeletedBeforeAnyoneCouldLookAreTakenAnew) {
-    constexpr int throttled = -127;
     const auto session = this->client_.session_id();
     mutex other(this->client_, "/other");
     for (const bool breaks : {false, true}) {

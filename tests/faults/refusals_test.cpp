@@ -1,3 +1,4 @@
+#include "result_codes.hpp"
 #include "stepped_test.hpp"
 
 #include <string>
@@ -6,7 +7,6 @@ namespace latchkey::test {
 namespace {
 
 constexpr int code_without_a_word = -999;
-constexpr int throttled = -127;
 constexpr int no_auth = -102;
 
 /// Servers that refuse, again and again, are not asked as fast as they answer, and are obeyed once

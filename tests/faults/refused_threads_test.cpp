@@ -4,6 +4,8 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/recursive_mutex.hpp>
 
+#include "result_codes.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -17,9 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ensemble;
 using op = ensemble::request_kind;
-
-constexpr int inconsistency = -2;
-constexpr int throttled = -127;
 
 class RefusedThread : public ::testing::Test {
 protected:

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr wall_clock::time_point noon{std::chrono::seconds(1'795'000'000)};
+constexpr wall_clock::time_point present{std::chrono::seconds(1'795'000'000)};
 
 participant participant_of(std::int64_t session, bool holding) {
     participant p;
@@ -37,12 +37,12 @@ participant participant_of(std::int64_t session, bool holding) {
     p.ephemeral = p.session_alive = true;
     p.holding = holding;
     p.mode = lock_mode::exclusive;
-    p.created = noon - 12min;
+    p.created = present - 12min;
     p.identified = identity{.host = "ci-4",
                             .user = "build",
                             .program = "backup",
                             .pid = 812,
-                            .since = noon,
+                            .since = present,
                             .mode = "exclusive",
                             .id = ""};
     return p;
@@ -72,9 +72,9 @@ TEST(AgeText, HasTheLargestUnitOfWhichThereAreTwo) {
 
 TEST(AgeText, IsTheLongerOfWhatTwoClocksSay) {
     participant p = participant_of(1, true);
-    EXPECT_EQ(age_of(p, noon), 12min);
+    EXPECT_EQ(age_of(p, present), 12min);
     p.existed_for = 13min;
-    EXPECT_EQ(age_of(p, noon), 13min);
+    EXPECT_EQ(age_of(p, present), 13min);
 }
 
 TEST(QueueText, SaysThatADelayIsDue) {
@@ -102,7 +102,7 @@ TEST(WhoText, IsWhatIsKnown) {
 
 TEST(QueueText, IsATableInTheOrderOfTheQueue) {
     const std::string text =
-        queue_text(mutex_of({participant_of(1, true), participant_of(2, false)}), {.now = noon});
+        queue_text(mutex_of({participant_of(1, true), participant_of(2, false)}), {.now = present});
     EXPECT_EQ(text,
               "/lock: mutex, 1 holding, 1 waiting\n"
               "  POS  STATE  MODE       WHO                           SINCE   TOKEN  NODE\n"
@@ -117,12 +117,12 @@ TEST(QueueText, NamesWhatStandsInTheWay) {
     v.participants[0].ephemeral = false;
     v.malformed = {"lock-12"};
     v.foreign = {"a\n", "b", "c", "d", "e", "f"};
-    const std::string text = queue_text(v, {.now = noon, .color = true});
+    const std::string text = queue_text(v, {.now = present, .color = true});
     EXPECT_THAT(text, HasSubstr("[no session]"));
     EXPECT_THAT(text, HasSubstr("nothing more is granted: lock-12"));
     EXPECT_THAT(text, HasSubstr("takes no part: a\\n b c d e and 1 more"));
     EXPECT_THAT(text, HasSubstr("\x1b[1m"));
-    EXPECT_THAT(queue_text(v, {.now = noon}), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(queue_text(v, {.now = present}), Not(HasSubstr("\x1b")));
 }
 
 TEST(SummaryText, SaysWhatThePathIs) {
