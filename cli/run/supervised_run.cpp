@@ -79,7 +79,6 @@ void supervised_run::serve_events() {
             acquisition_.begin();
         }
         poll_events();
-        passing_.update();
         if (phase_ == phase::running) {
             renew_deadline();
         } else if (!status_) {
@@ -96,6 +95,7 @@ void supervised_run::poll_events() {
     while (const int signal = signals_.read()) {
         on_signal(signal);
     }
+    passing_.update();  // before anything is told, or started, that the session has brought
     queue_.run();
     if (phase_ == phase::acquiring && cancelled_by_ == 0) {
         acquisition_.report();

@@ -249,8 +249,10 @@ TEST_F(KilledLatchkey, ShowsTheSessionsPasswordToNoOtherProcess) {
 
 TEST_F(KilledLatchkey, LeavesTheQueueToo) {
     const auto first = holding();
-    const auto second = lock({}, {"--", "true"});
-    ASSERT_TRUE(eventually_participants(2));
+    const auto second = lock({"--verbose"}, {"--", "true"});
+    ASSERT_TRUE(
+        eventually([&] { return second->err().find("waiting behind 1") != std::string::npos; }));
+    ASSERT_EQ(participants(), 2U);
     second->send(SIGKILL);
     EXPECT_TRUE(eventually_participants(1)) << "the session timeout is a minute";
     EXPECT_TRUE(first->running());
