@@ -157,7 +157,8 @@ void client_core::trouble_changed(std::string why) {
     if (!why.empty()) {
         log({log_level::warning, "unreachable", why});
     }
-    status_->set_trouble(std::move(why));
+    // What is found while connected does not hinder the client.
+    status_->set_trouble(connected() ? std::string() : std::move(why));
 }
 
 void client_core::request_sent() noexcept {

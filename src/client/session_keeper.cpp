@@ -161,9 +161,6 @@ void session_keeper::on_event(std::uint64_t opened, const session_event& e) {
             break;
         case session_event::kind::trouble:
             owner_.trouble_changed(e.detail);
-            if (connected_) {
-                owner_.trouble_changed({});  // it is logged, and does not hinder
-            }
             break;
     }
 }
