@@ -80,7 +80,7 @@ struct lock_options {
     /// place that is kept after one list more. The client also gives it up when its connection is
     /// lost, when another client asks for it (revoke()), when the mutex is destroyed, and when it
     /// keeps client_options::max_retained locks already. Zero: not at all. For the same objects,
-    /// and at the same cost, as local_passes.
+    /// and at the same cost, as local_passes; and for semaphores, see there.
     ///
     /// A lock that has been kept for a second is marked in the data of its znode: `latchkey who`
     /// shows it as kept, and identity::kept_since says since when. Cost: one write and one read,
@@ -90,7 +90,8 @@ struct lock_options {
 
     /// Whether the objects of one client on one path are one participant, if they have the same
     /// options: all mutexes and recursive_mutexes, or all shared_mutexes. The turns above are then
-    /// those of the callers of all of them. Objects with other options, or without this one, are
+    /// those of the callers of all of them. Semaphores with one limit share the permits that they
+    /// keep. Objects with other options, or without this one, are
     /// participants of their own. It has no effect without local_passes and retain_for.
     ///
     /// lock() and try_lock() detect a second lock by the same thread through the same object only.

@@ -81,15 +81,39 @@ std::string shared_name(const queue_recipe& as, const lock_options& options) {
     return text;
 }
 
+queue_recipe with_turns(const client_core& core,
+                        std::string path,
+                        const queue_markers& markers,
+                        lock_options options,
+                        const char* what) {
+    check_turns(options);
+    const auto passes = std::exchange(options.local_passes, 0U);
+    const auto time = std::exchange(options.local_time, {});
+    const auto retained = std::exchange(options.retain_for, {});
+    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options, what);
+    as.local_passes = passes;
+    as.local_time = time;
+    as.retain_for = retained;
+    if (options.share_in_client && as.takes_turns()) {
+        as.shared_as = shared_name(as, options);
+    }
+    return as;
+}
+
 /// The callers of one object, or of several: their place is not kept beyond the last of these.
 struct used_queue {
     used_queue(const std::shared_ptr<client_core>& core,
-               const std::shared_ptr<const queue_recipe>& as)
+               const std::shared_ptr<const queue_recipe>& as,
+               local_queue::admits a)
         : has_turns(as->takes_turns()),
-          queue(std::make_shared<local_queue>(
-              core,
-              local_queue::admits::one_at_a_time,
-              has_turns ? std::make_shared<place_turns>(core, as) : nullptr)) {}
+          queue(std::make_shared<local_queue>(core,
+                                              a,
+                                              has_turns && a == local_queue::admits::one_at_a_time
+                                                  ? std::make_shared<place_turns>(core, as)
+                                                  : nullptr,
+                                              has_turns && a == local_queue::admits::everybody
+                                                  ? std::make_shared<place_pool>(core)
+                                                  : nullptr)) {}
 
     used_queue(const used_queue&) = delete;
     used_queue& operator=(const used_queue&) = delete;
@@ -110,16 +134,25 @@ queue_recipe queue_recipe_with_turns_of(const client_core& core,
                                         std::string path,
                                         const queue_markers& markers,
                                         lock_options options) {
-    check_turns(options);
-    const auto passes = std::exchange(options.local_passes, 0U);
-    const auto time = std::exchange(options.local_time, {});
-    const auto retained = std::exchange(options.retain_for, {});
-    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options);
-    as.local_passes = passes;
-    as.local_time = time;
-    as.retain_for = retained;
-    if (options.share_in_client && as.takes_turns()) {
-        as.shared_as = shared_name(as, options);
+    return with_turns(core, std::move(path), markers, std::move(options), nullptr);
+}
+
+queue_recipe permit_queue_recipe_of(const client_core& core,
+                                    const std::string& path,
+                                    std::string directory,
+                                    const queue_markers& markers,
+                                    lock_options options,
+                                    std::optional<std::uint32_t> limit) {
+    check_path(path);
+    if (options.local_passes > 0 || options.local_time != std::chrono::nanoseconds::zero()) {
+        throw error(errc::invalid_argument,
+                    "local_passes or local_time for the semaphore \"" + escaped(path) +
+                        "\": only mutexes and shared mutexes have them; leave them out");
+    }
+    queue_recipe as = with_turns(core, std::move(directory), markers, std::move(options), "permit");
+    as.owner_path = path;
+    if (!as.shared_as.empty()) {
+        as.shared_as += "\npermits of " + (limit ? std::to_string(*limit) : std::string("any"));
     }
     return as;
 }
@@ -138,9 +171,10 @@ queue_recipe queue_recipe_of(const client_core& core,
     }
     check_times(options, markers);
     if (has_turns(options)) {
-        throw error(errc::invalid_argument,
-                    "local_passes, local_time or retain_for for \"" + escaped(path) +
-                        "\": only mutexes and shared mutexes have them; leave them out");
+        throw error(
+            errc::invalid_argument,
+            "local_passes, local_time or retain_for for \"" + escaped(path) +
+                "\": only mutexes, shared mutexes and semaphores have them; leave them out");
     }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
@@ -162,8 +196,9 @@ queue_recipe queue_recipe_of(const client_core& core,
 }
 
 acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
-                             const std::shared_ptr<const queue_recipe>& as) {
-    const auto make = [&] { return std::make_shared<used_queue>(core, as); };
+                             const std::shared_ptr<const queue_recipe>& as,
+                             local_queue::admits a) {
+    const auto make = [&] { return std::make_shared<used_queue>(core, as, a); };
     const bool alone = as->shared_as.empty() || core->forked();
     const auto use = alone ? make() : core->objects().find_or_make<used_queue>(as->shared_as, make);
     queue_ = use->queue;
@@ -201,7 +236,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             acquire_options options) const {
     core()->check_may_block();
     if (!options.reserved && !options.stop.stop_requested()) {
-        if (hold turn = queue_->take_turn(); !is_empty(turn)) {
+        if (hold turn = queue_->take_turn(*as); !is_empty(turn)) {
             return turn;
         }
     }

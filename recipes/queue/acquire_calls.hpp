@@ -10,6 +10,7 @@
 #include "queue/local_queue.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +35,15 @@ namespace latchkey::inline v0 {
                                                       const queue_markers& markers,
                                                       lock_options options);
 
+/// The same for a semaphore at `path`, whose queue is `directory`, and whose objects with another
+/// `limit` do not share: a place may be kept, but is not passed on while another participant waits.
+[[nodiscard]] queue_recipe permit_queue_recipe_of(const client_core& core,
+                                                  const std::string& path,
+                                                  std::string directory,
+                                                  const queue_markers& markers,
+                                                  lock_options options,
+                                                  std::optional<std::uint32_t> limit);
+
 /// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
 /// thread.
 class acquire_calls {
@@ -43,10 +53,11 @@ public:
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
 
-    /// One at a time, who may take turns in one place if `as` says so; with those of other objects
-    /// of the client if it says that, too.
+    /// The same, who may take turns in one place if `as` says so; with those of other objects of
+    /// the client if it says that, too.
     acquire_calls(const std::shared_ptr<client_core>& core,
-                  const std::shared_ptr<const queue_recipe>& as);
+                  const std::shared_ptr<const queue_recipe>& as,
+                  local_queue::admits a = local_queue::admits::one_at_a_time);
 
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
     [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& as,

@@ -103,7 +103,9 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
         stop_waiting(*a);
         a->complete({core_->closed_why(), {}});
     } else if (!busy_) {
-        contend(a);
+        if (!pool_ || !serve(a)) {
+            contend(a);
+        }
     } else if (shares() && a->wish_ == wish::only_if_first) {
         if (!serve(a)) {
             join(a, false);
@@ -198,12 +200,17 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
             core->call([tell, p = std::move(p)] { (*tell)(p); });
         };
     }
+    std::shared_ptr<place_turns> turns;
     if (for_others) {
         s.released = [self = shared_from_this()] { self->advance(); };
+        turns = turns_;
+    } else if (pool_) {
+        turns = pool_->turns_of(a->as_);
+        s.released = [pool = pool_, turns] { pool->remove(turns); };
     }
-    if (for_others && turns_ && !retired_) {
+    if (turns && !retired_) {
         // The turns keep this function, and this object keeps them.
-        s.turns = {turns_, [weak = weak_from_this()] {
+        s.turns = {turns, [weak = weak_from_this()] {
                        if (const auto self = weak.lock()) {
                            self->serve();
                        }
@@ -212,8 +219,8 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
     a->contender_ = std::make_shared<queue_participant>(
         core_,
         std::move(s),
-        [self = shared_from_this(), a, for_others](queue_participant::outcome o) {
-            self->on_contended(*a, for_others, std::move(o));
+        [self = shared_from_this(), a, for_others, turns](queue_participant::outcome o) {
+            self->on_contended(*a, for_others, turns, std::move(o));
         });
     const auto keep = a->contender_;
     if (for_others) {
@@ -222,14 +229,19 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
     keep->start();
 }
 
-void local_queue::on_contended(acquire_call& a, bool for_others, queue_participant::outcome o) {
+void local_queue::on_contended(acquire_call& a,
+                               bool for_others,
+                               const std::shared_ptr<place_turns>& turns,
+                               queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
     if (granted && for_others) {
         contender_.reset();
         held_ = hold_state::of(o.granted);
     }
-    if (granted && turns_ && retired_) {
-        turns_->close();
+    if (granted && turns && retired_) {
+        turns->close();
+    } else if (granted && turns && !for_others) {
+        pool_->add(turns);
     }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
@@ -266,8 +278,15 @@ std::shared_ptr<acquire_call> local_queue::take_first() {
 
 // ---- turns ----
 
-hold local_queue::take_turn() {
-    return turns_ ? turns_->take(nullptr) : hold();
+hold local_queue::take_turn(const queue_recipe& as) {
+    return turn_of(as, nullptr);
+}
+
+hold local_queue::turn_of(const queue_recipe& as, telemetry::span* first) const {
+    if (pool_) {
+        return pool_->take(as, first);
+    }
+    return turns_ ? turns_->take(first) : hold();
 }
 
 /// The first that waits gets the turn, if one can begin; of readers, as many as can. Threads that
@@ -291,7 +310,7 @@ void local_queue::serve() {
 
 /// A turn for this call, if one can begin.
 bool local_queue::serve(std::shared_ptr<acquire_call> a) {
-    hold turn = turns_->take(&a->span_);
+    hold turn = turn_of(*a->as_, &a->span_);
     if (is_empty(turn)) {
         return false;
     }
@@ -313,7 +332,7 @@ void local_queue::stop_waiting(acquire_call& a) noexcept {
 void local_queue::retire() {
     core_->post([self = shared_from_this()] {
         self->retired_ = true;
-        self->turns_->close();
+        self->pool_ ? self->pool_->close() : self->turns_->close();
     });
 }
 

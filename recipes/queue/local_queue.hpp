@@ -3,6 +3,7 @@
 #include <latchkey/acquire_options.hpp>
 
 #include "client/hold_state.hpp"
+#include "queue/place_pool.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 
@@ -45,20 +46,22 @@ public:
 
     enum class admits : std::uint8_t {
         one_at_a_time,  ///< the next one contends when the one before has released
-        everybody,      ///< each call is a participant
+        everybody,      ///< each call is a participant, unless it holds a place that was kept
     };
 
     static constexpr auto for_ever = std::chrono::nanoseconds::max();
 
-    /// `turns`: where a hold may follow another one in the same place of the queue.
+    /// `turns`, or `pool` for everybody: where a hold may follow another one in the same place of
+    /// the queue.
     local_queue(std::shared_ptr<client_core> core,
                 admits a,
-                std::shared_ptr<place_turns> turns = nullptr)
-        : core_(std::move(core)), admits_(a), turns_(std::move(turns)) {}
+                std::shared_ptr<place_turns> turns = nullptr,
+                std::shared_ptr<place_pool> pool = nullptr)
+        : core_(std::move(core)), admits_(a), turns_(std::move(turns)), pool_(std::move(pool)) {}
 
     /// The next turn of a place that this object holds already, if it can begin at once; else an
     /// empty hold. Any thread; no loop, no servers.
-    [[nodiscard]] hold take_turn();
+    [[nodiscard]] hold take_turn(const queue_recipe& as);
 
     /// The object is not used any more: its place is given up unless a caller holds.
     void retire();
@@ -87,11 +90,15 @@ private:
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
     void confirm_if_ahead_is();
-    void on_contended(acquire_call& a, bool for_others, queue_participant::outcome o);
+    void on_contended(acquire_call& a,
+                      bool for_others,
+                      const std::shared_ptr<place_turns>& turns,
+                      queue_participant::outcome o);
     void advance();
     void withdraw(const std::shared_ptr<acquire_call>& a);
     void serve();
     [[nodiscard]] bool serve(std::shared_ptr<acquire_call> a);
+    [[nodiscard]] hold turn_of(const queue_recipe& as, telemetry::span* first) const;
 
     [[nodiscard]] bool shares() const noexcept { return turns_ && turns_->shares(); }
 
@@ -101,6 +108,7 @@ private:
     const std::shared_ptr<client_core> core_;
     const admits admits_;
     const std::shared_ptr<place_turns> turns_;  ///< may be null
+    const std::shared_ptr<place_pool> pool_;    ///< the same
 
     // On the loop only.
     bool directory_known_ = false;

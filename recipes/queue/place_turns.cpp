@@ -205,6 +205,7 @@ void place_turns::begin(std::shared_ptr<place> p,
                         hold_state::grant pattern,
                         std::function<void()> serve) {
     const std::string own = pattern.paths.front();
+    const std::int64_t joined = pattern.token.zxid;
     {
         const monitor_lock lock(guard_);
         p->held_ = 1;
@@ -218,7 +219,8 @@ void place_turns::begin(std::shared_ptr<place> p,
         behind_ = behind::unlisted;
         allow_passes();
     }
-    successors_ = std::make_unique<successor_watch>(core_, as_, own, [this](behind b) { note(b); });
+    successors_ = std::make_unique<successor_watch>(
+        core_, as_, own, joined, [this](behind b) { note(b); });
 }
 
 void place_turns::note(behind b) {

@@ -61,6 +61,8 @@ public:
           shares_(as_->mode == lock_mode::shared),
           look_again_(core_->loop()) {}
 
+    [[nodiscard]] const queue_recipe& recipe() const noexcept { return *as_; }
+
     /// Whether several hold at once.
     [[nodiscard]] bool shares() const noexcept { return shares_; }
 

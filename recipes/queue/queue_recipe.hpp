@@ -37,6 +37,7 @@ struct queue_recipe {
     std::uint32_t local_passes = 0;
     std::chrono::nanoseconds local_time{0};  ///< 0: no limit
     std::chrono::nanoseconds retain_for{0};
+    std::uint32_t permits = 1;  ///< how much a place holds: only equal ones follow each other
     /// Of objects of one client that are one participant: the same for all of them. Empty: the
     /// object shares with no other one.
     std::string shared_as = {};
@@ -89,6 +90,12 @@ struct queue_recipe {
 /// An upgrader does not wait for readers, until it becomes exclusive.
 [[nodiscard]] inline queue_rule rule_of(lock_mode m) noexcept {
     return m == lock_mode::exclusive ? queue_rule::everybody : queue_rule::exclusive_only;
+}
+
+inline grant_terms::demand grant_terms::demand_in(std::size_t waiting,
+                                                  const std::vector<reply>&,
+                                                  std::int64_t) const {
+    return waiting == 0 ? demand::none : demand::certain;
 }
 
 inline void grant_terms::create_directories(client_core& core,

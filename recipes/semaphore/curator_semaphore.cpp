@@ -31,24 +31,14 @@ permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
     return terms;
 }
 
-queue_recipe lease_queue_of(const client_core& core,
-                            const std::string& path,
-                            lock_options options) {
-    check_path(path);
-    queue_recipe as = queue_recipe_of(
-        core, path + "/locks", curator_semaphore_names, std::move(options), "permit");
-    as.owner_path = path;
-    return as;
-}
-
 }  // namespace
 
 class curator_semaphore::impl {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
-        : acquire(core, local_queue::admits::everybody),
-          queue(std::move(as)),
-          terms(std::move(t)) {}
+        : queue(std::move(as)),
+          terms(std::move(t)),
+          acquire(core, with_permits(queue, terms, 1), local_queue::admits::everybody) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
@@ -72,9 +62,9 @@ public:
         return r.names;
     }
 
-    const acquire_calls acquire;
     const queue_recipe queue;
     const permit_terms terms;
+    const acquire_calls acquire;
 };
 
 curator_semaphore::curator_semaphore(const client& c,
@@ -83,7 +73,10 @@ curator_semaphore::curator_semaphore(const client& c,
                                      lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(
-        core, lease_queue_of(*core, path, std::move(options)), lease_terms_of(path, permits));
+        core,
+        permit_queue_recipe_of(
+            *core, path, path + "/locks", curator_semaphore_names, std::move(options), permits),
+        lease_terms_of(path, permits));
 }
 
 curator_semaphore::~curator_semaphore() = default;

@@ -160,7 +160,7 @@ std::optional<std::uint32_t> permit_grant::limit(const seen& s) const {
 }
 
 std::uint64_t permit_grant::taken(const seen& s) const noexcept {
-    return terms_.leases ? s.taken.names.size() : permits_taken(s.taken.names);
+    return terms_.taken(s.taken.names);
 }
 
 /// What was seen and will not change by waiting.

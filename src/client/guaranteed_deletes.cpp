@@ -34,18 +34,16 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
             }
         };
     }
-    std::vector<request> removals;
+    const auto together = std::make_shared<const std::vector<std::string>>(paths);
     for (const std::string& path : paths) {
         pending& one = find_or_add(path);
+        one.together = together;
         if (one_gone) {
             one.gone.push_back(one_gone);
         }
-        one.in_flight = one.in_flight || connected_;
-        removals.push_back(request::remove(path));
     }
-    if (connected_ && !removals.empty()) {
-        send_(request::multi(std::move(removals)),
-              [this, paths](const reply& r) { answered_together(paths, r.code); });
+    if (connected_ && !paths.empty()) {
+        send_together(paths);
     } else if (paths.empty() && gone) {
         gone();
     }
@@ -79,9 +77,25 @@ void guaranteed_deletes::session_ended() {
 }
 
 void guaranteed_deletes::send(const std::string& path, pending& p) {
+    if (p.together) {
+        return send_together(*p.together);
+    }
     p.in_flight = true;
     p.retry.cancel();
     send_(request::remove(path), [this, path = path](const reply& r) { answered(path, r.code); });
+}
+
+/// All of them are pending: they are answered together.
+void guaranteed_deletes::send_together(const std::vector<std::string>& paths) {
+    std::vector<request> removals;
+    for (const std::string& path : paths) {
+        pending& one = find_or_add(path);
+        one.in_flight = true;
+        one.retry.cancel();
+        removals.push_back(request::remove(path));
+    }
+    send_(request::multi(std::move(removals)),
+          [this, paths](const reply& r) { answered_together(paths, r.code); });
 }
 
 void guaranteed_deletes::answered(const std::string& path, result_code code) {
@@ -122,11 +136,13 @@ void guaranteed_deletes::answered_together(const std::vector<std::string>& paths
         const auto found = pending_.find(path);
         if (!refused || found == pending_.end()) {
             answered(path, code);
-        } else if (connected_) {
-            // One of them was gone already, so none was deleted. Delete each one by itself.
+            continue;
+        }
+        // One of them was gone already, so none was deleted. Delete each one by itself.
+        found->second.together = nullptr;
+        found->second.in_flight = false;
+        if (connected_) {
             send(path, found->second);
-        } else {
-            found->second.in_flight = false;
         }
     }
 }

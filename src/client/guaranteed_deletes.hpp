@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,9 @@ public:
 
     void add(const std::string& path, gone_handler gone);
 
-    /// Deletes several znodes, in one transaction if possible. `gone` is called when all of them
-    /// are gone.
+    /// Deletes several znodes in one transaction, which is repeated as one; but each by itself once
+    /// the servers have refused it, as they do when one of them is gone. `gone` is called when all
+    /// of them are gone.
     void add(const std::vector<std::string>& paths, const gone_handler& gone);
 
     void connected();
@@ -52,6 +54,8 @@ private:
     struct pending {
         explicit pending(loop& l) : retry(l) {}
 
+        /// What it is deleted with; null: by itself.
+        std::shared_ptr<const std::vector<std::string>> together;
         bool in_flight = false;
         bool reported = false;
         std::vector<gone_handler> gone;
@@ -61,6 +65,7 @@ private:
 
     pending& find_or_add(const std::string& path);
     void send(const std::string& path, pending& p);
+    void send_together(const std::vector<std::string>& paths);
     void answered(const std::string& path, result_code code);
     void answered_together(const std::vector<std::string>& paths, result_code code);
 

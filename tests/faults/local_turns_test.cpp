@@ -132,7 +132,7 @@ TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
     for (int i = 0; i < 10 && greedy.valid(); ++i) {
         ensemble_.run_for(2ms);
         greedy.release();
-        greedy = queue->take_turn();
+        greedy = queue->take_turn(*as);
     }
     EXPECT_FALSE(greedy.valid());
     ensemble_.run_for(1ms);

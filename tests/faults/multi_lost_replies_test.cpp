@@ -63,6 +63,35 @@ TEST_P(MultiLostReply, OfTheReleaseIsRepeatedUntilAllAreGone) {
     EXPECT_TRUE(held(mine_).valid());
 }
 
+TEST_P(MultiLostReply, OfTheReleaseFreesAllOfThemAtOnceNevertheless) {
+    hold h = held(mine_);
+    settle();
+    ensemble_.fail_next(op::multi, GetParam(), a_.session_id(), 2);
+    h.release();
+    const auto some_left = [&] {
+        return std::count_if(
+            paths_.begin(), paths_.end(), [&](const auto& p) { return in_queue(p) > 0; });
+    };
+    while (some_left() == std::ssize(paths_)) {
+        ensemble_.run_for(100us);
+    }
+    EXPECT_EQ(some_left(), 0);
+    ensemble_.run_for(20s);
+    EXPECT_TRUE(held(mine_).valid());
+}
+
+TEST_F(MultiFaults, ReleaseWithoutAConnectionFreesAllOfThemAtOnce) {
+    hold h = held(mine_);
+    settle();
+    ensemble_.suspend(a_.session_id());
+    h.release();
+    ensemble_.run_for(10ms);
+    ensemble_.cut(a_.session_id());
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(ensemble_.run_until([&] { return nothing_left(); }, 10s));
+    EXPECT_LE(ensemble_.count(a_.session_id()).removes, 0U);
+}
+
 TEST_P(MultiLostReply, OfAGuardedTransactionIsIndeterminate) {
     hold h = held(mine_);
     settle();

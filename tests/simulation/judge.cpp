@@ -119,7 +119,7 @@ void judge::check_grant(const call& c, const hold& h) {
         check_delays(c.who, *place);
     }
     check_callers(c);
-    turns_.granted(c, *places.front(), h.token());
+    check_turn(c, *places.front(), h.token());
     const bool taken = std::any_of(places.begin(), places.end(), [](const auto& place) {
         return place->how == participant::ending::taken;
     });

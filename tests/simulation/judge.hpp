@@ -234,6 +234,11 @@ protected:
     /// Of a grant: it was its turn.
     virtual void check_first(const call& c, const participants& places);
 
+    /// Of a grant: nobody has waited for the place for too long.
+    virtual void check_turn(const call& c, const participant& place, fencing_token token) {
+        turns_.granted(c, place, token);
+    }
+
     /// A hold was given up by its program, and its znodes are to go.
     virtual void released(const held&) {}
 

@@ -127,12 +127,17 @@ void permit_judge::check_admission(const semaphore& s, const admission& a) {
     }
 }
 
-void permit_judge::note_head(const semaphore& s) {
-    for (const auto& [place, p] : truth_.queue_of(s.queue)) {
-        if (!p->foreign()) {
-            heads_.emplace(s.queue, holder_of_watches(p->owner));
-            return;
-        }
+void permit_judge::note_head(semaphore& s) {
+    const auto& queue = truth_.queue_of(s.queue);
+    const auto first = std::find_if(
+        queue.begin(), queue.end(), [](const auto& one) { return !one.second->foreign(); });
+    const auto head = first == queue.end() ? nullptr : first->second;
+    if (head != s.head) {
+        s.head = head;
+        s.head_since = stage_.now();
+    }
+    if (head != nullptr) {
+        heads_.emplace(s.queue, holder_of_watches(head->owner));
     }
 }
 
@@ -168,6 +173,12 @@ void permit_judge::check_first(const call& c, const participants&) {
     }
 }
 
+/// Who stays the first in the queue needs more than is free.
+void permit_judge::check_turn(const call& c, const participant& place, fencing_token token) {
+    const semaphore& s = of(c);
+    turns_.granted(c, place, token, s.head.get(), s.head_since);
+}
+
 bool permit_judge::explains(const call& c, std::error_code ec) const {
     const std::set<std::uint32_t>& limits = of(c).limits;
     if (ec == errc::invalid_argument && !limits.empty()) {
@@ -187,14 +198,16 @@ std::int64_t permit_judge::holder_of_watches(std::int64_t session) const {
 
 bool permit_judge::may_watch(const std::string& path, std::int64_t session) const {
     return std::any_of(semaphores_.begin(), semaphores_.end(), [&](const semaphore& s) {
-        return (path == s.permits || (path == s.path && !leases_)) &&
+        const bool by_holders = stage_.what.turns && (path == s.queue || path == s.path);
+        return (path == s.permits || by_holders || (path == s.path && !leases_)) &&
                heads_.contains({s.queue, holder_of_watches(session)});
     });
 }
 
 std::optional<testing::counters> permit_judge::budget(const call& c, const hold& h) const {
-    if (resizes_ > 0 || (!c.stated && of(c).made > c.begun)) {
-        return std::nullopt;  // whoever is the first looks again, and who needs others to make it
+    if (resizes_ > 0 || (!c.stated && of(c).made > c.begun) || stage_.what.turns) {
+        // Whoever is the first looks again, and who needs others to make it, and who keeps permits.
+        return std::nullopt;
     }
     const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;
     testing::counters most;

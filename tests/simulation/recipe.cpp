@@ -124,6 +124,15 @@ lock_options draw_times(stage& s, bool may_delay) {
     return drawn;
 }
 
+lock_options draw_times_and_retention(stage& s) {
+    lock_options drawn = draw_times(s, false);
+    if (s.what.turns) {
+        drawn.retain_for = s.random.chance(0.8) ? s.up_to(s.what.session_timeout) : duration{};
+        drawn.share_in_client = s.what.together;
+    }
+    return drawn;
+}
+
 lock_options draw_times_and_turns(stage& s) {
     lock_options drawn = draw_times(s);
     if (!s.what.turns) {

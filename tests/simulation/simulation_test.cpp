@@ -103,6 +103,16 @@ TEST(Simulation, ReadersOfOneObjectShareAPlace) {
     EXPECT_GT(sum.passes, sum.runs / 10);
 }
 
+TEST(Simulation, PermitsAreHeldAgain) {
+    for (const auto r : {recipe_kind::semaphore, recipe_kind::curator_semaphore}) {
+        const figures sum = run_seeds({.recipe = r, .where = corner::turns}, 200);
+        if (sum.runs < 200) {
+            GTEST_SKIP() << "says nothing about few seeds";
+        }
+        EXPECT_GT(sum.turns, sum.runs / 2);
+    }
+}
+
 TEST(Simulation, MeetsLongQueues) {
     const figures sum = run_seeds({.faults = by_fault<double>{}, .where = corner::deep}, 200);
     EXPECT_EQ(sum.overlaps, 0U);

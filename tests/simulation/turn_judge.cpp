@@ -13,33 +13,60 @@ void turn_judge::joined(const participant& p) {
 }
 
 /// Nothing has kept the client from learning of it.
-bool turn_judge::hinders_nothing(const arrival& a, const call& c) const {
+bool turn_judge::hinders_nothing(const participant& waiting, const call& c) const {
+    const auto found = arrivals_.find(waiting.czxid);
+    if (found == arrivals_.end()) {
+        return false;
+    }
+    const arrival& a = found->second;
     const client_record& by = *c.by;
     return a.quiet && stage_.troubles == 0 && stage_.disturbances == a.disturbances &&
            stage_.last_cut < a.at && by.connected_at < a.at && by.running_since < a.at &&
            !by.paused && !by.suspended;
 }
 
-void turn_judge::granted(const call& c, const participant& place, fencing_token token) {
+bool turn_judge::is_turn(const participant& place, fencing_token token) {
     if (token.turn == 0) {
         first_turns_[place.path] = stage_.now();
-        return;
+        return false;
     }
     ++stage_.counts.turns;
-    const duration margin = stage_.hops(8) + 20ms;
-    const auto& all = truth_.history_of(place.directory);
-    const auto behind = std::find_if(all.upper_bound(place.place), all.end(), [&](const auto& one) {
-        const auto found = arrivals_.find(one.second->czxid);
-        const bool waits = !(place.shared && one.second->shared);
-        return found != arrivals_.end() && one.second->there() && !one.second->foreign() && waits &&
-               hinders_nothing(found->second, c);
-    });
-    if (behind == all.end()) {
+    return true;
+}
+
+void turn_judge::granted(const call& c, const participant& place, fencing_token token) {
+    if (!is_turn(place, token)) {
         return;
     }
+    const auto& all = truth_.history_of(place.directory);
+    const auto behind = std::find_if(all.upper_bound(place.place), all.end(), [&](const auto& one) {
+        const bool waits = !(place.shared && one.second->shared);
+        return one.second->there() && !one.second->foreign() && waits &&
+               hinders_nothing(*one.second, c);
+    });
+    if (behind != all.end()) {
+        pass(c, place, *behind->second, arrivals_.at(behind->second->czxid).at, {});
+    }
+}
+
+void turn_judge::granted(const call& c,
+                         const participant& place,
+                         fencing_token token,
+                         const participant* waiting,
+                         duration since) {
+    if (is_turn(place, token) && waiting != nullptr && hinders_nothing(*waiting, c)) {
+        pass(c, place, *waiting, since, 100ms);
+    }
+}
+
+void turn_judge::pass(const call& c,
+                      const participant& place,
+                      const participant& waiting,
+                      duration since,
+                      duration passage) {
     // It lists who is behind after the grant.
-    const duration known =
-        std::max(arrivals_.at(behind->second->czxid).at, first_turns_[place.path]) + margin;
+    const duration margin = passage + stage_.hops(8) + 20ms;
+    const duration known = std::max(since, first_turns_[place.path]) + margin;
     if (stage_.now() <= known) {
         return;
     }
@@ -47,7 +74,7 @@ void turn_judge::granted(const call& c, const participant& place, fencing_token 
     if (++passes_[place.path] > c.times.local_passes) {
         stage_.broken("I15",
                       c.who + " had turn " + std::to_string(passes_[place.path]) + " in " +
-                          place.path + " while " + behind->second->path + " waited");
+                          place.path + " while " + waiting.path + " waited");
     }
     if (c.times.local_time > duration{} &&
         stage_.now() > known + c.by->lasting(c.times.local_time)) {

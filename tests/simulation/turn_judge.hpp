@@ -17,7 +17,8 @@ struct call;
 /// Checks the turns that callers of one object take in one place.
 ///
 ///   I15  Once its client can know that another participant waits behind, a place passes at most
-///        local_passes times, and not after local_time. Readers do not wait for readers.
+///        local_passes times, and not after local_time. Readers do not wait for readers. Permits
+///        are not held again.
 class turn_judge {
 public:
     turn_judge(stage& s, const truth& t) : stage_(s), truth_(t) {}
@@ -25,8 +26,16 @@ public:
     /// Somebody queued.
     void joined(const participant& p);
 
-    /// A hold of that place was granted.
+    /// A hold of that place was granted, in a queue.
     void granted(const call& c, const participant& place, fencing_token token);
+
+    /// The same of one that has left its queue, where `waiting` is the first since then, perhaps on
+    /// its way to permits that are free; null if nobody is there.
+    void granted(const call& c,
+                 const participant& place,
+                 fencing_token token,
+                 const participant* waiting,
+                 duration since);
 
 private:
     /// Who queued, and what was wrong by then.
@@ -36,7 +45,13 @@ private:
         bool quiet = false;
     };
 
-    [[nodiscard]] bool hinders_nothing(const arrival& a, const call& c) const;
+    [[nodiscard]] bool is_turn(const participant& place, fencing_token token);
+    void pass(const call& c,
+              const participant& place,
+              const participant& waiting,
+              duration since,
+              duration passage);
+    [[nodiscard]] bool hinders_nothing(const participant& waiting, const call& c) const;
 
     stage& stage_;
     const truth& truth_;
