@@ -219,8 +219,8 @@ void place_turns::begin(std::shared_ptr<place> p,
         behind_ = behind::unlisted;
         allow_passes();
     }
-    successors_ = std::make_unique<successor_watch>(
-        core_, as_, own, joined, [this](behind b) { note(b); });
+    successors_ =
+        std::make_unique<successor_watch>(core_, as_, own, joined, [this](behind b) { note(b); });
 }
 
 void place_turns::note(behind b) {
