@@ -11,6 +11,7 @@ import re
 import sys
 
 WIDTH, ROW, MARGIN, LEAST = 1200, 16, 10, 0.8
+DEEPEST = 40  # without frame pointers the kernel sometimes finds one frame again and again
 FRAME = re.compile(r"^\s+[0-9a-f]+ (.*?)(?:\+0x[0-9a-f]+)? \((.*)\)$")
 HEAD = re.compile(r"^(\S.*?)\s+\d+(?:/\d+)?\s+(?:\[\d+\]\s+)?[\d.]+:")
 
@@ -26,7 +27,7 @@ def stacks(lines, wanted):
             frames.append(short(frame.group(1), frame.group(2)))
         elif name is not None and not line.strip():
             if wanted is None or name == wanted:
-                yield [name] + frames[::-1]
+                yield ([name] + frames[::-1])[:DEEPEST]
             name = None
 
 

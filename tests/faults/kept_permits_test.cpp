@@ -277,6 +277,25 @@ TYPED_TEST(KeptPermits, AreMarkedAfterASecond) {
     EXPECT_FALSE(is_marked());
 }
 
+TYPED_TEST(KeptPermits, CostALookAfterTheGrantAndAtEachChangeOfTheQueue) {
+    this->taken(this->theirs_).release();
+    hold h = this->taken(this->mine_);
+    this->settle();
+    const auto session = this->a_.session_id();
+    hold other = this->taken(this->theirs_);  // joins the queue, and leaves it
+    this->ensemble_.run_for(100ms);
+    const auto asked = this->ensemble_.count(session);
+    EXPECT_LE(asked.children, 4U);
+    EXPECT_GE(asked.children, 2U);
+    EXPECT_EQ(asked.gets, this->is_ours ? asked.children / 2 : 0U);
+    this->settle();
+    h.release();
+    other.release();
+    this->ensemble_.run_for(100ms);
+    EXPECT_EQ(this->ensemble_.count(session).requests(), 0U)
+        << "permits change, the queue does not";
+}
+
 TYPED_TEST(KeptPermits, LeaveNoMemoryBehind) {
     client c = this->connected();
     auto slots = std::make_unique<TypeParam>(c, "/slots", 3, lock_options{.retain_for = 30s});
