@@ -91,8 +91,8 @@ struct lock_options {
     /// Whether the objects of one client on one path are one participant, if they have the same
     /// options: all mutexes and recursive_mutexes, or all shared_mutexes. The turns above are then
     /// those of the callers of all of them. Semaphores with one limit share the permits that they
-    /// keep. Objects with other options, or without this one, are
-    /// participants of their own. It has no effect without local_passes and retain_for.
+    /// keep. Objects with other options, or without this one, are participants of their own. It has
+    /// no effect without local_passes and retain_for.
     ///
     /// lock() and try_lock() detect a second lock by the same thread through the same object only.
     bool share_in_client = false;

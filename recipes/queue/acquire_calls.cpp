@@ -81,25 +81,6 @@ std::string shared_name(const queue_recipe& as, const lock_options& options) {
     return text;
 }
 
-queue_recipe with_turns(const client_core& core,
-                        std::string path,
-                        const queue_markers& markers,
-                        lock_options options,
-                        const char* what) {
-    check_turns(options);
-    const auto passes = std::exchange(options.local_passes, 0U);
-    const auto time = std::exchange(options.local_time, {});
-    const auto retained = std::exchange(options.retain_for, {});
-    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options, what);
-    as.local_passes = passes;
-    as.local_time = time;
-    as.retain_for = retained;
-    if (options.share_in_client && as.takes_turns()) {
-        as.shared_as = shared_name(as, options);
-    }
-    return as;
-}
-
 /// The callers of one object, or of several: their place is not kept beyond the last of these.
 struct used_queue {
     used_queue(const std::shared_ptr<client_core>& core,
@@ -133,8 +114,20 @@ struct used_queue {
 queue_recipe queue_recipe_with_turns_of(const client_core& core,
                                         std::string path,
                                         const queue_markers& markers,
-                                        lock_options options) {
-    return with_turns(core, std::move(path), markers, std::move(options), nullptr);
+                                        lock_options options,
+                                        const char* what) {
+    check_turns(options);
+    const auto passes = std::exchange(options.local_passes, 0U);
+    const auto time = std::exchange(options.local_time, {});
+    const auto retained = std::exchange(options.retain_for, {});
+    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options, what);
+    as.local_passes = passes;
+    as.local_time = time;
+    as.retain_for = retained;
+    if (options.share_in_client && as.takes_turns()) {
+        as.shared_as = shared_name(as, options);
+    }
+    return as;
 }
 
 queue_recipe permit_queue_recipe_of(const client_core& core,
@@ -149,7 +142,8 @@ queue_recipe permit_queue_recipe_of(const client_core& core,
                     "local_passes or local_time for the semaphore \"" + escaped(path) +
                         "\": only mutexes and shared mutexes have them; leave them out");
     }
-    queue_recipe as = with_turns(core, std::move(directory), markers, std::move(options), "permit");
+    queue_recipe as = queue_recipe_with_turns_of(
+        core, std::move(directory), markers, std::move(options), "permit");
     as.owner_path = path;
     if (!as.shared_as.empty()) {
         as.shared_as += "\npermits of " + (limit ? std::to_string(*limit) : std::string("any"));

@@ -33,7 +33,8 @@ namespace latchkey::inline v0 {
 [[nodiscard]] queue_recipe queue_recipe_with_turns_of(const client_core& core,
                                                       std::string path,
                                                       const queue_markers& markers,
-                                                      lock_options options);
+                                                      lock_options options,
+                                                      const char* what = nullptr);
 
 /// The same for a semaphore at `path`, whose queue is `directory`, and whose objects with another
 /// `limit` do not share: a place may be kept, but is not passed on while another participant waits.
