@@ -11,7 +11,7 @@ std::shared_ptr<retrying_operation> barrier_change::to_stand(std::shared_ptr<cli
     return std::make_shared<barrier_change>(
         std::move(core),
         request::create(
-            as.directory, as.data(lock_mode::exclusive), create_mode::persistent, as.access));
+            as.directory, as.data(lock_mode::exclusive), create_mode::persistent, *as.access));
 }
 
 std::shared_ptr<retrying_operation> barrier_change::to_be_gone(std::shared_ptr<client_core> core,

@@ -100,7 +100,7 @@ oneshot<reply> double_barrier_enter::create_own() {
     core()->submit(request::create(path_of(at_->own),
                                    at_->as.data(lock_mode::exclusive),
                                    create_mode::ephemeral,
-                                   at_->as.access),
+                                   *at_->as.access),
                    [at = at_, created = answer.setter()](reply r) {
                        at->in_doubt = at->in_doubt || may_be_applied(r.code);
                        created(std::move(r));

@@ -192,7 +192,7 @@ request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) 
     std::vector<request> all{
         request::set(as.directory, note(), now),
         request::create(
-            join_path(as.directory, ready), write(), create_mode::persistent, as.access)};
+            join_path(as.directory, ready), write(), create_mode::persistent, *as.access)};
     for (const std::string& name : members) {
         all.push_back(request::check(join_path(as.directory, name)));
     }
@@ -201,9 +201,9 @@ request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) 
 
 void double_barrier_state::create_directory(client_core& core) const {
     const auto ignore = [](const reply&) {};
-    core.create_directories(std::string(parent_of(as.directory)), as.access, ignore);
+    core.create_directories(std::string(parent_of(as.directory)), *as.access, ignore);
     // Not a container: its version must outlive the last participant that leaves.
-    core.submit(request::create(as.directory, {}, create_mode::persistent, as.access), ignore);
+    core.submit(request::create(as.directory, {}, create_mode::persistent, *as.access), ignore);
 }
 
 }  // namespace latchkey::inline v0

@@ -135,7 +135,7 @@ public:
             core,
             persistent_node::settings{.path = std::move(path),
                                       .data = {},
-                                      .access = how.access.value_or(core->access()),
+                                      .access = how.access.value_or(*core->access()),
                                       .only_if_free = only_if_free});
         place->check_data(data);
         place->set_data(std::move(data));

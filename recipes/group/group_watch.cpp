@@ -70,7 +70,7 @@ void group_watch::list() {
         if (end == result_code::no_node) {
             // A directory that does not exist cannot be watched. It is created, and is an empty
             // group.
-            core_->create_directories(directory_, core_->access(), [](const reply&) {});
+            core_->create_directories(directory_, *core_->access(), [](const reply&) {});
         }
         list_later();
     });

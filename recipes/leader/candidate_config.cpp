@@ -74,7 +74,7 @@ candidate_config check_candidate(const client_core& core,
         .markers = markers,
         .mode = lock_mode::exclusive,
         .data = [id = terms.id](lock_mode) { return id; },
-        .access = std::move(options.access).value_or(core.access()),
+        .access = access_for(core, std::move(options.access)),
         .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
         .leads = true};
     return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};

@@ -96,30 +96,19 @@ void leader_candidate::enter() {
     if (closed_why()) {
         return;
     }
-    const auto weak = weak_from_this();
     span_ = core_->telemetry().begin(directory(), as_->leads, core_->loop().now());
     contender_ = std::make_shared<queue_participant>(
         core_,
-        queue_participant::settings{.as = as_,
-                                    .directory_known = directory_known_,
-                                    .only_if_first = false,
-                                    .reserved =
-                                        [weak](const queue_position& p) {
-                                            const auto self = weak.lock();
-                                            if (self && self->succession_) {
-                                                self->succession_->queue(p.path);
-                                            }
-                                        },
-                                    .released = while_here(&leader_candidate::on_released),
-                                    .lost = while_here(&leader_candidate::on_lost),
-                                    .begins = while_here(&leader_candidate::on_no_place),
-                                    .confirmed = while_here(&leader_candidate::on_confirmed),
-                                    .span = span_},
-        [self = shared_from_this()](queue_participant::outcome o) {
-            self->on_contended(std::move(o));
-        });
+        queue_participant::settings{
+            .as = as_, .directory_known = directory_known_, .only_if_first = false},
+        shared_from_this());
     const auto keep = contender_;
     keep->start();
+}
+
+held_place::notifications leader_candidate::notifications() {
+    return {.released = while_here(&leader_candidate::on_released),
+            .lost = while_here(&leader_candidate::on_lost)};
 }
 
 std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()) {
@@ -130,7 +119,7 @@ std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()
     };
 }
 
-void leader_candidate::on_contended(queue_participant::outcome o) {
+void leader_candidate::on_outcome(queue_participant::outcome o) {
     contender_.reset();
     if (!is_empty(o.granted)) {
         directory_known_ = true;
@@ -311,9 +300,15 @@ void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
 // ---- transfers: leadership_transfer decides, and this does it ----
 
 /// An offer that was made to one place is not valid for the next one.
-void leader_candidate::on_no_place() {
+void leader_candidate::on_beginning() {
     if (succession_) {
         succession_->leave();
+    }
+}
+
+void leader_candidate::on_reserved(queue_position p) {
+    if (succession_) {
+        succession_->queue(p.path);
     }
 }
 

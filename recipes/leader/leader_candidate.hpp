@@ -29,6 +29,7 @@ class wait_for_term;
 /// A candidate, from its start to its end. It queues, leads, gives up and queues again: one
 /// queue_participant after the other, and a term with each grant.
 class leader_candidate final : public std::enable_shared_from_this<leader_candidate>,
+                               public queue_participant::owner,
                                leadership_transfer::owner {
 public:
     leader_candidate(std::shared_ptr<client_core> core, candidate_config c);
@@ -72,12 +73,19 @@ private:
 
     void hand_over(const std::string& successor) override;
 
+    // queue_participant::owner
+    void on_beginning() override;
+    void on_reserved(queue_position p) override;
+    void on_confirmed() override;
+    held_place::notifications notifications() override;
+
+    telemetry::span& span() noexcept override { return span_; }
+
+    void on_outcome(queue_participant::outcome o) override;
+
     void enter();
     [[nodiscard]] std::function<void()> while_here(void (leader_candidate::*f)());
-    void on_no_place();
-    void on_confirmed();
     [[nodiscard]] bool is_confirmed() const;
-    void on_contended(queue_participant::outcome o);
     void lead(hold granted);
     void begin_term(const std::shared_ptr<leader_term>& present);
     void refuse(const failure& why);

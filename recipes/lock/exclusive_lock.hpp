@@ -2,7 +2,6 @@
 
 #include "loop/monitor.hpp"
 #include "queue/acquire_calls.hpp"
-#include "queue/queue_front.hpp"
 #include "queue/znode_names.hpp"
 
 #include <chrono>
@@ -20,7 +19,7 @@ namespace latchkey::inline v0 {
                                                  lock_options options) {
     queue_recipe as =
         queue_recipe_with_turns_of(core, std::move(path), lock_names, std::move(options));
-    as.front = std::make_shared<front_use>(front_use{.long_from = core.long_queue()});
+    as.notes->long_from = core.long_queue();
     return as;
 }
 

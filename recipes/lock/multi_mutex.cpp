@@ -41,7 +41,7 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
             request::create(core.chroot() + join_path(path, std::string(longest_znode_name, 'n')),
                             std::string(data, ' '),
                             create_mode::ephemeral_sequential,
-                            as.access));
+                            *as.access));
     }
     const std::size_t count = together.size();
     if (as.lock_delay.count() > 0) {  // the records are created together with as many checks

@@ -1,7 +1,6 @@
 #include "queue/acquire_calls.hpp"
 
 #include "client/blocking_read.hpp"
-#include "queue/lock_delay.hpp"
 #include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
@@ -73,7 +72,7 @@ std::string shared_name(const queue_recipe& as, const lock_options& options) {
         add(std::to_string(d.count()));
     }
     add(options.data ? '=' + *options.data : std::string());
-    for (const acl_entry& e : as.access) {
+    for (const acl_entry& e : *as.access) {
         add(e.scheme);
         add(e.id);
         add(std::to_string(static_cast<std::int32_t>(e.allowed)));
@@ -81,31 +80,29 @@ std::string shared_name(const queue_recipe& as, const lock_options& options) {
     return text;
 }
 
-/// The callers of one object, or of several: their place is not kept beyond the last of these.
+/// The callers of one object, or of several, who take turns: their place is not kept beyond the
+/// last of these.
 struct used_queue {
     used_queue(const std::shared_ptr<client_core>& core,
                const std::shared_ptr<const queue_recipe>& as,
                local_queue::admits a)
-        : has_turns(as->takes_turns()),
-          queue(std::make_shared<local_queue>(core,
-                                              a,
-                                              has_turns && a == local_queue::admits::one_at_a_time
-                                                  ? std::make_shared<place_turns>(core, as)
-                                                  : nullptr,
-                                              has_turns && a == local_queue::admits::everybody
-                                                  ? std::make_shared<place_pool>(core)
-                                                  : nullptr)) {}
+        : queue(std::make_shared<local_queue>(
+              core,
+              a,
+              a == local_queue::admits::one_at_a_time ? std::make_shared<place_turns>(core, as)
+                                                      : nullptr,
+              a == local_queue::admits::everybody ? std::make_shared<place_pool>(core) : nullptr)) {
+    }
 
     used_queue(const used_queue&) = delete;
     used_queue& operator=(const used_queue&) = delete;
 
     ~used_queue() {
-        if (has_turns && !queue->core()->forked()) {
+        if (!queue->core()->forked()) {
             queue->retire();
         }
     }
 
-    const bool has_turns;
     const std::shared_ptr<local_queue> queue;
 };
 
@@ -174,11 +171,10 @@ queue_recipe queue_recipe_of(const client_core& core,
                     .markers = markers,
                     .mode = lock_mode::exclusive,
                     .data = nullptr,
-                    .access = options.access.value_or(core.access()),
+                    .access = access_for(core, std::move(options.access)),
                     .max_hold = options.max_hold,
                     .min_hold = options.min_hold,
-                    .lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay),
-                    .delays = std::make_shared<delays_seen>()};
+                    .lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay)};
     if (options.data) {
         as.data = [data = *std::move(options.data)](lock_mode) { return data; };
     } else {
@@ -192,6 +188,10 @@ queue_recipe queue_recipe_of(const client_core& core,
 acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
                              const std::shared_ptr<const queue_recipe>& as,
                              local_queue::admits a) {
+    if (!as->takes_turns()) {
+        queue_ = std::make_shared<local_queue>(core, a);
+        return;
+    }
     const auto make = [&] { return std::make_shared<used_queue>(core, as, a); };
     const bool alone = as->shared_as.empty() || core->forked();
     const auto use = alone ? make() : core->objects().find_or_make<used_queue>(as->shared_as, make);

@@ -67,12 +67,12 @@ void attempt::on_joined(protected_create::joined j) {
     zxid_ = j.zxid;
     is_alone_ = j.alone;
     directory_known_ = directory_known_ || !entries_.empty();
-    if (const auto resolved = std::exchange(resolved_, nullptr)) {
+    if (abandoned_) {
         for (std::size_t i = 0; i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
             delete_strays(*core_, *as_, prefix_, j.paths[i], *j.lists[i]);
         }
-        resolved();
+        owner_.on_resolved();
     } else if (j.why) {
         owner_.on_refused(std::move(j.why));
     } else {
@@ -117,22 +117,25 @@ queue_rule attempt::rule() const noexcept {
 /// where it was the first it lists again.
 void attempt::wait_in_all(std::vector<directory_lists::answer> at_hand) {
     running_.drop();
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        entry& e = entries_[i];
+    for (entry& e : entries_) {
         e.first = false;
         if (!e.wait) {
             queue_wait::owner& self = *this;
-            e.wait = std::make_unique<queue_wait>(
-                core_, as_, *e.znode, prefix_, rule(), self, [this, i](queue_wait::end how) {
-                    on_wait_ended(entries_[i], std::move(how));
-                });
+            e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix_, rule(), self);
         }
+    }
+    const auto begin = [this, &at_hand](std::size_t i) {
+        at_hand.empty() ? entries_[i].wait->resume() : entries_[i].wait->begin(at_hand[i]);
+    };
+    if (entries_.size() == 1) {
+        begin(0);
+        return;
     }
     // Each of them may end the attempt at once.
     alive_ = std::make_shared<char>();
     const std::weak_ptr<const char> alive = alive_;
     for (std::size_t i = 0, n = entries_.size(); i < n && !alive.expired(); ++i) {
-        at_hand.empty() ? entries_[i].wait->resume() : entries_[i].wait->begin(at_hand[i]);
+        begin(i);
     }
 }
 
@@ -159,8 +162,10 @@ bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
     return true;
 }
 
-void attempt::on_wait_ended(entry& e, queue_wait::end how) {
+void attempt::on_ended(const queue_wait& w, queue_wait::end how) {
     using enum queue_wait::end::kind;
+    entry& e = *std::find_if(
+        entries_.begin(), entries_.end(), [&w](const entry& one) { return one.wait.get() == &w; });
     switch (how.what) {
         case gone:
             on_gone();
@@ -321,14 +326,14 @@ void attempt::on_proven(result_code code) {
 
 // ---- leaving, moving ----
 
-void attempt::abandon(std::function<void()> resolved) {
+void attempt::abandon() {
     if (create_) {
         create_->abandon();
     }
     if ((create_ && create_->has_sent()) || moving_) {
-        resolved_ = std::move(resolved);
+        abandoned_ = true;
     } else {
-        resolved();
+        owner_.on_resolved();
     }
 }
 
@@ -355,7 +360,7 @@ void attempt::move_behind(const std::string& leader,
     running_.start(
         swap_znodes(
             core_,
-            {request::create(to, as_->data(as_->mode), create_mode::ephemeral, as_->access)},
+            {request::create(to, as_->data(as_->mode), create_mode::ephemeral, *as_->access)},
             {request::check(join_path(as_->directory, leader)), std::move(invitation)},
             entries_.front().znode->path()),
         [this, to, done = std::move(done)](const swapped& s) {
@@ -372,8 +377,8 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
         first_since_joining_ = false;
         behind_twin_ = true;
     }
-    if (const auto resolved = std::exchange(resolved_, nullptr)) {
-        resolved();
+    if (abandoned_) {
+        owner_.on_resolved();
     } else if (s.what == swapped::kind::gone) {
         on_gone();
     } else {

@@ -34,7 +34,7 @@ public:
         bool revocation_requested = false;
     };
 
-    /// The participant; may destroy the attempt in the three that end it.
+    /// The participant; may destroy the attempt in the four that end it.
     class owner {
     public:
         owner() = default;
@@ -49,6 +49,8 @@ public:
         /// Not granted: refused, or with no failure, not wanted behind others.
         virtual void on_refused(failure why) = 0;
         virtual void on_reserved(queue_position p) = 0;
+        /// It was abandoned, and it is known which znodes there are.
+        virtual void on_resolved() = 0;
 
     protected:
         ~owner() = default;
@@ -67,9 +69,8 @@ public:
     void session_connected();
     void znode_missing(const std::string& path);
 
-    /// Nothing is created from now on. `resolved` is called when it is known which znodes there
-    /// are, perhaps inside this call, and may destroy the attempt.
-    void abandon(std::function<void()> resolved);
+    /// Nothing is created from now on. on_resolved() follows, perhaps inside this call.
+    void abandon();
 
     /// As queue_participant::move_behind().
     void move_behind(const std::string& leader,
@@ -108,6 +109,7 @@ private:
     void on_listing() override;
     void on_listed(const own_znode& z, const listing& l) override;
     bool on_placed(own_znode& z, const queue_verdict& v) override;
+    void on_ended(const queue_wait& w, queue_wait::end how) override;
 
     // last_step::owner
     void on_waiting() override;
@@ -122,7 +124,6 @@ private:
     void join();
     void on_joined(protected_create::joined j);
     void wait_in_all(std::vector<directory_lists::answer> at_hand);
-    void on_wait_ended(entry& e, queue_wait::end how);
     void on_first(const entry& there);
     void watch_where_first();
     void take_last_step();
@@ -150,11 +151,11 @@ private:
 
     std::unique_ptr<protected_create> create_;  ///< while it joins
     bool moving_ = false;                       ///< while it is not known in which of two places
-    std::function<void()> resolved_;            ///< abandoned while it joins or moves
+    bool abandoned_ = false;                    ///< while it joins or moves
     std::unique_ptr<last_step> step_;           ///< from joining until it is taken
     bool stepping_ = false;                     ///< the first, and taking it
     bool step_taken_ = false;                   ///< ... and it is to be believed
-    std::shared_ptr<const char> alive_;         ///< to notice the end of the attempt
+    std::shared_ptr<const char> alive_;         ///< to notice its end while it begins to wait
     timer watch_delay_;
     paced_retry retry_;
     running_task running_;  ///< joining, moving, or proving

@@ -47,11 +47,12 @@ void acquire_call::start(std::chrono::nanoseconds limit) {
         });
     }
     if (stop_.stop_possible()) {
-        on_stop_.emplace(stop_, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->cancel();
-            }
-        });
+        on_stop_ =
+            std::make_unique<std::stop_callback<loop::task>>(stop_, [weak = weak_from_this()] {
+                if (const auto self = weak.lock()) {
+                    self->cancel();
+                }
+            });
     }
 }
 
@@ -59,6 +60,37 @@ void acquire_call::out_of_time() {
     unreachable_ = wish_ == local_queue::wish::only_if_first || !confirmed_;
     queue_->withdraw(shared_from_this());
 }
+
+// ---- ... that contends ----
+
+void acquire_call::on_reserved(queue_position p) {
+    if (reserved_ && wish_ == local_queue::wish::wait) {
+        queue_->core()->call([tell = reserved_, p = std::move(p)] { (*tell)(p); });
+    }
+}
+
+void acquire_call::on_confirmed() {
+    confirmed_ = true;
+    queue_->on_confirmed(*this);
+}
+
+held_place::notifications acquire_call::notifications() {
+    return {.released = queue_->next_after(*this), .lost = nullptr};
+}
+
+held_place::turns acquire_call::turns() {
+    if (!turns_ || queue_->retired_) {
+        return {};
+    }
+    // The turns keep this function, and the queue keeps them.
+    return {turns_, [weak = std::weak_ptr(queue_)] {
+                if (const auto queue = weak.lock()) {
+                    queue->serve();
+                }
+            }};
+}
+
+// ---- ... and its end ----
 
 void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
@@ -122,9 +154,8 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
 
 // ---- whether a server was reached ----
 
-void local_queue::on_confirmed(const std::shared_ptr<acquire_call>& a) {
-    a->confirmed_ = true;
-    if (busy_ && contender_.lock() == a->contender_) {
+void local_queue::on_confirmed(const acquire_call& a) {
+    if (busy_ && contender_.lock() == a.contender_) {
         confirm_waiting();
     }
 }
@@ -183,45 +214,18 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
 /// `for_others`: those that come later wait for it here.
 void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) {
     stop_waiting(*a);
-    queue_participant::settings s{.as = a->as_,
-                                  .directory_known = directory_known_,
-                                  .only_if_first = a->wish_ == wish::only_if_first,
-                                  .reserved = nullptr,
-                                  .released = nullptr,
-                                  .confirmed =
-                                      [self = shared_from_this(), weak = std::weak_ptr(a)] {
-                                          if (const auto confirmed = weak.lock()) {
-                                              self->on_confirmed(confirmed);
-                                          }
-                                      },
-                                  .span = a->span_};
-    if (a->reserved_ && a->wish_ == wish::wait) {
-        s.reserved = [core = core_, tell = a->reserved_](queue_position p) {
-            core->call([tell, p = std::move(p)] { (*tell)(p); });
-        };
-    }
-    std::shared_ptr<place_turns> turns;
+    a->for_others_ = for_others;
     if (for_others) {
-        s.released = [self = shared_from_this()] { self->advance(); };
-        turns = turns_;
+        a->turns_ = turns_;
     } else if (pool_) {
-        turns = pool_->turns_of(a->as_);
-        s.released = [pool = pool_, turns] { pool->remove(turns); };
-    }
-    if (turns && !retired_) {
-        // The turns keep this function, and this object keeps them.
-        s.turns = {turns, [weak = weak_from_this()] {
-                       if (const auto self = weak.lock()) {
-                           self->serve();
-                       }
-                   }};
+        a->turns_ = pool_->turns_of(a->as_);
     }
     a->contender_ = std::make_shared<queue_participant>(
         core_,
-        std::move(s),
-        [self = shared_from_this(), a, for_others, turns](queue_participant::outcome o) {
-            self->on_contended(*a, for_others, turns, std::move(o));
-        });
+        queue_participant::settings{.as = a->as_,
+                                    .directory_known = directory_known_,
+                                    .only_if_first = a->wish_ == wish::only_if_first},
+        a);
     const auto keep = a->contender_;
     if (for_others) {
         contender_ = keep;
@@ -229,11 +233,21 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
     keep->start();
 }
 
-void local_queue::on_contended(acquire_call& a,
-                               bool for_others,
-                               const std::shared_ptr<place_turns>& turns,
-                               queue_participant::outcome o) {
+/// What follows the hold of `a`; nothing, if no other caller waits for it.
+std::function<void()> local_queue::next_after(const acquire_call& a) {
+    if (a.for_others_) {
+        return [self = shared_from_this()] { self->advance(); };
+    }
+    if (pool_) {
+        return [pool = pool_, turns = a.turns_] { pool->remove(turns); };
+    }
+    return nullptr;
+}
+
+void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
+    const bool for_others = a.for_others_;
+    const auto turns = std::exchange(a.turns_, nullptr);
     if (granted && for_others) {
         contender_.reset();
         held_ = hold_state::of(o.granted);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -86,14 +87,12 @@ private:
     void arrive(const std::shared_ptr<acquire_call>& a);
     void contend(const std::shared_ptr<acquire_call>& a);
     void join(const std::shared_ptr<acquire_call>& a, bool for_others);
-    void on_confirmed(const std::shared_ptr<acquire_call>& a);
+    void on_confirmed(const acquire_call& a);
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
     void confirm_if_ahead_is();
-    void on_contended(acquire_call& a,
-                      bool for_others,
-                      const std::shared_ptr<place_turns>& turns,
-                      queue_participant::outcome o);
+    [[nodiscard]] std::function<void()> next_after(const acquire_call& a);
+    void on_contended(acquire_call& a, queue_participant::outcome o);
     void advance();
     void withdraw(const std::shared_ptr<acquire_call>& a);
     void serve();
@@ -122,7 +121,8 @@ private:
 };
 
 /// One call of acquire, from its start to its result.
-class acquire_call : public std::enable_shared_from_this<acquire_call> {
+class acquire_call final : public queue_participant::owner,
+                           public std::enable_shared_from_this<acquire_call> {
 public:
     acquire_call(std::shared_ptr<local_queue> queue,
                  std::shared_ptr<const queue_recipe> as,
@@ -138,6 +138,18 @@ public:
 private:
     friend class local_queue;
 
+    // queue_participant::owner
+    void on_reserved(queue_position p) override;
+    void on_confirmed() override;
+    held_place::notifications notifications() override;
+    held_place::turns turns() override;
+
+    telemetry::span& span() noexcept override { return span_; }
+
+    void on_outcome(queue_participant::outcome o) override {
+        queue_->on_contended(*this, std::move(o));
+    }
+
     void start(std::chrono::nanoseconds limit);
     void out_of_time();
     void complete(local_queue::acquired result);
@@ -151,11 +163,13 @@ private:
     const telemetry::time_point begun_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
+    bool for_others_ = false;             ///< it contends, and those that come later wait for it
+    std::shared_ptr<place_turns> turns_;  ///< of the place that it contends for; may be null
     timer limit_;
     bool waits_ = false;  ///< counts among the callers of the turns
     bool confirmed_ = false;
     bool unreachable_ = false;  ///< the time was over before it was confirmed
-    std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+    std::unique_ptr<std::stop_callback<loop::task>> on_stop_;  ///< none if no stop can come
 };
 
 }  // namespace latchkey::inline v0

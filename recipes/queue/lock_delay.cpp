@@ -8,16 +8,6 @@
 
 namespace latchkey::inline v0 {
 
-loop::clock::time_point delays_seen::over(loop& l,
-                                          const std::string& record,
-                                          std::int64_t czxid,
-                                          std::chrono::milliseconds delay) {
-    // Long over, or its record was deleted long ago.
-    std::erase_if(over_,
-                  [now = l.now()](const auto& one) { return now - one.second > longest_delay; });
-    return over_.try_emplace({record, czxid}, time_after(l, delay)).first->second;
-}
-
 std::vector<std::string> delay_records_of(const queue_recipe& as,
                                           const std::vector<std::string>& znodes) {
     std::vector<std::string> all;
@@ -40,7 +30,7 @@ task<result_code> create_delay_records(std::shared_ptr<client_core> core,
     }
     for (const std::string& path : records) {
         all.push_back(
-            request::create(path, as->data(as->mode), create_mode::persistent, as->access));
+            request::create(path, as->data(as->mode), create_mode::persistent, *as->access));
     }
     paced_retry again(core->loop());
     while (true) {

@@ -6,29 +6,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
-
-/// When the delays of dead holders are over, for all participants of a recipe object: a delay
-/// counts from when the first of them has seen that the holder is not there any more, so short
-/// attempts one after another do not begin it anew. On the loop only.
-class delays_seen {
-public:
-    /// `record` is the path of the holder's record, `czxid` its own: several records of one holder
-    /// have one czxid, and a directory that is made again may have a record of the same name.
-    [[nodiscard]] loop::clock::time_point over(loop& l,
-                                               const std::string& record,
-                                               std::int64_t czxid,
-                                               std::chrono::milliseconds delay);
-
-private:
-    std::map<std::pair<std::string, std::int64_t>, loop::clock::time_point> over_;
-};
 
 /// The paths of the records of the holder that has these znodes; none without a lock_delay.
 [[nodiscard]] std::vector<std::string> delay_records_of(const queue_recipe& as,

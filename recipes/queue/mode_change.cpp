@@ -31,7 +31,7 @@ void mode_change::to_shared() {
     running_.start(
         swap_znodes(core_,
                     {request::create(
-                        to, as_->data(lock_mode::shared), create_mode::ephemeral, as_->access)},
+                        to, as_->data(lock_mode::shared), create_mode::ephemeral, *as_->access)},
                     {request::check(as_->directory)},
                     own),
         [this, to](const swapped& s) { on_swapped(s, to); });
@@ -58,10 +58,7 @@ void mode_change::on_swapped(const swapped& s, const std::string& to) {
 void mode_change::to_exclusive(bool wait) {
     may_wait_ = wait;
     queue_wait::owner& self = *this;
-    wait_ = std::make_unique<queue_wait>(
-        core_, as_, znode_, prefix_, queue_rule::everybody, self, [this](queue_wait::end how) {
-            on_wait_ended(std::move(how));
-        });
+    wait_ = std::make_unique<queue_wait>(core_, as_, znode_, prefix_, queue_rule::everybody, self);
     wait_->resume();
 }
 
@@ -77,7 +74,7 @@ void mode_change::on_listed(const own_znode& z, const listing& l) {
     delete_strays(*core_, *as_, prefix_, z.path(), l);
 }
 
-void mode_change::on_wait_ended(queue_wait::end how) {
+void mode_change::on_ended(const queue_wait&, queue_wait::end how) {
     using enum queue_wait::end::kind;
     const auto done = done_;
     switch (how.what) {

@@ -65,8 +65,9 @@ private:
         return may_wait_ || v.ahead == 0;
     }
 
+    void on_ended(const queue_wait& w, queue_wait::end how) override;
+
     void on_swapped(const swapped& s, const std::string& to);
-    void on_wait_ended(queue_wait::end how);
     void on_proven(result_code code);
 
     const std::shared_ptr<client_core> core_;

@@ -106,7 +106,7 @@ request protected_create::creation() const {
             join_path(directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
             as_->data(as_->mode),
             create_mode::ephemeral_sequential,
-            as_->access);
+            *as_->access);
     };
     if (directories_.size() == 1) {
         return in(directories_.front());
@@ -134,7 +134,7 @@ void protected_create::create_directories(
         return;
     }
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        core_->create_directories(directories_[i], as_->access, answer_for(i));
+        core_->create_directories(directories_[i], *as_->access, answer_for(i));
     }
 }
 

@@ -14,19 +14,20 @@ void write_front(client_core& core,
                  const std::shared_ptr<const queue_recipe>& as,
                  const std::string& own,
                  std::int32_t version) {
-    core.submit(
-        request::multi(
-            {request::check(own), request::set(as->directory, front_mark(name_of(own)), version)}),
-        [use = as->front](const reply& r) { use->off = use->off || refused_for_good(r.code); });
+    core.submit(request::multi({request::check(own),
+                                request::set(as->directory, front_mark(name_of(own)), version)}),
+                [notes = as->notes](const reply& r) {
+                    notes->data_is_foreign = notes->data_is_foreign || refused_for_good(r.code);
+                });
 }
 
 /// The version of data that may be replaced by a mark.
-std::optional<std::int32_t> version_to_replace(const reply& r, front_use& use) {
+std::optional<std::int32_t> version_to_replace(const reply& r, directory_notes& notes) {
     if (!r.ok()) {
         return std::nullopt;
     }
     if (!r.data.empty() && named_by_front_mark(r.data).empty()) {
-        use.off = true;
+        notes.data_is_foreign = true;
         return std::nullopt;
     }
     return r.stat.version;
@@ -42,15 +43,15 @@ void queue_front::note_list(const listing& l, const queue_verdict& v) {
 }
 
 /// A holder with a lock_delay leaves a record. Whether it did, only a list shows.
-bool queue_front::may_name(const queue_verdict& v) const noexcept {
-    return is_used() && length_ >= as_->front->long_from && v.delay.count() == 0 &&
-           !place_of(v.blocker, as_->markers).delays;
+bool queue_front::may_name(std::string_view predecessor, const queue_verdict& v) const noexcept {
+    return is_used() && length_ >= as_->notes->long_from && v.delay.count() == 0 &&
+           !place_of(predecessor, as_->markers).delays;
 }
 
 task<bool> queue_front::names(std::string predecessor) {
     auto asked = core_->send(request::get(as_->directory));
     const reply r = co_await asked;
-    version_ = version_to_replace(r, *as_->front);
+    version_ = version_to_replace(r, *as_->notes);
     const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
     if (is_named) {
         length_ = std::size_t(r.stat.num_children);
@@ -63,7 +64,7 @@ task<bool> queue_front::names(std::string predecessor) {
 void queue_front::write(const std::string& own) {
     constexpr std::size_t one_behind = 2;
     if (!is_used() || as_->lock_delay.count() > 0 ||
-        length_ < (version_ ? one_behind : as_->front->long_from)) {
+        length_ < (version_ ? one_behind : as_->notes->long_from)) {
         return;
     }
     if (version_) {
@@ -73,7 +74,7 @@ void queue_front::write(const std::string& own) {
     core_->submit(request::get(as_->directory),
                   [core = std::weak_ptr(core_), as = as_, own](const reply& r) {
                       const auto alive = core.lock();
-                      const auto version = version_to_replace(r, *as->front);
+                      const auto version = version_to_replace(r, *as->notes);
                       if (alive && version) {
                           write_front(*alive, as, own, *version);
                       }

@@ -51,7 +51,7 @@ std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
 
 /// Whether all of them are over; nothing if that was not answered.
 task<std::optional<bool>> are_over(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<delays_seen> known,
+                                   std::shared_ptr<directory_notes> known,
                                    std::vector<queues_seen::delay> delays) {
     bool over = true;
     for (std::size_t i = 0; i < delays.size(); ++i) {
@@ -59,7 +59,7 @@ task<std::optional<bool>> are_over(std::shared_ptr<client_core> core,
         const reply r = co_await asked;
         if (r.ok()) {
             const auto when =
-                known->over(core->loop(), delays[i].record, r.stat.czxid, delays[i].of);
+                known->end_of_delay(core->loop(), delays[i].record, r.stat.czxid, delays[i].of);
             over = over && core->loop().now() >= when;
         } else if (r.code != result_code::no_node) {
             co_return std::nullopt;
@@ -80,7 +80,7 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
         const lists all = co_await asked;
         std::optional<queues_seen> seen = seen_in(all, *as);
         if (seen && seen->free && !seen->delays.empty()) {
-            auto asking = are_over(core, as->delays, seen->delays);
+            auto asking = are_over(core, as->notes, seen->delays);
             const std::optional<bool> over = co_await asking;
             seen->free = over.value_or(false);
             if (!over) {

@@ -13,10 +13,10 @@ constexpr auto leave_limit = std::chrono::seconds(1);
 
 queue_participant::queue_participant(std::shared_ptr<client_core> core,
                                      settings s,
-                                     std::function<void(outcome)> done)
+                                     std::shared_ptr<owner> o)
     : core_(std::move(core)),
       settings_(std::move(s)),
-      done_(std::move(done)),
+      owner_(std::move(o)),
       leave_limit_(core_->loop()),
       retry_(core_->loop()) {}
 
@@ -26,16 +26,14 @@ void queue_participant::start() {
         return;
     }
     core_->attach(shared_from_this());
-    note_lost_place();
-    begin_attempt();
+    begin_anew();
 }
 
 // ---- attempts ----
 
-void queue_participant::note_lost_place() {
-    if (settings_.begins) {
-        settings_.begins();
-    }
+void queue_participant::begin_anew() {
+    owner_->on_beginning();
+    begin_attempt();
 }
 
 void queue_participant::begin_attempt() {
@@ -47,27 +45,26 @@ void queue_participant::begin_attempt() {
 }
 
 void queue_participant::on_reserved(queue_position p) {
-    core_->telemetry().queued(settings_.span, p.path, p.position, settings_.as->mode);
-    if (settings_.reserved) {
-        settings_.reserved(std::move(p));
+    if (owner_) {
+        core_->telemetry().queued(owner_->span(), p.path, p.position, settings_.as->mode);
+        owner_->on_reserved(std::move(p));
     }
 }
 
 void queue_participant::on_confirmed() {
-    if (settings_.confirmed) {
-        settings_.confirmed();
+    if (owner_) {
+        owner_->on_confirmed();
     }
 }
 
 void queue_participant::on_granted(attempt::grant g) {
     const auto keep = shared_from_this();
-    hold granted = held_place::publish(
-        core_,
-        settings_.as,
-        std::move(g),
-        std::move(settings_.span),
-        {.released = std::move(settings_.released), .lost = std::move(settings_.lost)},
-        std::move(settings_.turns));
+    hold granted = held_place::publish(core_,
+                                       settings_.as,
+                                       std::move(g),
+                                       owner_->span(),
+                                       owner_->notifications(),
+                                       owner_->turns());
     finish({.granted = std::move(granted)});
 }
 
@@ -78,12 +75,14 @@ void queue_participant::on_place_lost() {
     core_->deletes().add(attempt_->leftovers(), nullptr);
     settings_.directory_known = attempt_->directory_known();
     attempt_.reset();
-    note_lost_place();
+    if (owner_) {
+        owner_->on_beginning();
+    }
     retry_.soon([this] { begin_attempt(); });
 }
 
 void queue_participant::on_refused(failure why) {
-    if (!giving_up_) {
+    if (!gives_up_) {
         give_up(std::move(why));
     }
 }
@@ -93,23 +92,22 @@ void queue_participant::on_refused(failure why) {
 void queue_participant::session_connected() {
     if (attempt_) {
         attempt_->session_connected();
-    } else if (!giving_up_) {
+    } else if (!gives_up_) {
         begin_attempt();
     }
 }
 
 void queue_participant::session_ended(loss_reason) {
     const auto keep = shared_from_this();
-    if (giving_up_) {
-        finish({std::move(why_)});
+    if (gives_up_) {
+        finish({std::move(*gives_up_)});
         return;
     }
     if (attempt_) {
         settings_.directory_known = attempt_->directory_known();
     }
     attempt_.reset();
-    note_lost_place();
-    begin_attempt();
+    begin_anew();
 }
 
 void queue_participant::znode_missing(const std::string& path) {
@@ -129,7 +127,7 @@ void queue_participant::client_closed(const failure& why) {
 // ---- leaving ----
 
 void queue_participant::cancel() {
-    if (done_ && !giving_up_) {
+    if (owner_ && !gives_up_) {
         give_up({});
     }
 }
@@ -137,35 +135,30 @@ void queue_participant::cancel() {
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
 void queue_participant::give_up(failure why) {
     const auto keep = shared_from_this();
-    giving_up_ = true;
-    why_ = std::move(why);
+    gives_up_ = std::make_unique<failure>(std::move(why));
     retry_.cancel();
     if (!attempt_) {
-        finish({std::move(why_)});
+        finish({std::move(*gives_up_)});
         return;
     }
-    leave_limit_.start(leave_limit, [this] {
-        if (const auto done = std::exchange(done_, nullptr)) {
-            done({why_});
-        }
-    });
-    attempt_->abandon([this] { leave(); });
+    leave_limit_.start(leave_limit, [this] { tell({*gives_up_}); });
+    attempt_->abandon();
 }
 
 /// Deletes the znodes, if there are any, and ends when they are gone.
-void queue_participant::leave() {
+void queue_participant::on_resolved() {
     const auto keep = shared_from_this();
     const auto paths = attempt_->leftovers();
     const auto in_doubt = attempt_->in_doubt();
     attempt_.reset();
     if (paths.empty()) {
-        finish({std::move(why_)});
+        finish({std::move(*gives_up_)});
         return;
     }
     if (!in_doubt.empty()) {
         core_->deletes().add(in_doubt, nullptr);
     }
-    core_->deletes().add(paths, [self = keep] { self->finish({self->why_}); });
+    core_->deletes().add(paths, [self = keep] { self->finish({*self->gives_up_}); });
 }
 
 void queue_participant::finish(outcome o) {
@@ -174,8 +167,12 @@ void queue_participant::finish(outcome o) {
     leave_limit_.cancel();
     retry_.cancel();
     core_->detach(this);
-    if (const auto done = std::exchange(done_, nullptr)) {
-        done(std::move(o));
+    tell(std::move(o));
+}
+
+void queue_participant::tell(outcome o) {
+    if (const auto told = std::exchange(owner_, nullptr)) {
+        told->on_outcome(std::move(o));
     }
 }
 

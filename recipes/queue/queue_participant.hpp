@@ -31,15 +31,6 @@ public:
         std::shared_ptr<const queue_recipe> as;
         bool directory_known = false;
         bool only_if_first = false;  ///< reads first, and gives up if others are ahead
-        std::function<void(queue_position)> reserved;  ///< on the loop
-        std::function<void()> released;  ///< the hold was released and its delete sent; on the loop
-        std::function<void()> lost = nullptr;  ///< once, the hold that was granted; on the loop
-        /// The place that was reserved, if any was, is lost, and another one is looked for.
-        std::function<void()> begins = nullptr;
-        /// The servers have answered that it is in the queue: of each attempt, once.
-        std::function<void()> confirmed = nullptr;
-        telemetry::span span = {};
-        held_place::turns turns = {};
     };
 
     /// A hold, or nothing (cancelled, or others are ahead), or a failure.
@@ -48,9 +39,35 @@ public:
         hold granted = {};
     };
 
-    queue_participant(std::shared_ptr<client_core> core,
-                      settings s,
-                      std::function<void(outcome)> done);
+    /// Who contends. Called on the loop, and not after on_outcome().
+    class owner {
+    public:
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
+
+        /// The place that was reserved, if any was, is lost, and another one is looked for.
+        virtual void on_beginning() {}
+
+        virtual void on_reserved(queue_position p) = 0;
+        /// The servers have answered that it is in the queue: of each attempt, once.
+        virtual void on_confirmed() = 0;
+        /// Of the hold that is granted now: whom it notifies, and who holds after it.
+        [[nodiscard]] virtual held_place::notifications notifications() = 0;
+
+        [[nodiscard]] virtual held_place::turns turns() { return {}; }
+
+        [[nodiscard]] virtual telemetry::span& span() noexcept = 0;
+
+        /// May destroy the participant.
+        virtual void on_outcome(outcome o) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    /// Keeps `o` until its outcome is known.
+    queue_participant(std::shared_ptr<client_core> core, settings s, std::shared_ptr<owner> o);
 
     void start();
 
@@ -59,7 +76,7 @@ public:
         return attempt_ && attempt_->is_confirmed();
     }
 
-    /// Gives up, unless granted already. `done` is called when the znodes are gone, or after a
+    /// Gives up, unless granted already. The outcome follows when the znodes are gone, or after a
     /// second at most.
     void cancel();
 
@@ -83,20 +100,20 @@ private:
     void on_place_lost() override;
     void on_refused(failure why) override;
     void on_reserved(queue_position p) override;
+    void on_resolved() override;
 
-    void note_lost_place();
     void begin_attempt();
+    void begin_anew();
     void give_up(failure why);
-    void leave();
+    void tell(outcome o);
     void finish(outcome o);
 
     const std::shared_ptr<client_core> core_;
     settings settings_;
-    std::function<void(outcome)> done_;
+    std::shared_ptr<owner> owner_;  ///< null once the outcome is known
 
-    std::unique_ptr<attempt> attempt_;  ///< none while it pauses between two, or has left
-    bool giving_up_ = false;
-    failure why_;  ///< it gives up; none: cancelled
+    std::unique_ptr<attempt> attempt_;   ///< none while it pauses between two, or has left
+    std::unique_ptr<failure> gives_up_;  ///< why; no failure: cancelled
     timer leave_limit_;
     paced_retry retry_;
 };

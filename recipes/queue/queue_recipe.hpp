@@ -4,6 +4,7 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "client/hold_state.hpp"
+#include "queue/directory_notes.hpp"
 #include "queue/last_step.hpp"
 #include "queue/queue_order.hpp"
 
@@ -17,8 +18,11 @@
 
 namespace latchkey::inline v0 {
 
-class delays_seen;
-struct front_use;
+/// The same access control list as the client's, if the user has not given one.
+[[nodiscard]] inline std::shared_ptr<const acl> access_for(const client_core& core,
+                                                           std::optional<acl> users) {
+    return users ? std::make_shared<const acl>(*std::move(users)) : core.access();
+}
 
 /// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
 /// by them, because a process may have thousands waiting.
@@ -27,7 +31,7 @@ struct queue_recipe {
     queue_markers markers;
     lock_mode mode = lock_mode::exclusive;
     std::function<std::string(lock_mode)> data;  ///< for each znode anew
-    acl access;
+    std::shared_ptr<const acl> access;
     std::shared_ptr<const grant_terms> terms = nullptr;  ///< none: the first in the queue holds
     bool steps_down_when_suspended = false;
     bool leads = false;                    ///< who holds is a leader
@@ -41,10 +45,7 @@ struct queue_recipe {
     /// Of objects of one client that are one participant: the same for all of them. Empty: the
     /// object shares with no other one.
     std::string shared_as = {};
-    std::shared_ptr<delays_seen> delays =
-        nullptr;  ///< of other holders; shared by all of the object
-    /// Of a queue that is kept without lists while it is long; none: its waiters list.
-    std::shared_ptr<front_use> front = nullptr;
+    std::shared_ptr<directory_notes> notes = std::make_shared<directory_notes>();
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
@@ -101,7 +102,7 @@ inline grant_terms::demand grant_terms::demand_in(std::size_t waiting,
 inline void grant_terms::create_directories(client_core& core,
                                             const queue_recipe& as,
                                             const session::completion& answered) const {
-    core.create_directories(as.directory, as.access, answered);
+    core.create_directories(as.directory, *as.access, answered);
 }
 
 }  // namespace latchkey::inline v0

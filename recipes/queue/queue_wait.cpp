@@ -22,18 +22,15 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
 queue_wait::queue_wait(std::shared_ptr<client_core> core,
                        std::shared_ptr<const queue_recipe> as,
                        own_znode& z,
-                       std::string ignored,
+                       const std::string& ignored,
                        queue_rule rule,
-                       owner& o,
-                       std::function<void(end)> done)
+                       owner& o)
     : core_(std::move(core)),
       as_(std::move(as)),
       znode_(z),
-      ignored_(std::move(ignored)),
+      ignored_(ignored),
       rule_(rule),
       owner_(o),
-      done_(std::move(done)),
-      delays_(as_->delays ? as_->delays : std::make_shared<delays_seen>()),
       front_(core_, as_),
       delay_(core_->loop()),
       retry_(core_->loop()) {}
@@ -42,85 +39,96 @@ queue_wait::~queue_wait() {
     core_->heartbeat().withdraw(this);
 }
 
+std::string queue_wait::predecessor() const {
+    return std::string(name_of(predecessor_->path()));
+}
+
 std::string queue_wait::directory() const {
     return std::string(parent_of(znode_.path()));
 }
 
 void queue_wait::begin(directory_lists::answer at_hand) {
-    running_.start(run(std::move(at_hand)), done_);
+    run(look(std::move(at_hand)));
 }
 
 void queue_wait::resume() {
-    running_.start(run(nullptr), done_);
+    run(look(nullptr));
 }
 
-task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
-    while (true) {
-        if (!predecessor_) {
-            if (!at_hand) {
-                auto listed = core_->lists().list(directory(), may_show_the_first());
-                at_hand = co_await listed;
-            }
-            const auto list = std::exchange(at_hand, nullptr);
-            if (list->code == result_code::no_auth) {
-                co_return end{end::kind::refused, failure_of(list->code, directory())};
-            }
-            if (list->code != result_code::ok && list->code != result_code::no_node) {
-                if (!core_->connected()) {
-                    co_await until_dropped;  // the owner begins again with the next connection
-                }
-                auto pause = retry_.pause();
-                co_await pause;
-                continue;
-            }
-            std::optional<end> decided = judge(*list);
-            if (decided) {
-                co_return *std::move(decided);
-            }
+void queue_wait::run(step s) {
+    waits_ = false;
+    running_.start(std::move(s), [this](std::optional<end> how) {
+        if (how) {
+            owner_.on_ended(*this, *std::move(how));
         }
-        demand_validity_if_next();
-        auto room = core_->room_to_send();
-        co_await room;
-        if (!core_->connected()) {
-            co_await until_dropped;
+    });
+}
+
+/// Behind which predecessor it waits; then waits for it.
+queue_wait::step queue_wait::look(directory_lists::answer at_hand) {
+    while (!predecessor_) {
+        if (!at_hand) {
+            auto listed = core_->lists().list(directory(), may_show_the_first());
+            at_hand = co_await listed;
         }
-        oneshot<result_code> gone;
-        predecessor_ended_ = gone.setter();
-        predecessor_->arm();
-        if (!znode_.watched()) {
-            znode_.watch();
+        const auto list = std::exchange(at_hand, nullptr);
+        if (list->code == result_code::no_auth) {
+            co_return end{end::kind::refused, failure_of(list->code, directory())};
         }
-        const result_code code = co_await gone;
-        if (unwanted_) {
-            co_return end{end::kind::unwanted};
-        }
-        if (code == result_code::ok) {
-            auto deleted = delete_delay_record(
-                *core_, znode_.path(), join_path(directory(), verdict_.blocker));
-            const reply r = co_await deleted;
-            if (r.code == result_code::no_auth) {
-                co_return end{end::kind::refused, failure_of(r.code, directory())};
+        if (list->code != result_code::ok && list->code != result_code::no_node) {
+            if (!core_->connected()) {
+                co_await until_dropped;  // the owner begins again with the next connection
             }
-            if (r.ok() || r.code == result_code::no_node) {
-                predecessor_.reset();
-                continue;
-            }
-        }
-        if (code == result_code::no_auth) {
-            co_return end{end::kind::refused, failure_of(code, directory())};
-        }
-        if (code != result_code::no_node) {
             auto pause = retry_.pause();
             co_await pause;
             continue;
         }
-        if (has_become_the_first()) {
-            predecessor_.reset();
-            co_return end{end::kind::first};
+        std::optional<end> decided = judge(*list);
+        if (decided) {
+            co_return decided;
         }
+    }
+    demand_validity_if_next();
+    auto room = core_->room_to_send();
+    co_await room;
+    if (!core_->connected()) {
+        co_await until_dropped;
+    }
+    waits_ = true;
+    predecessor_->arm();
+    if (!znode_.watched()) {
+        znode_.watch();
+    }
+    co_return std::nullopt;
+}
+
+/// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
+queue_wait::step queue_wait::behind(result_code code) {
+    if (unwanted_) {
+        co_return end{end::kind::unwanted};
+    }
+    bool record_is_gone = false;
+    if (code == result_code::ok) {
+        auto deleted = delete_delay_record(*core_, znode_.path(), predecessor_->path());
+        const reply r = co_await deleted;
+        record_is_gone = r.ok() || r.code == result_code::no_node;
+        code = r.code;
+    }
+    if (code == result_code::no_auth) {
+        co_return end{end::kind::refused, failure_of(code, directory())};
+    }
+    if (record_is_gone) {
+        predecessor_.reset();
+    } else if (code != result_code::no_node) {
+        auto pause = retry_.pause();
+        co_await pause;
+    } else if (has_become_the_first()) {
+        predecessor_.reset();
+        co_return end{end::kind::first};
+    } else {
         prove_ahead();
-        if (front_.may_name(verdict_)) {
-            auto asked = front_.names(verdict_.blocker);
+        if (front_.may_name(predecessor(), verdict_)) {
+            auto asked = front_.names(predecessor());
             const bool was_first = co_await asked;
             if (!core_->connected()) {
                 co_await until_dropped;
@@ -136,6 +144,9 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
             co_await pause;
         }
     }
+    auto again = look(nullptr);
+    std::optional<end> how = co_await again;
+    co_return how;
 }
 
 /// What is to be done behind a list that may show the own znode to be the first.
@@ -166,8 +177,8 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
             break;
     }
     znode_watch::observer& self = *this;
-    predecessor_ =
-        std::make_shared<znode_watch>(core_, join_path(directory(), verdict_.blocker), self);
+    const std::string blocker = std::exchange(verdict_.blocker, {});
+    predecessor_ = std::make_shared<znode_watch>(core_, join_path(directory(), blocker), self);
     return std::nullopt;
 }
 
@@ -185,7 +196,7 @@ void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
         return;
     }
     if (stat.ephemeral_owner == 0) {
-        const std::string blocker = join_path(directory(), verdict_.blocker);
+        const std::string& blocker = predecessor_->path();
         core_->log(
             {log_level::error,
              "not-ephemeral",
@@ -197,9 +208,11 @@ void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
 
 /// The holder was not there any more when the record was read.
 void queue_wait::note_delay(std::int64_t czxid) {
-    const std::string record = join_path(directory(), verdict_.blocker);
-    const auto over = delays_->over(core_->loop(), record, czxid, verdict_.delay);
-    if (core_->loop().now() < over && !owner_.on_placed(znode_, verdict_)) {
+    const std::string& record = predecessor_->path();
+    const auto over = as_->notes->end_of_delay(core_->loop(), record, czxid, verdict_.delay);
+    queue_verdict place = verdict_;
+    place.blocker = predecessor();
+    if (core_->loop().now() < over && !owner_.on_placed(znode_, place)) {
         unwanted_ = true;
         end_watch(result_code::ok);
     } else {

@@ -47,8 +47,8 @@ public:
         failure why = {};
     };
 
-    /// The participant; it receives what the lists show, and must not destroy the wait in these
-    /// calls.
+    /// The participant; it receives what the lists show, and must not destroy the wait in the calls
+    /// that report this.
     class owner {
     public:
         owner() = default;
@@ -62,19 +62,21 @@ public:
         virtual void on_listed(const own_znode& z, const listing& l) = 0;
         /// Reports the place in the queue; false ends the wait.
         virtual bool on_placed(own_znode& z, const queue_verdict& v) = 0;
+        /// May destroy the wait.
+        virtual void on_ended(const queue_wait& w, end how) = 0;
 
     protected:
         ~owner() = default;
     };
 
-    /// `ignored` is a prefix of names that do not count: what the own attempt created.
+    /// `ignored` is a prefix of names that do not count: what the own attempt created. Outlives the
+    /// wait.
     queue_wait(std::shared_ptr<client_core> core,
                std::shared_ptr<const queue_recipe> as,
                own_znode& z,
-               std::string ignored,
+               const std::string& ignored,
                queue_rule rule,
-               owner& o,
-               std::function<void(end)> done);
+               owner& o);
     ~queue_wait();
 
     /// Begins with a list that is at hand.
@@ -97,17 +99,25 @@ private:
 
     void on_watch_refused(result_code code) override { end_watch(code); }
 
+    /// `ok`: its delay is over, or unwanted.
     void end_watch(result_code code) {
         delay_.cancel();
-        if (const auto ended = std::exchange(predecessor_ended_, nullptr)) {
-            ended(code);  // the task may set another one
+        if (std::exchange(waits_, false)) {
+            run(behind(code));
         }
     }
 
-    [[nodiscard]] task<end> run(directory_lists::answer at_hand);
+    /// A step ends with nothing when it has set the watches: thousands wait, and a coroutine that
+    /// waits takes more memory than all of this.
+    using step = task<std::optional<end>>;
+
+    void run(step s);
+    [[nodiscard]] step look(directory_lists::answer at_hand);
+    [[nodiscard]] step behind(result_code code);
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
+    [[nodiscard]] std::string predecessor() const;
     void note_delay(std::int64_t czxid);
     [[nodiscard]] bool has_become_the_first() const;
     void prove_ahead();
@@ -117,17 +127,15 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     own_znode& znode_;
-    const std::string ignored_;
+    const std::string& ignored_;
     const queue_rule rule_;
     owner& owner_;
-    const std::function<void(end)> done_;
 
-    const std::shared_ptr<delays_seen> delays_;
     queue_front front_;
-    queue_verdict verdict_;
+    queue_verdict verdict_;  ///< without the name of its blocker, which the predecessor has
     /// While it waits for another participant: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;
-    std::function<void(result_code)> predecessor_ended_;  ///< `ok`: its delay is over, or unwanted
+    bool waits_ = false;  ///< for its end; no step is under way
     timer delay_;
     bool unwanted_ = false;  ///< ... for as long as that
     paced_retry retry_;

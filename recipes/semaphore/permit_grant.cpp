@@ -200,12 +200,12 @@ task<std::optional<permit_grant::end>> permit_grant::take(seen s) {
     if (!s.taken.ok()) {
         // There were no permits for long, and the servers have removed the empty container.
         creation.emplace(core_->send(
-            request::create(terms_.directory, {}, create_mode::container, as_->access)));
+            request::create(terms_.directory, {}, create_mode::container, *as_->access)));
     }
     std::vector<request> to;
     for (const std::string& path : permits_) {
         to.push_back(
-            request::create(path, as_->data(as_->mode), create_mode::ephemeral, as_->access));
+            request::create(path, as_->data(as_->mode), create_mode::ephemeral, *as_->access));
     }
     std::vector<request> guards;
     if (!terms_.leases) {

@@ -19,14 +19,14 @@ void permit_terms::create_directories(client_core& core,
                                       const queue_recipe& as,
                                       const session::completion& answered) const {
     core.create_directories(
-        leases ? semaphore : std::string(parent_of(semaphore)), as.access, answered);
+        leases ? semaphore : std::string(parent_of(semaphore)), *as.access, answered);
     if (limit && !leases) {
         core.submit(
-            request::create(semaphore, std::to_string(*limit), create_mode::persistent, as.access),
+            request::create(semaphore, std::to_string(*limit), create_mode::persistent, *as.access),
             answered);
     }
     for (const std::string& path : {as.directory, directory}) {
-        core.submit(request::create(path, {}, create_mode::container, as.access), answered);
+        core.submit(request::create(path, {}, create_mode::container, *as.access), answered);
     }
 }
 

@@ -4,27 +4,22 @@ namespace latchkey::inline v0 {
 
 void znode_watch::arm() {
     armed_on_ = 0;
-    watcher_ = std::make_shared<session::watcher>([weak = weak_from_this()](watch_event e) {
-        if (const auto self = weak.lock()) {
-            self->on_event(e);
-        }
-    });
+    const auto self = shared_from_this();
     core_->submit(request::get(path_),
-                  watcher_,
-                  [weak = weak_from_this(),
-                   set = std::weak_ptr(watcher_),
-                   connection = core_->connection()](const reply& r) {
-                      const auto self = weak.lock();
-                      if (!self || set.lock() != self->watcher_) {
+                  std::shared_ptr<session::watcher>(self, &watcher_),
+                  [weak = std::weak_ptr(self), time = ++times_, connection = core_->connection()](
+                      const reply& r) {
+                      const auto set = weak.lock();
+                      if (!set || set->times_ != time) {
                           return;  // it was set again meanwhile; that answer counts
                       }
                       if (r.ok()) {
-                          self->armed_on_ = connection;
-                          self->observer_->on_watch_set(r.stat, r.data);
+                          set->armed_on_ = connection;
+                          set->observer_->on_watch_set(r.stat, r.data);
                       } else if (r.code == result_code::no_node) {
-                          self->observer_->on_znode_deleted();
+                          set->observer_->on_znode_deleted();
                       } else {
-                          self->observer_->on_watch_refused(r.code);
+                          set->observer_->on_watch_refused(r.code);
                       }
                   });
 }

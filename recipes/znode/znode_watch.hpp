@@ -33,7 +33,12 @@ public:
     };
 
     znode_watch(std::shared_ptr<client_core> core, std::string path, observer& o)
-        : core_(std::move(core)), path_(std::move(path)), observer_(&o) {}
+        : core_(std::move(core)),
+          path_(std::move(path)),
+          observer_(&o),
+          watcher_([this](watch_event e) { on_event(e); }) {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     void arm();
 
@@ -51,8 +56,9 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::string path_;
     observer* const observer_;
-    std::shared_ptr<session::watcher> watcher_;
+    session::watcher watcher_;  ///< shares the ownership of this object
     std::uint64_t armed_on_ = 0;
+    std::uint32_t times_ = 0;  ///< how often it was to be set
     bool saw_deletion_ = false;
 };
 

@@ -31,6 +31,7 @@ client_core::client_core(runtime env,
                                                   std::exchange(options.executor, nullptr),
                                                   options.name)),
       options_(std::move(options)),
+      access_(std::make_shared<const acl>(options_.access)),
       listeners_([this](std::function<void()> f) { call(std::move(f)); }),
       status_(std::make_shared<client_status>()),
       telemetry_(

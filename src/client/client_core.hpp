@@ -98,7 +98,7 @@ public:
     [[nodiscard]] bool may_block() const noexcept;
 
     /// The access control list for znodes that are created: the client's option, or its default.
-    [[nodiscard]] const acl& access() const noexcept { return options_.access; }
+    [[nodiscard]] const std::shared_ptr<const acl>& access() const noexcept { return access_; }
 
     /// How many participants make a queue long.
     [[nodiscard]] std::size_t long_queue() const noexcept { return env_.long_queue; }
@@ -236,7 +236,8 @@ private:
 
     const runtime env_;
     const std::shared_ptr<user_callbacks> callbacks_;
-    const client_options options_;  ///< without the functions, which others have
+    const client_options options_;             ///< without the functions, which others have
+    const std::shared_ptr<const acl> access_;  ///< of that
     const std::uint64_t born_ = fork_generation();
 
     // Any thread.

@@ -180,7 +180,7 @@ void hold_state::transact(std::vector<operation> operations,
                           std::function<void(transact_outcome)> done) {
     std::vector<request> requests;
     try {
-        requests = requests_of(operations, core_->access());
+        requests = requests_of(operations, *core_->access());
     } catch (const error& e) {
         core_->post([done = std::move(done), why = failure{e.code(), e.what()}] {
             done({why, {}});

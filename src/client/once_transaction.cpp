@@ -13,7 +13,7 @@ once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
     : retrying_operation(guard->core()),
       guard_(std::move(guard)),
       marker_(std::move(marker)),
-      operations_(requests_of(operations, core()->access())),
+      operations_(requests_of(operations, *core()->access())),
       silence_(core()->loop()) {
     check_path(marker_);
     guard_->transaction_begins();
@@ -61,7 +61,7 @@ user_transaction once_transaction::transaction() const {
         // One check that fails is enough, so only the first znode's version counts.
         ahead.push_back(request::check(own, ahead.empty() ? version_ : request::any_version));
     }
-    ahead.push_back(request::create(marker_, mark_, create_mode::persistent, core()->access()));
+    ahead.push_back(request::create(marker_, mark_, create_mode::persistent, *core()->access()));
     return {std::move(ahead), operations_};
 }
 

@@ -9,7 +9,7 @@ namespace latchkey::inline v0 {
 transact_call::transact_call(std::shared_ptr<client_core> core,
                              const std::vector<operation>& operations)
     : retrying_operation(std::move(core)),
-      transaction_({}, requests_of(operations, this->core()->access())),
+      transaction_({}, requests_of(operations, *this->core()->access())),
       unsent_(this->core()->loop()) {}
 
 void transact_call::begin() {

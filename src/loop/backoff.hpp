@@ -22,8 +22,6 @@ public:
         return duration(static_cast<duration::rep>(half + random % (half + 1)));
     }
 
-    [[nodiscard]] constexpr duration cap() const noexcept { return cap_; }
-
     constexpr void reset() noexcept { next_ = first_; }
 
 private:

@@ -5,6 +5,7 @@
 #include "loop/task.hpp"
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -19,7 +20,7 @@ namespace latchkey::inline v0 {
 class paced_retry {
 public:
     explicit paced_retry(loop& l, backoff::duration longest = std::chrono::seconds(1)) noexcept
-        : timer_(l), pauses_(std::chrono::milliseconds(10), longest) {}
+        : loop_(&l), longest_(longest) {}
 
     /// Takes `step` after a pause, instead of one that is waited for.
     void later(loop::task step) { take(note_repetition(), std::move(step)); }
@@ -28,12 +29,12 @@ public:
     /// the first few times inside this call, which may destroy this object; then after a pause.
     void soon(loop::task step) {
         const auto pause = note_repetition();
-        if (repeated_ > at_once) {
+        if (rhythm_->repeated > at_once) {
             take(pause, std::move(step));
         } else {
             cancel();
-            pauses_.reset();
-            last_ = timer_.runs_on().now();
+            rhythm_->pauses.reset();
+            rhythm_->last = loop_->now();
             step();
         }
     }
@@ -48,32 +49,49 @@ public:
         return until_called_back([this](loop::task resume) { soon(std::move(resume)); });
     }
 
-    void cancel() noexcept { timer_.cancel(); }
+    void cancel() noexcept {
+        if (rhythm_) {
+            rhythm_->next.cancel();
+        }
+    }
 
-    [[nodiscard]] bool running() const noexcept { return timer_.running(); }
+    [[nodiscard]] bool running() const noexcept { return rhythm_ && rhythm_->next.running(); }
 
 private:
     /// More than two clients that interfere with each other need, as a rule.
     static constexpr int at_once = 4;
 
+    struct rhythm {
+        rhythm(loop& l, backoff::duration longest)
+            : next(l), pauses(std::chrono::milliseconds(10), longest) {}
+
+        timer next;
+        backoff pauses;
+        int repeated = 0;  ///< since the last rest
+        loop::clock::time_point last{};
+    };
+
     backoff::duration note_repetition() {
-        if (repeated_ > 0 && timer_.runs_on().now() - last_ > pauses_.cap()) {
-            repeated_ = 0;
-            pauses_.reset();
+        if (!rhythm_) {
+            rhythm_ = std::make_unique<rhythm>(*loop_, longest_);
         }
-        ++repeated_;
-        return pauses_.next(timer_.runs_on().random());
+        rhythm& r = *rhythm_;
+        if (r.repeated > 0 && loop_->now() - r.last > longest_) {
+            r.repeated = 0;
+            r.pauses.reset();
+        }
+        ++r.repeated;
+        return r.pauses.next(loop_->random());
     }
 
     void take(backoff::duration pause, loop::task step) {
-        last_ = timer_.runs_on().now() + pause;
-        timer_.start(last_, std::move(step));
+        rhythm_->last = loop_->now() + pause;
+        rhythm_->next.start(rhythm_->last, std::move(step));
     }
 
-    timer timer_;
-    backoff pauses_;
-    int repeated_ = 0;  ///< since the last rest
-    loop::clock::time_point last_{};
+    loop* loop_;
+    backoff::duration longest_;
+    std::unique_ptr<rhythm> rhythm_;  ///< none until a step is repeated: few are
 };
 
 }  // namespace latchkey::inline v0

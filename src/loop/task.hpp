@@ -92,12 +92,13 @@ public:
 
     ~running_task() { drop(); }
 
-    /// Begins `t`, instead of one that is under way. `done(value)` is called when it has ended,
-    /// perhaps inside this call; it may destroy this object, or start another task here.
+    /// Begins `t`, instead of one that is under way. `done(value)` is called when it has ended and
+    /// is destroyed, perhaps inside this call; it may destroy this object, or start another task
+    /// here.
     template <class T, class F>
     void start(task<T> t, F done) {
         drop();
-        const auto frame = drive(std::move(t), std::move(done)).frame;
+        const auto frame = drive(std::move(t), std::move(done), *this).frame;
         frame_ = frame;
         frame.resume();
     }
@@ -128,17 +129,19 @@ private:
         std::coroutine_handle<promise_type> frame;
     };
 
-    /// Calls while the frame is suspended, so that it may be destroyed.
+    /// Destroys the frame, which is suspended, and then calls: what has ended takes no memory.
     template <class F, class T>
     struct last_call {
         F done;
         T value;
+        running_task& of;
 
         [[nodiscard]] bool await_ready() const noexcept { return false; }
 
         void await_suspend(std::coroutine_handle<>) {
             F call = std::move(done);
             T with = std::move(value);
+            of.drop();  // and this object with the frame
             call(std::move(with));
         }
 
@@ -146,9 +149,9 @@ private:
     };
 
     template <class T, class F>
-    static driver drive(task<T> t, F done) {
+    static driver drive(task<T> t, F done, running_task& of) {
         T value = co_await t;
-        last_call<F, T> last{std::move(done), std::move(value)};
+        last_call<F, T> last{std::move(done), std::move(value), of};
         co_await last;
     }
 

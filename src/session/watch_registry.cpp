@@ -5,58 +5,36 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
-namespace {
-
-void forget_expired(std::vector<std::weak_ptr<session::watcher>>& list) {
-    std::erase_if(list, [](const auto& w) { return w.expired(); });
-}
-
-void move_all(std::vector<std::weak_ptr<session::watcher>>& from,
-              std::vector<std::weak_ptr<session::watcher>>& to) {
-    std::move(from.begin(), from.end(), std::back_inserter(to));
-    from.clear();
-}
-
-}  // namespace
 
 void watch_registry::add(std::string path, kind what, std::weak_ptr<session::watcher> w) {
-    if (paths_.size() >= prune_at_) {
-        prune();
+    if (watches_.size() >= prune_at_) {
+        std::erase_if(watches_, [](const auto& one) { return one.second.told.expired(); });
+        prune_at_ = std::max<std::size_t>(64, 2 * watches_.size());
     }
-    auto& entry = paths_[std::move(path)];
-    auto& sharing = what == kind::data ? entry.data : entry.children;
-    forget_expired(sharing);
-    sharing.push_back(std::move(w));
+    auto [one, last] = watches_.equal_range(path);
+    while (one != last) {
+        const std::weak_ptr<session::watcher>& told = one->second.told;
+        const bool again =
+            one->second.what == what && !told.owner_before(w) && !w.owner_before(told);
+        one = again || told.expired() ? watches_.erase(one) : std::next(one);
+    }
+    watches_.emplace_hint(last, std::move(path), watch{std::move(w), what});
 }
 
 std::vector<std::weak_ptr<session::watcher>> watch_registry::take(watch_event what,
                                                                   std::string_view path) {
-    list result;
-    const auto found = paths_.find(path);
-    if (found == paths_.end()) {
-        return result;
-    }
-    // The deletion of a znode ends both kinds of watches, and is reported once.
-    if (what != watch_event::children_changed) {
-        move_all(found->second.data, result);
-    }
-    if (what != watch_event::changed) {
-        move_all(found->second.children, result);
-    }
-    if (found->second.data.empty() && found->second.children.empty()) {
-        paths_.erase(found);
+    std::vector<std::weak_ptr<session::watcher>> result;
+    auto [one, last] = watches_.equal_range(path);
+    while (one != last) {
+        // The deletion of a znode ends both kinds of watches, and is reported once.
+        const bool ends = what == watch_event::deleted || (what == watch_event::children_changed) ==
+                                                              (one->second.what == kind::children);
+        if (ends) {
+            result.push_back(std::move(one->second.told));
+        }
+        one = ends ? watches_.erase(one) : std::next(one);
     }
     return result;
-}
-
-void watch_registry::prune() {
-    for (auto entry = paths_.begin(); entry != paths_.end();) {
-        forget_expired(entry->second.data);
-        forget_expired(entry->second.children);
-        const bool unused = entry->second.data.empty() && entry->second.children.empty();
-        entry = unused ? paths_.erase(entry) : std::next(entry);
-    }
-    prune_at_ = std::max<std::size_t>(64, 2 * paths_.size());
 }
 
 }  // namespace latchkey::inline v0

@@ -48,6 +48,17 @@ TEST(WatchRegistry, IsSharedByAnyNumberOfWatchers) {
     EXPECT_EQ(r.take(watch_event::deleted, "/a").size(), 2U);
 }
 
+TEST(WatchRegistry, TellsAWatcherOnceThatWasAddedTwice) {
+    watch_registry r;
+    const auto one = new_watcher();
+    r.add("/a", kind::data, one);
+    r.add("/a", kind::data, new_watcher());
+    r.add("/a", kind::data, one);
+    r.add("/a", kind::children, one);
+    EXPECT_EQ(r.take(watch_event::changed, "/a").size(), 1U) << "the other one is gone";
+    EXPECT_EQ(r.take(watch_event::children_changed, "/a").size(), 1U);
+}
+
 TEST(WatchRegistry, DoesNotGrowWithWatchersThatAreGone) {
     watch_registry r;
     for (int i = 0; i < 10'000; ++i) {

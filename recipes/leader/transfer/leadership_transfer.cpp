@@ -110,7 +110,7 @@ void leadership_transfer::open_mailbox() {
         persistent_node::settings{
             .path = path,
             .data = {},
-            .access = as_->access,
+            .access = *as_->access,
             .only_if_free = false,
             .received = [weak = weak_from_this(), path](const server_stat& stat,
                                                         const std::string& data) {
