@@ -79,7 +79,7 @@ held_place::notifications acquire_call::notifications() {
 }
 
 held_place::turns acquire_call::turns() {
-    if (!turns_ || queue_->retired_) {
+    if (!turns_) {
         return {};
     }
     // The turns keep this function, and the queue keeps them.
@@ -215,9 +215,9 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
 void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) {
     stop_waiting(*a);
     a->for_others_ = for_others;
-    if (for_others) {
+    if (for_others && !retired_) {
         a->turns_ = turns_;
-    } else if (pool_) {
+    } else if (pool_ && !retired_) {
         a->turns_ = pool_->turns_of(a->as_);
     }
     a->contender_ = std::make_shared<queue_participant>(
@@ -238,7 +238,7 @@ std::function<void()> local_queue::next_after(const acquire_call& a) {
     if (a.for_others_) {
         return [self = shared_from_this()] { self->advance(); };
     }
-    if (pool_) {
+    if (a.turns_) {
         return [pool = pool_, turns = a.turns_] { pool->remove(turns); };
     }
     return nullptr;
