@@ -3,16 +3,13 @@
 namespace latchkey::inline v0 {
 
 void own_znode::watch() {
-    if (!watch_) {
-        znode_watch::observer& self = *this;
-        watch_ = std::make_shared<znode_watch>(core_, path_, self);
-    }
+    wanted_ = true;
     watch_->arm();
 }
 
 void own_znode::watch_again_if_not() {
     retry_.cancel();
-    if (watch_ && !watch_->armed()) {
+    if (wanted_ && !watch_->armed()) {
         watch_->arm();
     }
 }

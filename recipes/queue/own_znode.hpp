@@ -40,14 +40,15 @@ public:
 
     own_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
         : core_(std::move(core)),
-          path_(std::move(path)),
           owner_(&o),
+          watch_(std::make_shared<znode_watch>(
+              core_, std::move(path), static_cast<znode_watch::observer&>(*this))),
           retry_(core_->loop(), std::chrono::seconds(5)) {}
 
     /// The attempt has been granted: its znodes are held.
     void belongs_to(owner& o) noexcept { owner_ = &o; }
 
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] const std::string& path() const noexcept { return watch_->path(); }
 
     /// Of its creation, if it was watched; else 0.
     [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
@@ -57,13 +58,16 @@ public:
     /// Sets the watch again, if there was to be one and there is none.
     void watch_again_if_not();
 
-    [[nodiscard]] bool watched() const noexcept { return watch_ != nullptr && watch_->armed(); }
+    [[nodiscard]] bool watched() const noexcept { return watch_->armed(); }
 
-    void stop_watching() { watch_.reset(); }
+    void stop_watching() {
+        wanted_ = false;
+        watch_->disarm();
+    }
 
     /// Its watch was to be set, and is not: it may have gone meanwhile.
     [[nodiscard]] bool is_doubtful() const noexcept {
-        return watch_ != nullptr && !watch_->armed() && !unreadable_;
+        return wanted_ && !watch_->armed() && !unreadable_;
     }
 
 private:
@@ -82,11 +86,11 @@ private:
     void on_watch_refused(result_code code) override;
 
     const std::shared_ptr<client_core> core_;
-    const std::string path_;
     owner* owner_;
     std::int64_t czxid_ = 0;
-    std::shared_ptr<znode_watch> watch_;
+    const std::shared_ptr<znode_watch> watch_;
     paced_retry retry_;
+    bool wanted_ = false;      ///< the watch is
     bool unreadable_ = false;  ///< it was there, and cannot be watched
 };
 

@@ -25,6 +25,9 @@ void znode_watch::arm() {
 }
 
 void znode_watch::on_event(watch_event e) {
+    if (armed_on_ == 0) {
+        return;  // of an earlier time
+    }
     if (e == watch_event::deleted) {
         saw_deletion_ = true;
         observer_->on_znode_deleted();

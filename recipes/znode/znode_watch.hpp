@@ -11,7 +11,7 @@ namespace latchkey::inline v0 {
 
 /// Watches one znode for its deletion: a `get` with a data watch, which is set again whenever the
 /// data changes. Never `exists`: its watch on a znode that has gone would stay forever. Ends,
-/// without another call, when it is destroyed. On the loop only.
+/// without another call, when it is destroyed or disarmed. On the loop only.
 class znode_watch : public std::enable_shared_from_this<znode_watch> {
 public:
     /// The observer, which outlives the watch.
@@ -41,6 +41,12 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     void arm();
+
+    /// No call follows, unless it is armed again.
+    void disarm() noexcept {
+        armed_on_ = 0;
+        ++times_;
+    }
 
     /// Whether it is set on the present connection. A watch ends with its connection.
     [[nodiscard]] bool armed() const noexcept {

@@ -159,7 +159,7 @@ private:
         for (const recipe r : options_.recipes) {
             orders.insert(orders.end(), processes_for(r), order_for(r));
             client zk = client::connect(servers_.connect_string());
-            if (r == recipe::semaphore) {
+            if (layout_of(r) == history::layout::semaphore) {
                 for (const std::string& path : lock_paths(r)) {
                     static_cast<void>(semaphore(zk, path, permits_at_first).acquire());
                 }

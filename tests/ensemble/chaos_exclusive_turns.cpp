@@ -68,23 +68,11 @@ private:
         mutex& lock = shared_mutex_of(below(locks()));
         attempt(
             {.locks = {lock.path()}, .silent = true, .shares_place = true},
-            [&](std::int64_t) { return ask(lock, stop); },
+            [&](std::int64_t) { return ask_silently(lock, stop); },
             [&](hold& h, std::int64_t number) {
                 work(h, {lock.path()}, number);
                 tell_ended(number, h);
             });
-    }
-
-    /// Who wants to be told of its place does not pass others.
-    hold ask(mutex& lock, const std::stop_token& stop) {
-        switch (below(8)) {
-            case 0:
-                return lock.try_acquire();
-            case 1:
-                return lock.try_acquire_for(some_time(), {.stop = stop, .reserved = {}});
-            default:
-                return lock.acquire({.stop = stop, .reserved = {}});
-        }
     }
 };
 

@@ -1,4 +1,5 @@
-// Turns with permits of a semaphore, which is resized now and then, or of one like Curator's.
+// Turns with permits of a semaphore, which is resized now and then, or of one like Curator's. Of a
+// kept_semaphore each thread keeps what it releases, until another thread or process needs it.
 #include <latchkey/curator_semaphore.hpp>
 #include <latchkey/semaphore.hpp>
 
@@ -6,6 +7,8 @@
 
 namespace latchkey::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// What a resize leaves at least.
 constexpr std::uint32_t fewest = permits_at_first - 1;
@@ -16,19 +19,24 @@ public:
     template <class... Limit>
     permit_turns(worker_tools& tools, std::uint64_t seed, Limit... limit) : turns(tools, seed) {
         for (int i = 0; i < order().locks; ++i) {
-            semaphores_.push_back(std::make_unique<Semaphore>(zk(), order().path(i), limit...));
+            semaphores_.push_back(std::make_unique<Semaphore>(
+                zk(), order().path(i), limit..., lock_options{.retain_for = keeps() ? 1h : 0h}));
         }
     }
 
 protected:
+    [[nodiscard]] bool keeps() const { return order().what == recipe::kept_semaphore; }
+
     [[nodiscard]] Semaphore& some() { return *semaphores_[below(semaphores_.size())]; }
 
     void take_one(const std::stop_token& stop) override {
         Semaphore& s = some();
         const auto permits = static_cast<std::uint32_t>(1 + below(permits_at_first));
         attempt(
-            {.locks = {s.path()}, .permits = permits},
-            [&](std::int64_t number) { return ask_for(s, number, stop, permits); },
+            {.locks = {s.path()}, .permits = permits, .silent = keeps(), .shares_place = keeps()},
+            [&](std::int64_t number) {
+                return keeps() ? ask_silently(s, stop, permits) : ask_for(s, number, stop, permits);
+            },
             [&](hold& h, std::int64_t number) {
                 linger(h, order().beside(s.path()), number);
                 tell_ended(number, h);
@@ -72,7 +80,7 @@ private:
 }  // namespace
 
 std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed) {
-    if (tools.order.what == recipe::semaphore) {
+    if (layout_of(tools.order.what) == history::layout::semaphore) {
         return std::make_unique<semaphore_turns>(tools, seed);
     }
     return std::make_unique<permit_turns<curator_semaphore>>(tools, seed, permits_at_first);

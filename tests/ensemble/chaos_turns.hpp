@@ -103,6 +103,20 @@ protected:
         }
     }
 
+    /// The same of an object that passes its place on: who wants to be told of a place gets none
+    /// that was kept.
+    template <class Recipe, class... Wish>
+    [[nodiscard]] hold ask_silently(Recipe& object, const std::stop_token& stop, Wish... wanted) {
+        switch (below(8)) {
+            case 0:
+                return object.try_acquire(wanted...);
+            case 1:
+                return object.try_acquire_for(wanted..., some_time(), {.stop = stop});
+            default:
+                return object.acquire(wanted..., {.stop = stop});
+        }
+    }
+
     /// An attempt, and what is done with the hold; `use` tells of its end, before the release.
     void attempt(const history::wish& asked,
                  const std::function<hold(std::int64_t attempt)>& ask,
@@ -123,7 +137,9 @@ protected:
 
     /// What orders the holders of a lock.
     [[nodiscard]] std::int64_t number_of(fencing_token token) const {
-        return order().what == recipe::kept_mutex ? token.value() : token.zxid;
+        const bool kept =
+            order().what == recipe::kept_mutex || order().what == recipe::kept_semaphore;
+        return kept ? token.value() : token.zxid;
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.

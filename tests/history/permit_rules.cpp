@@ -47,8 +47,8 @@ void check_permits_of(const evidence& e, const turn& t, verdict& v) {
     }
 }
 
-/// As the holders have it: of those who came before, those who still believed count, against the
-/// limit when the permits were given.
+/// As the holders have it: of those who were granted before, those who still believed count. All of
+/// their permits were there when the last of these was given, under the limit of that moment.
 void check_believed(const evidence& e, const std::vector<const turn*>& turns, verdict& v) {
     std::vector<std::pair<const turn*, const participant*>> sorted;
     for (const turn* t : turns) {
@@ -57,29 +57,31 @@ void check_believed(const evidence& e, const std::vector<const turn*>& turns, ve
         }
     }
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-        return a.second->born_zxid < b.second->born_zxid;
+        return *a.first->granted < *b.first->granted;
     });
-    std::vector<const turn*> present;
+    std::vector<std::pair<const turn*, const participant*>> present;
     for (const auto& [t, own] : sorted) {
-        std::erase_if(present, [at = *t->granted](const turn* other) {
-            return std::max(last_belief(*other), last_activity(*other)) <= at;
+        std::erase_if(present, [at = *t->granted](const auto& other) {
+            return std::max(last_belief(*other.first), last_activity(*other.first)) <= at;
         });
         std::uint32_t sum = t->asked.permits;
+        const participant* last = own;
         bool others_act = false;
-        for (const turn* other : present) {
+        for (const auto& [other, its] : present) {
             const bool believes = last_belief(*other) > *t->granted;
             sum += believes ? other->asked.permits : 0;
+            last = believes && its->born_zxid > last->born_zxid ? its : last;
             others_act = others_act || !believes;
         }
-        if (sum > own->limit) {
+        if (sum > last->limit) {
             add(v,
                 rule::limit,
                 e.name(*t) + " was granted at " + e.when(*t->granted) + ", and " +
-                    std::to_string(sum) + " permits of " + std::to_string(own->limit) +
+                    std::to_string(sum) + " permits of " + std::to_string(last->limit) +
                     " were believed in");
         }
         v.overlaps += others_act ? 1 : 0;
-        present.push_back(t);
+        present.emplace_back(t, own);
     }
 }
 
