@@ -63,9 +63,9 @@ const auto recipes = ::testing::Values(
     expected{recipe_kind::multi_mutex, 200, 30, 50, 10, 3, 0.2},
     expected{recipe_kind::leader_latch, 200, 80, 80, 5, 3, 0.5, true, hands_over},
     expected{recipe_kind::leader_selector, 200, 40, 60, 5, 3, 0.5, true, calls_functions},
-    expected{recipe_kind::barrier, 200, 160, 60, 1, 1, 0.2},
-    expected{recipe_kind::double_barrier, 200, 160, 60, 1, 1, 0.2, true},
-    expected{recipe_kind::group, 200, 160, 60, 1, 1, 0.2});
+    expected{recipe_kind::barrier, 200, 60, 60, 1, 1, 0.2},
+    expected{recipe_kind::double_barrier, 200, 60, 60, 1, 1, 0.2, true},
+    expected{recipe_kind::group, 200, 60, 60, 1, 1, 0.2});
 
 /// A few seeds say nothing about averages.
 bool has_averages(const figures& sum) {
