@@ -16,7 +16,7 @@ void watch_registry::add(std::string path, kind what, std::weak_ptr<session::wat
         const std::weak_ptr<session::watcher>& told = one->second.told;
         const bool again =
             one->second.what == what && !told.owner_before(w) && !w.owner_before(told);
-        one = again ? watches_.erase(one) : std::next(one);
+        one = again || told.expired() ? watches_.erase(one) : std::next(one);
     }
     watches_.emplace_hint(last, std::move(path), watch{std::move(w), what});
 }

@@ -25,8 +25,6 @@ public:
     }
 
 protected:
-    [[nodiscard]] bool keeps() const { return order().what == recipe::kept_semaphore; }
-
     [[nodiscard]] Semaphore& some() { return *semaphores_[below(semaphores_.size())]; }
 
     void take_one(const std::stop_token& stop) override {

@@ -135,11 +135,14 @@ protected:
             number_of(h.token()), [&h] { return look(h); }, on, attempt);
     }
 
+    /// Whether a place may stay after its release.
+    [[nodiscard]] bool keeps() const {
+        return order().what == recipe::kept_mutex || order().what == recipe::kept_semaphore;
+    }
+
     /// What orders the holders of a lock.
     [[nodiscard]] std::int64_t number_of(fencing_token token) const {
-        const bool kept =
-            order().what == recipe::kept_mutex || order().what == recipe::kept_semaphore;
-        return kept ? token.value() : token.zxid;
+        return keeps() ? token.value() : token.zxid;
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.

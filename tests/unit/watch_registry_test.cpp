@@ -55,10 +55,7 @@ TEST(WatchRegistry, TellsAWatcherOnceThatWasAddedTwice) {
     r.add("/a", kind::data, new_watcher());
     r.add("/a", kind::data, one);
     r.add("/a", kind::children, one);
-    const auto told = r.take(watch_event::changed, "/a");
-    ASSERT_EQ(told.size(), 2U);
-    EXPECT_TRUE(told[0].expired()) << "the other one, which is gone";
-    EXPECT_EQ(told[1].lock(), one);
+    EXPECT_EQ(r.take(watch_event::changed, "/a").size(), 1U) << "the other one is gone";
     EXPECT_EQ(r.take(watch_event::children_changed, "/a").size(), 1U);
 }
 
@@ -69,7 +66,7 @@ TEST(WatchRegistry, DoesNotGrowWithWatchersThatAreGone) {
         r.add("/same", kind::data, new_watcher());
     }
     EXPECT_LT(r.size(), 200U);
-    EXPECT_LT(r.take(watch_event::deleted, "/same").size(), 200U);
+    EXPECT_LE(r.take(watch_event::deleted, "/same").size(), 1U);
 }
 
 }  // namespace
