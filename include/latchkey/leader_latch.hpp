@@ -64,7 +64,7 @@ public:
     /// The result of a transfer.
     enum class transfer : std::uint8_t {
         accepted,      ///< the successor is next, and this leader has been asked to finish
-        not_leading,   ///< this candidate does not lead, or hands over to another one already
+        not_leading,   ///< this candidate no longer leads, or hands over to another one already
         no_candidate,  ///< no candidate with that id is there and takes part in transfers
         not_accepted,  ///< not in time; this candidate still leads. If the servers refused to
                        ///< withdraw the offer, the other candidate may still accept it

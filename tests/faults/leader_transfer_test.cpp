@@ -249,6 +249,38 @@ TEST_F(LeaderTransfer, SuccessorMayThinkBetterOfIt) {
     expect_in_order(*all[1]);
 }
 
+/// The round trips are so short that a transfer ends before the leader first looks at its znode,
+/// 10 ms after its grant.
+class TransferByALeaderWhoseZnodeIsGone : public election_with_transfers {
+protected:
+    TransferByALeaderWhoseZnodeIsGone() : election_with_transfers(fast()) {}
+
+    static ensemble::options fast() {
+        ensemble::options o = exact();
+        o.one_way = 100us;
+        return o;
+    }
+};
+
+// The directory was deleted, and the queue begins again with the number that the leader had.
+TEST_F(TransferByALeaderWhoseZnodeIsGone, IsNotAcceptedByAZnodeWithTheSameNumber) {
+    candidate& after = add(taking_part("b"));
+    candidate& before = leading(taking_part("a"));
+    ASSERT_TRUE(run_until([&] { return record() && record()->id == "a"; }, 10ms));
+    run_for(200us);  // it knows of that
+    by_force([&] {
+        ensemble_.remove(before.latch->term().path());
+        ensemble_.remove(path);
+    });
+    after.latch->start();
+    ASSERT_TRUE(run_until([&] { return mailboxes() == 2; }, 10ms));
+    const leadership term = before.latch->term();
+    ASSERT_TRUE(term.valid());
+    EXPECT_EQ(told(transfer(before, "b")), result::not_leading);
+    EXPECT_TRUE(term.valid()) << "otherwise this shows nothing";
+    EXPECT_FALSE(term.hand_over_requested().stop_requested());
+}
+
 // ---- asked for by others ----
 
 class LeaderIsAsked : public election_with_transfers {};

@@ -327,7 +327,8 @@ task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate t
                    join_path(peers_of(as_->directory), looked->found->mailbox));
     auto offering = offer_->run(limit);
     transfer_offer::outcome end = co_await offering;
-    co_return offered{end.successor.empty() ? not_accepted : accepted, std::move(end)};
+    const auto what = end.gone ? not_leading : end.successor.empty() ? not_accepted : accepted;
+    co_return offered{what, std::move(end)};
 }
 
 void leadership_transfer::on_offered(const offered& o, bool ordered) {

@@ -33,7 +33,11 @@ task<transfer_offer::outcome> transfer_offer::run(std::chrono::nanoseconds limit
         auto asked = core_->send(request::children(std::string(parent_of(own_))));
         const reply list = co_await asked;
         if (list.ok() || list.code == result_code::no_node) {
-            over.successor = successor_in(list.names);
+            over.gone =
+                std::find(list.names.begin(), list.names.end(), name_of(own_)) == list.names.end();
+            if (!over.gone) {
+                over.successor = successor_in(list.names);
+            }
             co_return over;
         }
         if (core_->connected()) {
