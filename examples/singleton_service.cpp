@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -186,7 +187,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        const ending end;
+        // Not on the stack: g++ 12 warns falsely of a std::stop_source there.
+        const auto end = std::make_unique<ending>();
         auto zk = latchkey::client::connect(argv[1]);
         server requests;
         ticket_office office(zk, argv[2], requests.port());
@@ -194,7 +196,7 @@ int main(int argc, char** argv) {
         const std::jthread answering([&](const std::stop_token& stop) {
             requests.run(stop, [&](const std::string& q) { return office.answer(q); });
         });
-        office.lead(end.requested());
+        office.lead(end->requested());
     } catch (const std::exception& e) {
         std::cerr << "stopped: " << e.what() << '\n';
         return 1;
