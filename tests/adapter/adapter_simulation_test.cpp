@@ -1,3 +1,4 @@
+#include "number_from.hpp"
 #include "simulation.hpp"
 
 #include <cstdint>
@@ -9,7 +10,8 @@ namespace {
 
 TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
     adapter_run all;
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const std::uint64_t seeds = number_from("LATCHKEY_SEEDS", 200);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const adapter_run run = simulate_adapter(seed);
         ASSERT_TRUE(run.violations.empty())
             << "seed " << seed << ": " << run.violations.front().promise << ": "
@@ -19,6 +21,9 @@ TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
         all.connected += run.connected;
         all.watches += run.watches;
         all.expired += run.expired;
+    }
+    if (seeds < 200) {
+        return;  // few seeds meet little
     }
     // Else it has shown nothing.
     EXPECT_GT(all.answered, 10'000U);

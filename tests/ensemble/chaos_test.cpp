@@ -3,10 +3,10 @@
 #include "chaos.hpp"
 
 #include "chaos_worker.hpp"
+#include "number_from.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -26,8 +26,7 @@ using namespace std::chrono_literals;
 /// What is drawn from: LATCHKEY_CHAOS_SEED, or anything. The faults and the turns are the same for
 /// the same seed; what the machine makes of them is not.
 std::uint64_t first_seed() {
-    const char* const asked = std::getenv("LATCHKEY_CHAOS_SEED");
-    return asked == nullptr ? std::random_device()() : std::strtoull(asked, nullptr, 10);
+    return number_from("LATCHKEY_CHAOS_SEED", std::random_device()());
 }
 
 /// What all runs together have to come to, in numbers that say that the test has tested something.

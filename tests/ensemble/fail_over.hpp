@@ -1,6 +1,7 @@
 #pragma once
 
 #include "contest.hpp"
+#include "number_from.hpp"
 #include "real_ensemble.hpp"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ using durations = std::vector<std::chrono::nanoseconds>;
 }
 
 [[nodiscard]] inline int rounds(int usual) {
-    const char* asked = std::getenv("LATCHKEY_FAILOVERS");
-    return asked == nullptr ? usual : std::max(1, std::atoi(asked));
+    return static_cast<int>(std::max<std::uint64_t>(
+        1, number_from("LATCHKEY_FAILOVERS", static_cast<std::uint64_t>(usual))));
 }
 
 /// The servers' tick, as one of them says.

@@ -5,12 +5,12 @@
 
 #include "child_process.hpp"
 #include "held_intervals.hpp"
+#include "number_from.hpp"
 #include "real_ensemble.hpp"
 #include "storm_worker.hpp"
 #include "world.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -27,8 +27,8 @@ namespace {
 constexpr int processes = 8;
 
 std::chrono::seconds duration() {
-    const char* asked = std::getenv("LATCHKEY_STORM_SECONDS");
-    return std::chrono::seconds(asked == nullptr ? 3 : std::max(1, std::atoi(asked)));
+    return std::chrono::seconds(
+        std::max<std::uint64_t>(1, number_from("LATCHKEY_STORM_SECONDS", 3)));
 }
 
 using histories = std::map<int, intervals>;

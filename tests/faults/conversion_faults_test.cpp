@@ -17,24 +17,6 @@ using enum lock_mode;
 /// What becomes of a shared_mutex's hold whose mode is being changed.
 class ConversionFaults : public SteppedTest {
 protected:
-    hold held(shared_mutex& m, lock_mode mode) {
-        hold granted;
-        m.async_acquire(
-            mode, forever, {}, [&](std::error_code, hold h) { granted = std::move(h); });
-        EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(granted); }, 60s));
-        return granted;
-    }
-
-    std::shared_ptr<attempt> convert(shared_mutex& m, hold h, lock_mode to) {
-        auto a = std::make_shared<attempt>();
-        m.async_convert(std::move(h), to, forever, {}, [a](std::error_code ec, hold back) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(back);
-        });
-        return a;
-    }
-
     void expect_lost(const std::shared_ptr<attempt>& a) {
         ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
         EXPECT_EQ(a->ec, errc::hold_lost);
@@ -60,8 +42,6 @@ protected:
         c.asked = convert(*c.m, std::move(h), to);
         return c;
     }
-
-    static constexpr auto forever = std::chrono::nanoseconds::max();
 };
 
 TEST_F(ConversionFaults, SharedHoldThatWasLostBecomesNoOtherOne) {

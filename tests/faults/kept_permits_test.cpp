@@ -29,33 +29,13 @@ protected:
     Semaphore mine_{a_, "/slots", 3, {.retain_for = 30s}};
     Semaphore theirs_{b_, "/slots", 3};
 
-    std::shared_ptr<attempt> take(
-        Semaphore& of,
-        std::uint32_t permits,
-        std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
-        auto a = std::make_shared<attempt>();
-        of.async_acquire(permits, limit, {}, [this, a](std::error_code ec, hold h) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(h);
-            a->at = ensemble_.now();
-        });
-        return a;
-    }
-
-    hold taken(Semaphore& of, std::uint32_t permits = 1) {
-        const auto a = take(of, permits);
-        expect_granted(a);
-        return std::move(a->granted);
-    }
-
     [[nodiscard]] std::size_t in_use() const {
         return in_queue(is_ours ? "/slots/permits" : "/slots/leases");
     }
 
     /// As it is when nothing is on its way any more.
     std::string kept(std::uint32_t permits = 1) {
-        hold h = taken(mine_, permits);
+        hold h = held(mine_, permits);
         std::string path = h.path();
         settle();
         h.release();
@@ -76,14 +56,14 @@ struct names {
 TYPED_TEST_SUITE(KeptPermits, kinds, names);
 
 TYPED_TEST(KeptPermits, AreHeldAgainWithoutARequest) {
-    hold first = this->taken(this->mine_);
+    hold first = this->held(this->mine_, 1U);
     this->settle();
     const auto token = first.token();
     const auto path = first.path();
     first.release();
     this->settle();
     const auto before = this->ensemble_.now();
-    const auto again = this->take(this->mine_, 1);
+    const auto again = this->acquire_as(this->mine_, 1U);
     this->expect_granted(again);
     EXPECT_EQ(again->at, before) << "no time passes";
     EXPECT_EQ(again->granted.path(), path);
@@ -92,18 +72,18 @@ TYPED_TEST(KeptPermits, AreHeldAgainWithoutARequest) {
 }
 
 TYPED_TEST(KeptPermits, AreHeldAgainByAsManyCallersAsHeldBefore) {
-    hold first = this->taken(this->mine_);
-    hold second = this->taken(this->mine_);
-    hold third = this->taken(this->mine_);
+    hold first = this->held(this->mine_, 1U);
+    hold second = this->held(this->mine_, 1U);
+    hold third = this->held(this->mine_, 1U);
     this->settle();
     first.release();
     second.release();
     third.release();
     this->settle();
     EXPECT_EQ(this->in_use(), 3U);
-    hold one = this->taken(this->mine_);
-    hold two = this->taken(this->mine_);
-    hold three = this->taken(this->mine_);
+    hold one = this->held(this->mine_, 1U);
+    hold two = this->held(this->mine_, 1U);
+    hold three = this->held(this->mine_, 1U);
     EXPECT_NE(one.path(), two.path());
     EXPECT_NE(two.path(), three.path());
     EXPECT_EQ(this->ensemble_.count().requests(), 0U);
@@ -111,24 +91,24 @@ TYPED_TEST(KeptPermits, AreHeldAgainByAsManyCallersAsHeldBefore) {
 
 TYPED_TEST(KeptPermits, AreHeldAgainByACallForAsManyOnly) {
     const std::string two = this->kept(2);
-    hold one = this->taken(this->mine_);
+    hold one = this->held(this->mine_, 1U);
     EXPECT_NE(one.path(), two);
-    EXPECT_EQ(this->taken(this->mine_, 2).path(), two);
+    EXPECT_EQ(this->held(this->mine_, 2U).path(), two);
 }
 
 TYPED_TEST(KeptPermits, AreHeldAgainByATryToo) {
     const std::string path = this->kept();
-    const auto a = this->take(this->mine_, 1, 0s);
+    const auto a = this->acquire_as(this->mine_, 1U, 0s);
     this->expect_granted(a);
     EXPECT_EQ(a->granted.path(), path);
     EXPECT_EQ(this->ensemble_.count().requests(), 0U);
 }
 
 TYPED_TEST(KeptPermits, GoToAnotherParticipantThatNeedsThem) {
-    this->taken(this->theirs_).release();  // b knows the directories
+    this->held(this->theirs_, 1U).release();  // b knows the directories
     this->kept(3);
     const auto before = this->ensemble_.now();
-    const auto other = this->take(this->theirs_, 1);
+    const auto other = this->acquire_as(this->theirs_, 1U);
     this->expect_granted(other);
     // Its create; the event to the client that keeps the permits, and its list; its delete, and
     // the event of that; the other's look and its transaction.
@@ -137,12 +117,12 @@ TYPED_TEST(KeptPermits, GoToAnotherParticipantThatNeedsThem) {
 }
 
 TYPED_TEST(KeptPermits, StayWhenAnotherParticipantFindsEnough) {
-    this->taken(this->theirs_).release();
+    this->held(this->theirs_, 1U).release();
     const std::string path = this->kept();
-    hold other = this->taken(this->theirs_);
+    hold other = this->held(this->theirs_, 1U);
     this->settle();
     EXPECT_EQ(this->in_use(), 2U);
-    EXPECT_EQ(this->taken(this->mine_).path(), path);
+    EXPECT_EQ(this->held(this->mine_, 1U).path(), path);
     EXPECT_EQ(this->ensemble_.count().requests(), 0U);
 }
 
@@ -150,28 +130,28 @@ TYPED_TEST(KeptPermits, StayWhenTheEmptyQueueIsRemovedAndGoToTheNextParticipant)
     const std::string path = this->kept();
     this->ensemble_.remove(this->is_ours ? "/slots/queue" : "/slots/locks");
     this->settle();
-    hold again = this->taken(this->mine_);
+    hold again = this->held(this->mine_, 1U);
     EXPECT_EQ(again.path(), path);
     again.release();
     const auto before = this->ensemble_.now();
-    const auto other = this->take(this->theirs_, 3);
+    const auto other = this->acquire_as(this->theirs_, 3U);
     this->expect_granted(other);
     EXPECT_LE(other->at - before, successor_watch::longest_passage + 12 * this->round_trip + 1ms);
 }
 
 TYPED_TEST(KeptPermits, GoToAnotherParticipantThatNeedsMoreThanThereAre) {
-    this->taken(this->theirs_).release();
+    this->held(this->theirs_, 1U).release();
     this->kept();
     const auto before = this->ensemble_.now();
-    const auto other = this->take(this->theirs_, 3);
+    const auto other = this->acquire_as(this->theirs_, 3U);
     this->expect_granted(other);
     EXPECT_LE(other->at - before, successor_watch::longest_passage + 6 * this->round_trip + 1ms);
 }
 
 TYPED_TEST(KeptPermits, AreNoneWhileAnotherParticipantWaits) {
-    hold three = this->taken(this->mine_, 3);
+    hold three = this->held(this->mine_, 3U);
     this->settle();
-    const auto other = this->take(this->theirs_, 1);
+    const auto other = this->acquire_as(this->theirs_, 1U);
     this->ensemble_.run_for(1s);
     EXPECT_FALSE(other->done);
     three.release();
@@ -192,7 +172,7 @@ TYPED_TEST(KeptPermits, AreGivenUpWithTheConnection) {
     this->ensemble_.cut(this->a_.session_id());
     this->ensemble_.run_for(2s);
     EXPECT_EQ(this->in_use(), 0U);
-    EXPECT_TRUE(this->taken(this->mine_).valid());
+    EXPECT_TRUE(this->held(this->mine_, 1U).valid());
 }
 
 TYPED_TEST(KeptPermits, AreGivenUpByARequestForThem) {
@@ -206,14 +186,14 @@ TYPED_TEST(KeptPermits, AreNoneAfterTheirZnodeWasDeleted) {
     const std::string path = this->kept();
     this->ensemble_.remove(path);
     this->ensemble_.run_for(100ms);
-    EXPECT_NE(this->taken(this->mine_).path(), path);
+    EXPECT_NE(this->held(this->mine_, 1U).path(), path);
 }
 
 TYPED_TEST(KeptPermits, AreOneOfAtMostSoManyOfAClient) {
     client one = this->connected({.session_timeout = 12s, .max_retained = 1});
     TypeParam slots(one, "/slots", 3, {.retain_for = 30s});
-    hold first = this->taken(slots);
-    hold second = this->taken(slots);
+    hold first = this->held(slots, 1U);
+    hold second = this->held(slots, 1U);
     this->settle();
     first.release();
     second.release();
@@ -224,8 +204,8 @@ TYPED_TEST(KeptPermits, AreOneOfAtMostSoManyOfAClient) {
 TYPED_TEST(KeptPermits, AreGivenUpWithTheirObject) {
     auto slots =
         std::make_unique<TypeParam>(this->a_, "/slots", 3, lock_options{.retain_for = 30s});
-    hold first = this->taken(*slots);
-    hold second = this->taken(*slots);
+    hold first = this->held(*slots, 1U);
+    hold second = this->held(*slots, 1U);
     this->settle();
     first.release();
     this->settle();
@@ -241,7 +221,7 @@ TYPED_TEST(KeptPermits, AreGivenUpWithTheirObject) {
 TYPED_TEST(KeptPermits, AreGivenUpWithAnObjectThatEndedBeforeTheGrant) {
     auto slots =
         std::make_unique<TypeParam>(this->a_, "/slots", 3, lock_options{.retain_for = 30s});
-    const auto a = this->take(*slots, 1);
+    const auto a = this->acquire_as(*slots, 1U);
     slots.reset();
     this->expect_granted(a);
     this->settle();
@@ -254,13 +234,13 @@ TYPED_TEST(KeptPermits, AreThoseOfOtherObjectsIfTheyShare) {
     const lock_options together{.retain_for = 30s, .share_in_client = true};
     TypeParam one(this->a_, "/slots", 3, together);
     TypeParam other(this->a_, "/slots", 3, together);
-    hold h = this->taken(one);
+    hold h = this->held(one, 1U);
     const std::string path = h.path();
     this->settle();
     h.release();
     this->settle();
-    EXPECT_EQ(this->taken(other).path(), path);
-    EXPECT_NE(this->taken(this->mine_).path(), path);
+    EXPECT_EQ(this->held(other, 1U).path(), path);
+    EXPECT_NE(this->held(this->mine_, 1U).path(), path);
 }
 
 TYPED_TEST(KeptPermits, AreMarkedAfterASecond) {
@@ -271,18 +251,18 @@ TYPED_TEST(KeptPermits, AreMarkedAfterASecond) {
     };
     this->ensemble_.run_for(2s);
     EXPECT_TRUE(is_marked());
-    const hold h = this->taken(this->mine_);
+    const hold h = this->held(this->mine_, 1U);
     this->settle();
     EXPECT_EQ(h.path(), path);
     EXPECT_FALSE(is_marked());
 }
 
 TYPED_TEST(KeptPermits, CostALookAfterTheGrantAndAtEachChangeOfTheQueue) {
-    this->taken(this->theirs_).release();
-    hold h = this->taken(this->mine_);
+    this->held(this->theirs_, 1U).release();
+    hold h = this->held(this->mine_, 1U);
     this->settle();
     const auto session = this->a_.session_id();
-    hold other = this->taken(this->theirs_);  // joins the queue, and leaves it
+    hold other = this->held(this->theirs_, 1U);  // joins the queue, and leaves it
     this->ensemble_.run_for(100ms);
     const auto asked = this->ensemble_.count(session);
     EXPECT_LE(asked.children, 4U);
@@ -299,7 +279,7 @@ TYPED_TEST(KeptPermits, CostALookAfterTheGrantAndAtEachChangeOfTheQueue) {
 TYPED_TEST(KeptPermits, LeaveNoMemoryBehind) {
     client c = this->connected();
     auto slots = std::make_unique<TypeParam>(c, "/slots", 3, lock_options{.retain_for = 30s});
-    this->taken(*slots).release();
+    this->held(*slots, 1U).release();
     this->settle();
     const std::weak_ptr<client_core> core = client_core::of(c);
     slots.reset();
@@ -328,7 +308,7 @@ TEST_F(KeptPermitsOfOurs, AreGivenUpWhenTheSemaphoreIsResized) {
     settle();
     EXPECT_EQ(in_use(), 0U) << "so that no earlier hold goes on beyond the new limit";
     const std::string path = kept();
-    EXPECT_EQ(taken(mine_).path(), path);
+    EXPECT_EQ(held(mine_, 1U).path(), path);
 }
 
 }  // namespace

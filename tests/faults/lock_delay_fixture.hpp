@@ -50,35 +50,12 @@ protected:
         return joined;
     }
 
-    hold held_as(shared_mutex& m, lock_mode mode) {
-        const auto a = std::make_shared<attempt>();
-        start(m, mode, a);
-        expect_granted(a);
-        return std::move(a->granted);
-    }
-
-    std::shared_ptr<attempt> wait_as(shared_mutex& m, lock_mode mode) {
-        auto a = std::make_shared<attempt>();
-        start(m, mode, a);
-        return a;
-    }
-
     client a_ = connected();
     client b_ = connected();
     client c_ = connected();
     mutex mine_{a_, "/lock", {.lock_delay = delay}};
     mutex theirs_{b_, "/lock"};
     mutex third_{c_, "/lock"};
-
-private:
-    void start(shared_mutex& m, lock_mode mode, const std::shared_ptr<attempt>& a) {
-        m.async_acquire(mode, {}, [this, a](std::error_code ec, hold h) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(h);
-            a->at = ensemble_.now();
-        });
-    }
 };
 
 }  // namespace latchkey::test

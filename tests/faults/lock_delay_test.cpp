@@ -173,9 +173,9 @@ TEST_F(LockDelay, OfAWriterIsWaitedForByReaders) {
     shared_mutex mine(a_, "/shared", {.lock_delay = delay});
     shared_mutex theirs(b_, "/shared");
     shared_mutex third(c_, "/shared");
-    const hold h = held_as(mine, lock_mode::exclusive);
-    const auto one = wait_as(theirs, lock_mode::shared);
-    const auto two = wait_as(third, lock_mode::shared);
+    const hold h = held(mine, lock_mode::exclusive);
+    const auto one = acquire_as(theirs, lock_mode::shared);
+    const auto two = acquire_as(third, lock_mode::shared);
     ensemble_.run_for(100ms);
     const auto died = die();
     expect_delayed(one, died);
@@ -186,14 +186,14 @@ TEST_F(LockDelay, IsOfUpgradeHoldsAndOfNoReaders) {
     shared_mutex mine(a_, "/shared", {.lock_delay = delay});
     shared_mutex theirs(b_, "/shared");
     {
-        const hold h = held_as(mine, lock_mode::upgrade);
-        const auto next = wait_as(theirs, lock_mode::exclusive);
+        const hold h = held(mine, lock_mode::upgrade);
+        const auto next = acquire_as(theirs, lock_mode::exclusive);
         ensemble_.run_for(100ms);
         expect_delayed(next, die());
     }
     ensemble_.run_for(1s);
-    const hold h = held_as(mine, lock_mode::shared);
-    const auto next = wait_as(theirs, lock_mode::exclusive);
+    const hold h = held(mine, lock_mode::shared);
+    const auto next = acquire_as(theirs, lock_mode::exclusive);
     ensemble_.run_for(100ms);
     expect_at_once(next, die());
 }
@@ -202,7 +202,7 @@ TEST_F(LockDelay, EndsWithADowngradeToAReader) {
     shared_mutex mine(a_, "/shared", {.lock_delay = delay});
     shared_mutex theirs(b_, "/shared");
     const auto converted = std::make_shared<attempt>();
-    mine.async_convert(held_as(mine, lock_mode::exclusive),
+    mine.async_convert(held(mine, lock_mode::exclusive),
                        lock_mode::shared,
                        {},
                        [converted](std::error_code, hold h) {
@@ -211,7 +211,7 @@ TEST_F(LockDelay, EndsWithADowngradeToAReader) {
                        });
     ASSERT_TRUE(ensemble_.run_until([&] { return converted->done; }, 10s));
     EXPECT_TRUE(converted->granted.valid());
-    const auto next = wait_as(theirs, lock_mode::exclusive);
+    const auto next = acquire_as(theirs, lock_mode::exclusive);
     ensemble_.run_for(100ms);
     EXPECT_EQ(in_queue("/shared"), 2U);
     expect_at_once(next, die());
@@ -221,7 +221,7 @@ TEST_F(LockDelay, BeginsWithAnUpgradeOfAReader) {
     shared_mutex mine(a_, "/shared", {.lock_delay = delay});
     shared_mutex theirs(b_, "/shared");
     const auto converted = std::make_shared<attempt>();
-    mine.async_convert(held_as(mine, lock_mode::shared),
+    mine.async_convert(held(mine, lock_mode::shared),
                        lock_mode::exclusive,
                        {},
                        [converted](std::error_code, hold h) {
@@ -229,7 +229,7 @@ TEST_F(LockDelay, BeginsWithAnUpgradeOfAReader) {
                            converted->granted = std::move(h);
                        });
     ASSERT_TRUE(ensemble_.run_until([&] { return converted->done; }, 10s));
-    const auto next = wait_as(theirs, lock_mode::shared);
+    const auto next = acquire_as(theirs, lock_mode::shared);
     ensemble_.run_for(100ms);
     expect_delayed(next, die());
 }

@@ -43,25 +43,11 @@ protected:
         return take(mine_, std::move(stop));
     }
 
-    static std::shared_ptr<attempt> take(typename Kind::type& of, std::stop_token stop = {}) {
-        auto a = std::make_shared<attempt>();
-        of.async_acquire(3,
-                         std::chrono::nanoseconds::max(),
-                         {.stop = std::move(stop), .reserved = {}},
-                         [a](std::error_code ec, hold h) {
-                             a->done = true;
-                             a->ec = ec;
-                             a->granted = std::move(h);
-                         });
-        return a;
+    std::shared_ptr<attempt> take(typename Kind::type& of, std::stop_token stop = {}) {
+        return acquire_as(of, 3U, std::chrono::nanoseconds::max(), {.stop = std::move(stop)});
     }
 
-    hold taken() {
-        const auto a = take();
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-        EXPECT_TRUE(a->granted) << a->ec.message();
-        return std::move(a->granted);
-    }
+    hold taken() { return held(mine_, 3U); }
 
     void expect_three_permits_and_nobody_in_the_queue() {
         EXPECT_EQ(ensemble_.children(Kind::permits).size(), Kind::znodes_of_three);

@@ -21,25 +21,6 @@ protected:
     client b_ = connected();
     shared_mutex theirs_{b_, "/lock"};
 
-    std::shared_ptr<attempt> ask(shared_mutex& m,
-                                 lock_mode mode,
-                                 std::chrono::nanoseconds limit = no_timeout) {
-        auto a = std::make_shared<attempt>();
-        m.async_acquire(mode, limit, {}, [this, a](std::error_code ec, hold h) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(h);
-            a->at = ensemble_.now();
-        });
-        return a;
-    }
-
-    hold held(shared_mutex& m, lock_mode mode) {
-        const auto a = ask(m, mode);
-        expect_granted(a);
-        return std::move(a->granted);
-    }
-
     /// Several holds of one object.
     std::vector<hold> readers(shared_mutex& m, int count) {
         std::vector<hold> all;
@@ -47,16 +28,6 @@ protected:
             all.push_back(held(m, shared));
         }
         return all;
-    }
-
-    std::shared_ptr<attempt> convert(shared_mutex& m, hold h, lock_mode to) {
-        auto a = std::make_shared<attempt>();
-        m.async_convert(std::move(h), to, no_timeout, {}, [a](std::error_code ec, hold back) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(back);
-        });
-        return a;
     }
 
     /// What is done by then, of what was asked for.
@@ -85,7 +56,7 @@ TEST_F(SharedTurns, ReadersShareAZnodeWithoutARequest) {
 TEST_F(SharedTurns, ThePlaceGoesWithTheLastReader) {
     shared_mutex mine(a_, "/lock", {.local_passes = 1});
     auto all = readers(mine, 3);
-    const auto writer = ask(theirs_, exclusive);
+    const auto writer = acquire_as(theirs_, exclusive);
     settle();
     all.erase(all.begin());
     all.pop_back();
@@ -115,7 +86,7 @@ TEST_F(SharedTurns, AKeptPlaceOfReadersGoesToAWriterAndNotToAReader) {
     settle();
     EXPECT_EQ(in_queue(), 1U);
     const auto before = ensemble_.now();
-    const auto writer = ask(theirs_, exclusive);
+    const auto writer = acquire_as(theirs_, exclusive);
     expect_granted(writer, 1s);
     // Its create; the event; the list; the delete; its event.
     EXPECT_LE(writer->at - before, 3 * round_trip + 1ms);
@@ -126,7 +97,7 @@ TEST_F(SharedTurns, ReadersThatWaitAreOneParticipant) {
     hold writer = held(theirs_, exclusive);
     std::vector<std::shared_ptr<attempt>> waiting;
     for (int i = 0; i < 5; ++i) {
-        waiting.push_back(ask(mine, shared));
+        waiting.push_back(acquire_as(mine, shared));
     }
     settle();
     EXPECT_EQ(in_queue(), 2U);
@@ -138,16 +109,16 @@ TEST_F(SharedTurns, ReadersThatWaitAreOneParticipant) {
 
 TEST_F(SharedTurns, AReaderThatDoesNotWaitSharesOrIsRefused) {
     shared_mutex mine(a_, "/lock", {.local_passes = 5});
-    const auto first = ask(mine, shared);
-    const auto beside = ask(mine, shared, 0s);
+    const auto first = acquire_as(mine, shared);
+    const auto beside = acquire_as(mine, shared, 0s);
     expect_granted(first);
     expect_granted(beside);
     first->granted.release();
     beside->granted.release();
     hold writer = held(theirs_, exclusive);
-    const auto waits = ask(mine, shared);
+    const auto waits = acquire_as(mine, shared);
     settle();
-    const auto second = ask(mine, shared, 0s);
+    const auto second = acquire_as(mine, shared, 0s);
     settle();
     EXPECT_TRUE(second->done);
     EXPECT_FALSE(second->granted);
@@ -159,11 +130,11 @@ TEST_F(SharedTurns, AReaderThatDoesNotWaitSharesOrIsRefused) {
 TEST_F(SharedTurns, ReadersBehindTheBoundQueueBehindTheWriter) {
     shared_mutex mine(a_, "/lock", {.local_passes = 2});
     auto all = readers(mine, 1);
-    const auto writer = ask(theirs_, exclusive);
+    const auto writer = acquire_as(theirs_, exclusive);
     settle();
     std::vector<std::shared_ptr<attempt>> asked;
     for (int i = 0; i < 4; ++i) {
-        asked.push_back(ask(mine, shared));
+        asked.push_back(acquire_as(mine, shared));
     }
     settle();
     EXPECT_EQ(granted(asked), 2U);
@@ -183,12 +154,12 @@ TEST_F(SharedTurns, ReadersBehindTheBoundQueueBehindTheWriter) {
 TEST_F(SharedTurns, NoReaderIsAdmittedAfterLocalTime) {
     shared_mutex mine(a_, "/lock", {.local_passes = UINT32_MAX, .local_time = 1s});
     const auto all = readers(mine, 1);
-    const auto writer = ask(theirs_, exclusive);
+    const auto writer = acquire_as(theirs_, exclusive);
     settle();
     const hold second = held(mine, shared);
     EXPECT_EQ(second.path(), all.front().path());
     ensemble_.run_for(2s);
-    const auto late = ask(mine, shared);
+    const auto late = acquire_as(mine, shared);
     settle();
     EXPECT_FALSE(late->done);
     EXPECT_EQ(in_queue(), 3U);
@@ -197,10 +168,10 @@ TEST_F(SharedTurns, NoReaderIsAdmittedAfterLocalTime) {
 TEST_F(SharedTurns, AWriterOfTheSameObjectCountsAsAnother) {
     shared_mutex mine(a_, "/lock", {.local_passes = 1});
     auto all = readers(mine, 1);
-    const auto writer = ask(mine, exclusive);
+    const auto writer = acquire_as(mine, exclusive);
     settle();
     all.push_back(held(mine, shared));
-    const auto late = ask(mine, shared);
+    const auto late = acquire_as(mine, shared);
     settle();
     EXPECT_FALSE(late->done);
     all.clear();
@@ -307,8 +278,8 @@ TEST_F(SharedTurns, ThePlaceOutlivesItsObjectUntilTheLastReader) {
 TEST_F(SharedTurns, ReadersWhoseObjectIsGoneDoNotWaitForEachOther) {
     auto mine = std::make_unique<shared_mutex>(a_, "/lock", lock_options{.local_passes = 5});
     hold writer = held(theirs_, exclusive);
-    const auto first = ask(*mine, shared);
-    const auto second = ask(*mine, shared);
+    const auto first = acquire_as(*mine, shared);
+    const auto second = acquire_as(*mine, shared);
     settle();
     mine.reset();
     writer.release();
@@ -356,7 +327,7 @@ TEST_F(SharedTurns, WritersPassTheLockToEachOther) {
     shared_mutex mine(a_, "/lock", {.local_passes = 1});
     hold present = held(mine, exclusive);
     settle();
-    const auto next = ask(mine, exclusive);
+    const auto next = acquire_as(mine, exclusive);
     ensemble_.run_for(1ms);
     const auto token = present.token();
     present.release();
@@ -368,7 +339,7 @@ TEST_F(SharedTurns, WritersPassTheLockToEachOther) {
 TEST_F(SharedTurns, AWriterThatConvertsLeavesThoseThatWait) {
     shared_mutex mine(a_, "/lock", {.local_passes = 5});
     hold present = held(mine, exclusive);
-    const auto next = ask(mine, exclusive);
+    const auto next = acquire_as(mine, exclusive);
     settle();
     EXPECT_EQ(in_queue(), 1U);
     const auto reads = convert(mine, std::move(present), shared);

@@ -7,12 +7,12 @@
 
 #include "held_intervals.hpp"
 #include "interop_test.hpp"
+#include "number_from.hpp"
 #include "rival.hpp"
 #include "tcp_proxy.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -28,8 +28,8 @@ namespace latchkey::test {
 namespace {
 
 std::chrono::milliseconds duration() {
-    const char* asked = std::getenv("LATCHKEY_INTEROP_SECONDS");
-    return std::chrono::seconds(asked == nullptr ? 2 : std::max(1, std::atoi(asked)));
+    return std::chrono::seconds(
+        std::max<std::uint64_t>(1, number_from("LATCHKEY_INTEROP_SECONDS", 2)));
 }
 
 /// A number in a file, which loses additions unless those who add take turns.

@@ -7,7 +7,6 @@
 #include "leader_story.hpp"
 
 #include <atomic>
-#include <regex>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -46,10 +45,11 @@ TEST_P(LeaderLatch, NamesItsZnodesAsCuratorDoesWithTheIdAsTheirData) {
     client c = connect();
     leader_latch latch(c, path_, {.id = "node-7"});
     const leadership term = latch.wait();
-    const std::regex curators("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-latch-[0-9]{10}");
     const auto names = world_->children(path_);
     ASSERT_EQ(names.size(), 1U);
-    EXPECT_TRUE(std::regex_match(names.front(), curators)) << names.front();
+    EXPECT_THAT(
+        names.front(),
+        ::testing::MatchesRegex("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-latch-[0-9]{10}"));
     EXPECT_EQ(term.path(), path_ + "/" + names.front());
     EXPECT_EQ(world_->get(term.path()), "node-7");
     EXPECT_EQ(term.id(), "node-7");

@@ -6,7 +6,6 @@
 #include "leader_story.hpp"
 #include "recipe_test.hpp"
 
-#include <regex>
 #include <string>
 #include <system_error>
 

@@ -2,10 +2,11 @@
 #include "recipe_test.hpp"
 
 #include <atomic>
-#include <regex>
 #include <stop_token>
 #include <thread>
 #include <vector>
+
+#include <gmock/gmock.h>
 
 namespace latchkey::test {
 namespace {
@@ -30,10 +31,11 @@ TEST_P(Mutex, NamesItsZnodesAsCuratorDoes) {
     client c = connect();
     mutex m(c, path_);
     const hold h = m.acquire();
-    const std::regex curators("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}");
     const auto names = world_->children(path_);
     ASSERT_EQ(names.size(), 1U);
-    EXPECT_TRUE(std::regex_match(names.front(), curators)) << names.front();
+    EXPECT_THAT(
+        names.front(),
+        ::testing::MatchesRegex("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}"));
     EXPECT_EQ(h.path(), path_ + "/" + names.front());
 }
 

@@ -15,34 +15,13 @@ namespace {
 /// servers; and what it costs to be asked for a lock back.
 class PermitCost : public SteppedTest {
 protected:
-    template <class Semaphore>
-    std::shared_ptr<attempt> take(Semaphore& s, std::uint32_t permits) {
-        auto a = std::make_shared<attempt>();
-        s.async_acquire(
-            permits, std::chrono::nanoseconds::max(), {}, [this, a](std::error_code ec, hold h) {
-                a->done = true;
-                a->ec = ec;
-                a->granted = std::move(h);
-                a->at = ensemble_.now();
-            });
-        return a;
-    }
-
-    template <class Semaphore>
-    hold taken(Semaphore& s, std::uint32_t permits) {
-        const auto a = take(s, permits);
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
-        EXPECT_TRUE(a->granted) << a->ec.message();
-        return std::move(a->granted);
-    }
-
     /// Uncontended, on a path that is known.
     template <class Semaphore>
     void expect_uncontended(Semaphore& s, std::uint32_t permits, std::uint64_t requests) {
-        taken(s, permits).release();
+        held(s, permits).release();
         settle();
         const auto before = ensemble_.now();
-        const auto a = take(s, permits);
+        const auto a = acquire_as(s, permits);
         ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
         EXPECT_EQ(a->at - before, 2 * round_trip);
         EXPECT_EQ(ensemble_.count().requests(), requests);
@@ -73,9 +52,9 @@ TEST_F(PermitCost, WaitingForCuratorsPermitsCostsNothingAndAGrantTwoRequests) {
     client b = connected();
     curator_semaphore first(a, "/slots", 2);
     curator_semaphore second(b, "/slots", 2);
-    hold all = taken(first, 2);
-    const auto next = take(second, 1);
-    const auto last = take(first, 1);
+    hold all = held(first, 2);
+    const auto next = acquire_as(second, 1);
+    const auto last = acquire_as(first, 1);
     ensemble_.run_for(500ms);
     settle();
     ensemble_.run_for(1s);
@@ -94,10 +73,10 @@ TEST_F(PermitCost, WaitingCostsNothingAndAGrantTwoRoundTrips) {
     semaphore first(a, "/slots", 2);
     semaphore second(b, "/slots", 2);
     semaphore third(c, "/slots", 2);
-    hold all = taken(first, 2);
-    const auto next = take(second, 2);
+    hold all = held(first, 2);
+    const auto next = acquire_as(second, 2);
     ensemble_.run_for(100ms);
-    const auto last = take(third, 1);
+    const auto last = acquire_as(third, 1);
     ensemble_.run_for(500ms);
     settle();
     ensemble_.run_for(1s);

@@ -16,34 +16,13 @@ using enum lock_mode;
 /// What shared_mutex.hpp says of requests and round trips, counted by the servers.
 class SharedCost : public SteppedTest {
 protected:
-    std::shared_ptr<attempt> acquire(shared_mutex& m, lock_mode mode, std::stop_token stop = {}) {
-        auto a = std::make_shared<attempt>();
-        m.async_acquire(mode,
-                        std::chrono::nanoseconds::max(),
-                        {.stop = std::move(stop), .reserved = nullptr},
-                        [this, a](std::error_code ec, hold h) {
-                            a->done = true;
-                            a->ec = ec;
-                            a->granted = std::move(h);
-                            a->at = ensemble_.now();
-                        });
-        return a;
-    }
-
-    hold held(shared_mutex& m, lock_mode mode) {
-        const auto a = acquire(m, mode);
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-        EXPECT_TRUE(a->granted) << a->ec.message();
-        return std::move(a->granted);
-    }
-
     using attempts = std::vector<std::shared_ptr<attempt>>;
 
     /// Readers of several clients, all in the queue.
     attempts readers(std::vector<std::unique_ptr<shared_mutex>>& objects, std::size_t count) {
         attempts all;
         for (std::size_t i = 0; i < count; ++i) {
-            all.push_back(acquire(*objects[i % objects.size()], shared));
+            all.push_back(acquire_as(*objects[i % objects.size()], shared));
         }
         ensemble_.run_for(500ms);
         return all;
@@ -76,7 +55,7 @@ TEST_F(SharedCost, UncontendedAcquireOfEveryModeIsTwoRequestsInOneRoundTrip) {
     for (const lock_mode mode : {shared, upgrade, exclusive}) {
         settle();
         const auto before = ensemble_.now();
-        const auto a = acquire(m, mode);
+        const auto a = acquire_as(m, mode);
         ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s)) << to_string(mode);
         EXPECT_EQ(a->at - before, round_trip) << to_string(mode);
         EXPECT_EQ(ensemble_.count().requests(), 2U) << to_string(mode);
@@ -106,10 +85,11 @@ TEST_F(SharedCost, WriterThatGivesUpWakesOnlyTheRunOfReadersBehindIt) {
     hold w = held(*all.front(), exclusive);
     const attempts before = readers(all, 8);
     std::stop_source stop;
-    const auto between = acquire(*all.back(), exclusive, stop.get_token());
+    const auto between = acquire_as(
+        *all.back(), exclusive, std::chrono::nanoseconds::max(), {.stop = stop.get_token()});
     ensemble_.run_for(500ms);
     const attempts behind = readers(all, 6);
-    const auto last = acquire(*all.back(), exclusive);
+    const auto last = acquire_as(*all.back(), exclusive);
     ensemble_.run_for(500ms);
     settle();
     stop.request_stop();
@@ -138,7 +118,8 @@ TEST_F(SharedCost, EventsReachTheRunOfReadersBehindAWriterAndNobodyElse) {
     const std::vector<std::uint64_t> one(run, 1U);
     std::size_t next = 0;
     const auto join = [&](lock_mode m, std::stop_token stop = {}) {
-        auto a = acquire(*all[next++], m, std::move(stop));
+        auto a =
+            acquire_as(*all[next++], m, std::chrono::nanoseconds::max(), {.stop = std::move(stop)});
         ensemble_.run_for(20ms);
         return a;
     };

@@ -1,6 +1,7 @@
 # The library once more, with every mutant of mutants*.txt in place behind its switch, for test programs alone: all of the
-# recipes and the client, and what includes them. The adapter to the C client, the loop and the ensemble are the library's
-# own. Folders go as a whole: a folder's sources may be one object of the library.
+# recipes and the client, and what includes them. The adapter to the C client, TLS, the loop and the ensemble are the
+# library's own, as is what reads queues for people: the simulation does not use that. Folders go as a whole: a folder's
+# sources may be one object of the library.
 if(LATCHKEY_SANITIZE)
     return()  # what they break is no memory, and the library itself runs in the other tests
 endif()
@@ -12,7 +13,7 @@ set(_copied src/ensemble/ensemble_connect.cpp)
 foreach(source IN LISTS _sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${_folder}")
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    if(NOT source MATCHES "^src/(zookeeper|loop)/")
+    if(NOT source MATCHES "^(src/(zookeeper|loop|tls)|recipes/inspect)/")
         list(APPEND _copied "${source}")
     endif()
 endforeach()

@@ -29,7 +29,8 @@ function(latchkey_mutate target)
     target_include_directories(${target}
         PUBLIC "${arg_COPY}" "${LATCHKEY_MUTATE}"
         PRIVATE "${PROJECT_SOURCE_DIR}/include" "${arg_COPY}/src" "${arg_COPY}/recipes")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1 -g1>)
+    # What the compiler warns of, it warns of in the originals.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1 -g0> -w)
     target_precompile_headers(${target} PRIVATE ${LATCHKEY_PRECOMPILED})
     latchkey_compile_together(${target})
     target_link_libraries(${target}

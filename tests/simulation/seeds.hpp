@@ -1,7 +1,9 @@
 #pragma once
 
+#include "number_from.hpp"
 #include "simulation.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -12,17 +14,12 @@
 
 namespace latchkey::simulation {
 
-inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-    const char* const text = std::getenv(variable);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 /// Runs as many seeds as that, from the one that `how` names; a broken promise fails the test.
 /// LATCHKEY_SEED runs one seed again; LATCHKEY_SEEDS runs another number of them.
 inline figures run_seeds(options how, std::uint64_t count) {
     const bool one = std::getenv("LATCHKEY_SEED") != nullptr;
-    how.seed = number_from("LATCHKEY_SEED", how.seed);
-    count = one ? 1 : number_from("LATCHKEY_SEEDS", count);
+    how.seed = test::number_from("LATCHKEY_SEED", how.seed);
+    count = one ? 1 : test::number_from("LATCHKEY_SEEDS", count);
     figures sum;
     for (const std::uint64_t end = how.seed + count; how.seed < end; ++how.seed) {
         const verdict v = simulate(how);
@@ -58,13 +55,13 @@ inline by_fault<double> faults_of_network_servers_and_clients() {
                  fault::server_late});
 }
 
-inline const auto every_corner = ::testing::Values(corner::cut_off,
-                                                   corner::woken_up,
-                                                   corner::taken_away,
-                                                   corner::crowded,
-                                                   corner::unresolved,
-                                                   corner::timed,
-                                                   corner::deep);
+inline constexpr std::array every_corner{corner::cut_off,
+                                         corner::woken_up,
+                                         corner::taken_away,
+                                         corner::crowded,
+                                         corner::unresolved,
+                                         corner::timed,
+                                         corner::deep};
 
 /// "cutoff"
 inline std::string name_of_corner(const ::testing::TestParamInfo<corner>& c) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/ensemble.hpp>
+#include <latchkey/lock_mode.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "client/hold_state.hpp"
@@ -57,12 +58,26 @@ protected:
         std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
         acquire_options o = {}) {
         auto a = std::make_shared<attempt>();
-        m.async_acquire(limit, std::move(o), [this, a](std::error_code ec, hold h) {
-            a->done = true;
-            a->ec = ec;
-            a->granted = std::move(h);
-            a->at = ensemble_.now();
-        });
+        m.async_acquire(limit, std::move(o), keeps(a));
+        return a;
+    }
+
+    /// Of anything whose async_acquire() is told first what is wanted: a mode, or how many permits.
+    template <class Lock, class What>
+    std::shared_ptr<attempt> acquire_as(
+        Lock& m,
+        What what,
+        std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
+        acquire_options o = {}) {
+        auto a = std::make_shared<attempt>();
+        m.async_acquire(what, limit, std::move(o), keeps(a));
+        return a;
+    }
+
+    template <class Lock>
+    std::shared_ptr<attempt> convert(Lock& m, hold h, lock_mode to) {
+        auto a = std::make_shared<attempt>();
+        m.async_convert(std::move(h), to, std::chrono::nanoseconds::max(), {}, keeps(a));
         return a;
     }
 
@@ -80,11 +95,12 @@ protected:
     /// Acquires and waits for it.
     template <class Lock>
     hold held(Lock& m) {
-        const auto a = acquire(m);
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-        EXPECT_FALSE(a->ec) << a->ec.message();
-        EXPECT_TRUE(a->granted);
-        return std::move(a->granted);
+        return hold_of(acquire(m));
+    }
+
+    template <class Lock, class What>
+    hold held(Lock& m, What what) {
+        return hold_of(acquire_as(m, what));
     }
 
     /// Lets everything that is on its way arrive, and forgets what was counted.
@@ -94,6 +110,21 @@ protected:
     }
 
     ensemble ensemble_;
+
+private:
+    auto keeps(std::shared_ptr<attempt> a) {
+        return [this, a = std::move(a)](std::error_code ec, hold h) {
+            a->done = true;
+            a->ec = ec;
+            a->granted = std::move(h);
+            a->at = ensemble_.now();
+        };
+    }
+
+    hold hold_of(const std::shared_ptr<attempt>& a) {
+        expect_granted(a);
+        return std::move(a->granted);
+    }
 };
 
 }  // namespace latchkey::test
