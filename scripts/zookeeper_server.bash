@@ -155,9 +155,16 @@ need_packages() {
     ((${#missing[@]} == 0)) || die "missing: ${missing[*]}; run $here/install-packages"
 }
 
+# Other ports may be free.
+ports_taken() {
+    say "$*"
+    exit 75
+}
+
+# A connection that has ended and lingers (state 06, TIME_WAIT) does not keep a server from its port.
 ports_in_use() {
-    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ address _; do
-        [[ $address == *:* ]] && echo "$((16#${address##*:}))"
+    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ address _ state _; do
+        [[ $address == *:* && $state != 06 ]] && echo "$((16#${address##*:}))"
     done
 }
 
@@ -166,7 +173,7 @@ choose_ports() {
     local taken base tries
     taken=$'\n'$(ports_in_use)$'\n'
     if [[ -n $port ]]; then
-        [[ $taken != *$'\n'$port$'\n'* ]] || die "port $port is taken; choose another with --port"
+        [[ $taken != *$'\n'$port$'\n'* ]] || ports_taken "port $port is taken; choose another with --port"
     fi
     for ((tries = 0; tries < 200; tries++)); do
         base=$((12000 + (RANDOM % 6000) * 3))
@@ -175,5 +182,5 @@ choose_ports() {
         [[ $taken == *$'\n'$client_port$'\n'* || $taken == *$'\n'$quorum_port$'\n'* ||
             $taken == *$'\n'$election_port$'\n'* ]] || return 0
     done
-    die "found no free ports${peer_ports:+ besides $peer_ports}"
+    ports_taken "found no free ports${peer_ports:+ besides $peer_ports}"
 }

@@ -6,8 +6,12 @@
 
 #include "eventually.hpp"
 
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +93,50 @@ TEST(RealEnsemble, BreakableOneIsWholeAgainWhenItIsTaken) {
     for (int server = 1; server <= ensemble.size(); ++server) {
         EXPECT_THAT(ensemble.mode(server), Not(IsEmpty())) << server;
     }
+}
+
+using boost::asio::ip::tcp;
+
+/// A listener at a port that scripts/ensemble could choose.
+tcp::acceptor listener(boost::asio::io_context& context) {
+    tcp::acceptor result(context, tcp::v4());
+    result.set_option(tcp::acceptor::reuse_address(true));  // as the servers do
+    boost::system::error_code error;
+    std::uint16_t port = 12000;
+    const auto address = boost::asio::ip::make_address("127.0.0.1");
+    do {
+        result.bind({address, ++port}, error);
+    } while (error && port < 30000);
+    result.listen();
+    return result;
+}
+
+TEST(RealEnsemble, StartsAtAPortWhereAConnectionHasJustEnded) {
+    boost::asio::io_context context;
+    tcp::acceptor listening = listener(context);
+    const auto at = listening.local_endpoint();
+    tcp::socket client(context);
+    client.connect(at);
+    tcp::socket server = listening.accept();
+    listening.close();
+    // The end that closes first lingers in TIME_WAIT.
+    server.close();
+    char byte = 0;
+    boost::system::error_code error;
+    client.read_some(boost::asio::buffer(&byte, 1), error);
+    EXPECT_EQ(error, boost::asio::error::eof);
+    client.close();
+    real_ensemble ensemble({.servers = 1, .port = at.port()});
+    EXPECT_EQ(ensemble.mode(1), "standalone");
+}
+
+TEST(RealEnsemble, NamesThePortThatIsTaken) {
+    boost::asio::io_context context;
+    const tcp::acceptor listening = listener(context);
+    const int port = listening.local_endpoint().port();
+    EXPECT_THAT([&] { real_ensemble ensemble({.servers = 1, .port = port}); },
+                testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr(
+                    "port " + std::to_string(port) + " is taken; choose another with --port")));
 }
 
 TEST(RealEnsemble, TellsWhatTheScriptSaid) {

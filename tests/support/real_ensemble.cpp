@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -75,6 +76,11 @@ bool in_containers() {
     return environment_variable("LATCHKEY_TEST_ENSEMBLE_SCRIPT").ends_with("/compose-ensemble");
 }
 
+/// Another program has a port that the script was to use.
+struct port_in_use : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
 /// Runs the script and returns its stdout without the last newline; its complaints go into the
 /// exception.
 std::string ensemble_script(const std::string& arguments) {
@@ -83,8 +89,12 @@ std::string ensemble_script(const std::string& arguments) {
     const std::string script = named.empty() ? LATCHKEY_SCRIPTS_DIR "/ensemble" : named;
     outcome result = run(script + ' ' + arguments + " 2>" + complaints);
     const outcome said = run("cat " + complaints + "; rm -f " + complaints);
+    const std::string report = "ensemble " + arguments + ":\n" + said.output;
+    if (WIFEXITED(result.status) && WEXITSTATUS(result.status) == EX_TEMPFAIL) {
+        throw port_in_use(report);
+    }
     if (!WIFEXITED(result.status) || WEXITSTATUS(result.status) != 0) {
-        throw std::runtime_error("ensemble " + arguments + ":\n" + said.output);
+        throw std::runtime_error(report);
     }
     while (!result.output.empty() && result.output.back() == '\n') {
         result.output.pop_back();
@@ -114,18 +124,30 @@ real_ensemble::identity real_ensemble::started(const real_ensemble_options& opti
     std::ostringstream arguments;
     arguments << "start --name " << name << " -n " << options.servers << " --tick "
               << options.tick.count() << " --until-exit-of " << ::getpid();
+    if (options.port != 0) {
+        arguments << " --port " << options.port;
+    }
     for (const std::string& line : options.settings) {
         arguments << " --set " << quoted(line);
     }
     for (const std::string& option : options.java) {
         arguments << " --java " << quoted(option);
     }
-    std::unique_ptr<server_links> links;
-    if (options.has_links || (options.can_isolate && !in_containers())) {
-        links = std::make_unique<server_links>(options.servers);
-        arguments << ' ' << links->arguments();
+    if (!options.has_links && (!options.can_isolate || in_containers())) {
+        return {ownership::own, name, ensemble_script(arguments.str())};
     }
-    return {ownership::own, name, ensemble_script(arguments.str()), std::move(links)};
+    // Another ensemble may take the ports of the links before these servers do.
+    for (int more = 4;; --more) {
+        auto links = std::make_unique<server_links>(options.servers);
+        const std::string linked = arguments.str() + ' ' + links->arguments();
+        try {
+            return {ownership::own, name, ensemble_script(linked), std::move(links)};
+        } catch (const port_in_use&) {
+            if (more == 0) {
+                throw;
+            }
+        }
+    }
 }
 
 real_ensemble::identity real_ensemble::found(const char* variable, ownership whose) {

@@ -16,6 +16,8 @@ struct real_ensemble_options {
     /// 1 (standalone), 3 or 5.
     int servers = 3;
     std::chrono::milliseconds tick{200};
+    /// Of the clients; 0: a free one.
+    int port = 0;
     /// More lines for zoo.cfg, "key=value".
     std::vector<std::string> settings = {};
     /// Lets isolate() be used.
