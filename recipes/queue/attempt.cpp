@@ -3,6 +3,7 @@
 #include "queue/lock_delay.hpp"
 #include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
+#include "queue/sequence_proof.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -68,7 +69,7 @@ void attempt::on_joined(protected_create::joined j) {
     is_alone_ = j.alone;
     directory_known_ = directory_known_ || !entries_.empty();
     if (abandoned_) {
-        for (std::size_t i = 0; i < j.paths.size(); ++i) {
+        for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
             delete_strays(*core_, *as_, prefix_, j.paths[i], *j.lists[i]);
         }
@@ -313,6 +314,7 @@ void attempt::on_proven(result_code code) {
     }
     if (entries_.size() == 1 && entries_.front().wait && is_alone_) {
         entries_.front().wait->note_grant();
+        note_first();
     }
     grant g{.records = std::move(records_),
             .prefix = prefix_,
@@ -322,6 +324,17 @@ void attempt::on_proven(result_code code) {
         g.znodes.push_back(std::move(e.znode));
     }
     owner_.on_granted(std::move(g));
+}
+
+/// The next attempt may be the first by its number.
+void attempt::note_first() {
+    directory_notes& notes = *as_->notes;
+    if (notes.numbers_prove) {
+        if (!notes.proof) {
+            notes.proof = std::make_shared<sequence_proof>(core_, as_->markers);
+        }
+        notes.proof->note_grant(entries_.front().znode->path(), zxid_);
+    }
 }
 
 // ---- leaving, moving ----

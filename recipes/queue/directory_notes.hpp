@@ -12,6 +12,8 @@
 
 namespace latchkey::inline v0 {
 
+class sequence_proof;
+
 /// What the participants of a recipe object have learned of its directory, for all of them. On the
 /// loop only.
 struct directory_notes {
@@ -32,6 +34,9 @@ struct directory_notes {
     /// So many children make a queue long; see queue_front. 0: its waiters list, however long it
     /// is.
     std::size_t long_from = 0;
+    /// All participants are exclusive: `proof` is used.
+    bool numbers_prove = false;
+    std::shared_ptr<sequence_proof> proof = nullptr;  ///< none before the first grant
     /// The data belongs to another program, or may not be written: the object leaves it alone.
     bool data_is_foreign = false;
 };

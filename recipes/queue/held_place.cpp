@@ -1,6 +1,7 @@
 #include "queue/held_place.hpp"
 
 #include "client/fork_safe.hpp"
+#include "queue/sequence_proof.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -260,6 +261,14 @@ void held_place::release(std::function<void()> gone) {
     }
     const auto keep = shared_from_this();
     if (const auto all = to_delete(); !all.empty()) {
+        if (as_->notes->proof) {
+            gone = [notes = as_->notes, own = all.front(), gone = std::move(gone)] {
+                notes->proof->note_end(own);
+                if (gone) {
+                    gone();
+                }
+            };
+        }
         core_->deletes().add(all, gone);
     } else if (gone) {
         gone();

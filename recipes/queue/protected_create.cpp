@@ -1,6 +1,7 @@
 #include "queue/protected_create.hpp"
 
 #include "queue/queue_list_of.hpp"
+#include "queue/sequence_proof.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -49,7 +50,14 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             const reply seen = co_await asked;
             zxid = seen.stat.pzxid;
         }
-        auto lists = co_await all.lists;
+        std::vector<directory_lists::answer> lists;
+        if (all.lists) {
+            auto& asked = *all.lists;
+            lists = co_await asked;
+        } else if (created.ok() && as_->notes->proof->proves(created.path)) {
+            lists.push_back(std::make_shared<const listing>(
+                listing{.names = {std::string(name_of(created.path))}}));
+        }
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
@@ -94,10 +102,14 @@ protected_create::sent_create protected_create::send(const std::function<void()>
         // that this can see, or there was a later one.
         first_directory.emplace(core_->send(request::get(directories_.front())));
     }
+    std::optional<oneshot<std::vector<directory_lists::answer>>> lists;
+    if (!as_->notes->proof || !as_->notes->proof->may_prove()) {
+        lists.emplace(core_->lists().list_all(directories_, sent));
+    }
     return {.directories_refused = std::move(refused),
             .created = std::move(created),
             .first_directory = std::move(first_directory),
-            .lists = core_->lists().list_all(directories_, sent)};
+            .lists = std::move(lists)};
 }
 
 request protected_create::creation() const {
@@ -140,14 +152,14 @@ void protected_create::create_directories(
 
 protected_create::joined protected_create::joined_from(
     const reply& created, std::int64_t zxid, std::vector<directory_lists::answer> lists) const {
-    joined j{.zxid = zxid, .listed = true, .lists = std::move(lists)};
+    joined j{.zxid = zxid, .listed = !lists.empty(), .lists = std::move(lists)};
     if (created.results.empty()) {
         j.paths.push_back(created.path);
     }
     for (const reply& one : created.results) {
         j.paths.push_back(one.path);
     }
-    for (std::size_t i = 0; i < directories_.size(); ++i) {
+    for (std::size_t i = 0; i < j.lists.size(); ++i) {
         j.listed = j.listed && j.lists[i]->code == result_code::ok;
         if (j.lists[i]->code == result_code::no_auth) {
             j.why = failure_of(j.lists[i]->code, directories_[i]);

@@ -21,8 +21,9 @@ namespace latchkey::inline v0 {
 /// lost; or one znode in each of several directories, all in one transaction. On the loop only, for
 /// one session.
 ///
-/// Cost: one round trip. The create and a list of each directory are sent together. The creates of
-/// the directories go ahead of them unless the directories are known to exist.
+/// Cost: one round trip. The create and a list of each directory are sent together; the create
+/// alone if its number may prove what a list would show (sequence_proof). The creates of the
+/// directories go ahead of them unless the directories are known to exist.
 ///
 /// The name contains a GUID. When the outcome of the create is unknown, a list on the next
 /// connection finds the znode, or proves that it does not exist: a connection begins with a write,
@@ -39,7 +40,7 @@ public:
         bool listed = false;  ///< whether all `lists` are answers
         bool found = false;   ///< later, by a search: what was asked behind it may be older
         bool alone = true;    ///< no other znode of this attempt is there, or may come
-        /// Of each directory, with the own znode in it.
+        /// Of each directory, with the own znode in it; or none.
         std::vector<directory_lists::answer> lists = {};
     };
 
@@ -68,7 +69,8 @@ private:
         std::shared_ptr<std::vector<result_code>> directories_refused;
         oneshot<reply> created;
         std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
-        oneshot<std::vector<directory_lists::answer>> lists;
+        /// None if the number may prove that the participant is the first.
+        std::optional<oneshot<std::vector<directory_lists::answer>>> lists;
     };
 
     /// A znode that bears the GUID.

@@ -71,6 +71,22 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
     while (true) {
         auto connected = core->connection_made();
         co_await connected;
+        if (in_doubt) {
+            // Servers without a quorum answer these, too.
+            auto asked_for_old = core->send(request::get(from));
+            auto asked_for_new = core->send(request::get(first));
+            const reply old_one = co_await asked_for_old;
+            const reply new_one = co_await asked_for_new;
+            if (!core->connected()) {
+                continue;
+            }
+            if (old_one.code == result_code::no_node && new_one.ok()) {
+                co_return swapped{done, {}, in_doubt};
+            }
+            if (old_one.code == result_code::no_node && new_one.code == result_code::no_node) {
+                co_return swapped{gone, {}, in_doubt};
+            }
+        }
         auto sent = core->send(request::multi(all));
         const reply r = co_await sent;
         const swap_answer answer(r, to.size(), guards.size());

@@ -28,9 +28,10 @@ struct swapped {
 /// requests and answers are lost: `multi[create new..., checks, delete old]`. On the loop only, for
 /// one session; while disconnected, with the next connection.
 ///
-/// The new names are known before, and no other client uses them. When the outcome is unknown, the
-/// same transaction is sent again. Its refusal shows whether the first one was applied, or whether
-/// a read has to show that.
+/// The new names are known before, and no other client uses them. When the outcome is unknown, two
+/// reads look for the old znode and then for the new one. Without the old one the transaction can
+/// never be applied any more. While the old one is there, the same transaction is sent again. Its
+/// refusal shows whether the first one was applied, or whether a read has to show that.
 [[nodiscard]] task<swapped> swap_znodes(std::shared_ptr<client_core> core,
                                         std::vector<request> to,
                                         std::vector<request> guards,

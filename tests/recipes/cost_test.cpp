@@ -24,6 +24,44 @@ TEST_F(Cost, UncontendedAcquireIsTwoRequestsInOneRoundTrip) {
     EXPECT_EQ(n.requests(), 2U);
 }
 
+TEST_F(Cost, FourthUncontendedAcquireInARowIsOneRequestInOneRoundTrip) {
+    client c = connected();
+    mutex m(c, "/lock");
+    for (int i = 0; i < 6; ++i) {
+        settle();
+        const auto before = ensemble_.now();
+        const auto a = acquire(m);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+        EXPECT_EQ(a->at - before, round_trip);
+        a->granted.release();
+        ensemble_.run_for(100ms);
+        const testing::counters n = ensemble_.count();
+        EXPECT_EQ(n.creates, i == 0 ? 2U : 1U) << i;
+        EXPECT_EQ(n.children, i < 3 ? 1U : 0U) << i;
+        EXPECT_EQ(n.gets, i == 2 ? 1U : 0U) << i;  // which sets a watch, and nothing waits for it
+        EXPECT_EQ(n.removes, 1U) << i;
+        EXPECT_EQ(n.requests(), n.creates + n.children + n.gets + n.removes) << i;
+    }
+}
+
+TEST_F(Cost, AcquireThatWasUncontendedBeforeAndIsNotNowTakesOneMoreRoundTrip) {
+    client a = connected();
+    client b = connected();
+    mutex mine(a, "/lock");
+    mutex theirs(b, "/lock");
+    for (int i = 0; i < 3; ++i) {
+        held(mine).release();
+        settle();
+    }
+    held(theirs).release();
+    settle();
+    const auto before = ensemble_.now();
+    const auto again = acquire(mine);
+    ASSERT_TRUE(ensemble_.run_until([&] { return again->done; }, 1s));
+    EXPECT_EQ(again->at - before, 2 * round_trip);
+    EXPECT_EQ(ensemble_.count().requests(), 2U);
+}
+
 TEST_F(Cost, FirstUseOfAPathIsOneRoundTripToo) {
     client c = connected();
     mutex m(c, "/a/b/c");
