@@ -147,6 +147,7 @@ void attempt::on_listing() {
 }
 
 void attempt::on_listed(const own_znode& z, const listing& l) {
+    saw_others_ = saw_others_ || l.names.size() > 1;
     delete_strays(*core_, *as_, prefix_, z.path(), l);
 }
 
@@ -333,7 +334,7 @@ void attempt::note_first() {
         if (!notes.proof) {
             notes.proof = std::make_shared<sequence_proof>(core_, as_->markers);
         }
-        notes.proof->note_grant(entries_.front().znode->path(), zxid_);
+        notes.proof->note_grant(entries_.front().znode->path(), zxid_, !saw_others_);
     }
 }
 

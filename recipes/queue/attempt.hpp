@@ -147,6 +147,7 @@ private:
     std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
     bool first_since_joining_ = false;
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it
+    bool saw_others_ = false;   ///< in a list
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
 

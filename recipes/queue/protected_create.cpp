@@ -54,9 +54,15 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (all.lists) {
             auto& asked = *all.lists;
             lists = co_await asked;
-        } else if (created.ok() && as_->notes->proof->proves(created.path)) {
-            lists.push_back(std::make_shared<const listing>(
-                listing{.names = {std::string(name_of(created.path))}}));
+        } else {
+            if (all.watched) {
+                auto& asked = *all.watched;
+                co_await asked;
+            }
+            if (created.ok() && as_->notes->proof->proves(created.path)) {
+                lists.push_back(std::make_shared<const listing>(
+                    listing{.names = {std::string(name_of(created.path))}}));
+            }
         }
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
@@ -102,14 +108,18 @@ protected_create::sent_create protected_create::send(const std::function<void()>
         // that this can see, or there was a later one.
         first_directory.emplace(core_->send(request::get(directories_.front())));
     }
-    std::optional<oneshot<std::vector<directory_lists::answer>>> lists;
-    if (!as_->notes->proof || !as_->notes->proof->may_prove()) {
-        lists.emplace(core_->lists().list_all(directories_, sent));
+    sent_create all{.directories_refused = std::move(refused),
+                    .created = std::move(created),
+                    .first_directory = std::move(first_directory)};
+    using need = sequence_proof::need;
+    const auto& proof = as_->notes->proof;
+    const need beside = proof && directory_known_ ? proof->next() : need::list;
+    if (beside == need::list) {
+        all.lists.emplace(core_->lists().list_all(directories_, sent));
+    } else if (beside == need::watch) {
+        all.watched.emplace(proof->watch());
     }
-    return {.directories_refused = std::move(refused),
-            .created = std::move(created),
-            .first_directory = std::move(first_directory),
-            .lists = std::move(lists)};
+    return all;
 }
 
 request protected_create::creation() const {

@@ -68,9 +68,11 @@ private:
         /// Why each directory could not be created; null if none was to be created.
         std::shared_ptr<std::vector<result_code>> directories_refused;
         oneshot<reply> created;
-        std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
-        /// None if the number may prove that the participant is the first.
-        std::optional<oneshot<std::vector<directory_lists::answer>>> lists;
+        std::optional<oneshot<reply>> first_directory = {};  ///< for the zxid of a transaction
+        /// None if the number may prove that the participant is the first; the watch, if that still
+        /// has to be set.
+        std::optional<oneshot<std::vector<directory_lists::answer>>> lists = {};
+        std::optional<oneshot<bool>> watched = {};
     };
 
     /// A znode that bears the GUID.

@@ -119,7 +119,8 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr ? !may_watch_data(path, c.session) : !by.sessions.contains(p->owner);
+            return p == nullptr ? !may_watch_data(path, c.session)
+                                : !by.sessions.contains(p->owner);
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];
