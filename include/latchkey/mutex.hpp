@@ -42,8 +42,10 @@ namespace latchkey::inline v0 {
 /// - Lockable: meets TimedLockable, for the guards of std and boost. unlock() of a lost lock has no
 ///   effect and never throws; held() says whether the lock is still valid.
 /// - Cost of an acquire, uncontended: 2 requests in 1 round trip, plus one request for each level
-///   of the path that is not known to exist. A hold that lasts longer than 10 ms sends one more
-///   read, which no call waits for. try_acquire(): 2 round trips, or 1 request if the lock is held.
+///   of the path that is not known to exist. 1 request from the fourth acquire in a row on which no
+///   other participant was there. The first acquire that finds one after that takes 1 round trip
+///   more, which happens ever more rarely. A hold that lasts longer than 10 ms sends one more read,
+///   which no call waits for. try_acquire(): 2 round trips, or 1 request if the lock is held.
 /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor leaves.
 ///   If others were ahead of the predecessor, one or two more round trips follow, with a list. In a
 ///   queue that was long when the caller joined (32 participants) it is 1 read in 1 round trip

@@ -32,7 +32,10 @@ public:
     };
 
     sequence_proof(std::shared_ptr<client_core> core, const queue_markers& markers)
-        : core_(std::move(core)), markers_(markers), watcher_([this](watch_event) { drop(); }) {}
+        : core_(std::move(core)),
+          markers_(markers),
+          watcher_([this](watch_event) { drop(); }),
+          needed_(core_->alone_after()) {}
 
     /// `own`, a path, was created by `czxid` and is granted: no participant is ahead. `alone`: none
     /// was seen since it joined, ahead or behind.
@@ -68,7 +71,7 @@ private:
     bool is_gone_ = false;
 
     std::uint32_t in_a_row_ = 0;  ///< grants alone whose numbers follow each other
-    std::uint32_t needed_ = 2;    ///< so many, before a number is to prove anything
+    std::uint32_t needed_;        ///< so many, before a number is to prove anything
 
     /// The connection with a watch on the directory that `own_` was created in; 0: none.
     std::uint64_t watched_on_ = 0;

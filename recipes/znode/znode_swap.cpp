@@ -81,10 +81,10 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
                 continue;
             }
             if (old_one.code == result_code::no_node && new_one.ok()) {
-                co_return swapped{done, {}, in_doubt};
+                co_return swapped{done, {}, true};
             }
             if (old_one.code == result_code::no_node && new_one.code == result_code::no_node) {
-                co_return swapped{gone, {}, in_doubt};
+                co_return swapped{gone, {}, true};
             }
         }
         auto sent = core->send(request::multi(all));

@@ -105,6 +105,22 @@ TEST_F(ConversionFaults, SharedHoldWhoseSessionEndsMeanwhileBecomesNoneOfTheNext
     }
 }
 
+// No transaction of the client is answered for a while, and reads are.
+TEST_F(ConversionFaults, DowngradeWhoseZnodeIsDeletedIsLostBeforeItsTransactionIsAnswered) {
+    constexpr int operation_timeout = -7;
+    constexpr int many = 1000;
+    client c = connected();
+    shared_mutex m(c, "/files");
+    hold h = held(m, exclusive);
+    const std::string znode = h.path();
+    ensemble_.refuse_next(ensemble::request_kind::multi, operation_timeout, c.session_id(), many);
+    const auto a = convert(m, std::move(h), shared);
+    ensemble_.remove(znode);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+    EXPECT_EQ(a->ec, errc::hold_lost);
+    EXPECT_EQ(a->granted.why_lost(), loss_reason::znode_deleted);
+}
+
 TEST_F(ConversionFaults, DowngradeIsKeptWhereTheCreateOfItsWriterWasLostBefore) {
     client c = connected();
     shared_mutex m(c, "/files");

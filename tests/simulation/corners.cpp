@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 9> names{{
+constexpr std::array<std::pair<corner, const char*>, 10> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<corner, const char*>, 9> names{{
     {corner::timed, "timed"},
     {corner::turns, "turns"},
     {corner::deep, "deep"},
+    {corner::alone, "alone"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -199,6 +200,40 @@ void deep(plan& p, random_source& r) {
     p.scribbles = r.chance(0.3) ? 0.03 : 0;
 }
 
+/// Participants whose numbers follow each other, or not: the directory is removed and made again,
+/// others come between, under the faults of several corners.
+void alone(plan& p, random_source& r) {
+    switch (r.below(4)) {
+        case 0:
+            unresolved(p);
+            break;
+        case 1:
+            cut_off(p, r);
+            break;
+        case 2:
+            break;
+        default:
+            set_weights(p,
+                        {{fault::directory_deleted, 4},
+                         {fault::containers_reaped, 1},
+                         {fault::znode_deleted, 1},
+                         {fault::foreign_child, 0.5},
+                         {fault::data_changed, 0.5},
+                         {fault::access_taken, 0.2},
+                         {fault::connection_cut, 0.3},
+                         {fault::requests_late, 0.5},
+                         {fault::mutex_destroyed, 0.5}});
+            p.interval = p.session_timeout / 2;
+            p.at_requests = 0.01;
+            break;
+    }
+    set_objects(p, 1 + r.below(3), {{std::string(root) + "/lock", 1}});
+    p.longest_hold = std::min(p.longest_hold, duration(p.session_timeout) / 10);
+    p.longest_rest = std::min(p.longest_rest, duration(p.session_timeout) / 4);
+    p.tries = 0.1;
+    p.alone = true;
+}
+
 }  // namespace
 
 const char* to_string(corner c) noexcept {
@@ -232,6 +267,8 @@ void concentrate(plan& p, corner where, random_source& random) {
             return turns(p, random);
         case corner::deep:
             return deep(p, random);
+        case corner::alone:
+            return alone(p, random);
     }
 }
 

@@ -106,6 +106,7 @@ figures& figures::operator+=(const figures& other) noexcept {
     passes += other.passes;
     delayed += other.delayed;
     fronts += other.fronts;
+    unlisted += other.unlisted;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
     return *this;
@@ -144,6 +145,7 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("while another waited", f.passes);
     line("grants behind a dead holder", f.delayed);
     line("holders named by directories", f.fronts);
+    line("grants without a list", f.unlisted);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {
         sum += count;

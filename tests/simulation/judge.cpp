@@ -110,6 +110,8 @@ void judge::check_grant(const call& c, const hold& h) {
     check_token(c, h, places);
     const bool on_time = h.valid();
     ++(on_time ? stage_.counts.grants : stage_.counts.late_grants);
+    stage_.counts.unlisted += c.by->asked.children == c.by->lists_before ? 1U : 0U;
+    c.by->lists_before = c.by->asked.children;
     if (!on_time && h.why_lost() == loss_reason::deadline_passed &&
         c.by->pauses == c.pauses_before) {
         return stage_.broken("I2", c.who + " was told a hold whose deadline had passed before");

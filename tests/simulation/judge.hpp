@@ -52,6 +52,7 @@ struct client_record {
         0;  ///< places given up or lost in this session: their watches may stay
     std::uint64_t wake_ups = 0;  ///< what it was told to be gone
     testing::counters asked;     ///< in this session
+    std::uint64_t lists_before = 0;  ///< of those, when it was granted last
     std::shared_ptr<const virtual_process> clock;
 
     /// How long `d` of this client's clock is in true time; not longer than it may be.

@@ -24,6 +24,7 @@ enum class corner : std::uint8_t {
     timed,       ///< everywhere, and objects have the times of lock_options
     turns,       ///< mutexes whose callers take turns in one place, or that are retained
     deep,        ///< queues are long, as mutexes see it
+    alone,       ///< two clients, and often only one of them wants the lock
 };
 
 /// "cut-off".
@@ -99,6 +100,7 @@ struct figures {
     std::uint64_t passes = 0;     ///< the same while another participant was known to wait
     std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
     std::uint64_t fronts = 0;     ///< holders that the data of a directory was made to name
+    std::uint64_t unlisted = 0;   ///< grants of clients that sent no list since the one before
     by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;
