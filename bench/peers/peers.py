@@ -90,15 +90,17 @@ class Run:
         takers = self.takers(workload, setting)
         if not takers:
             return
-        path = "/peers/directories" if workload.directories else self.fresh_path()
-        if workload.directories:
-            self.prepare(path, setting, self.count(workload))
+        paths = dict.fromkeys(takers, self.fresh_path())
+        if workload.directories:  # of each peer's own: no other one has used its locks
+            paths = {peer: f"/peers/directories-{peer}" for peer in takers}
+            for peer in takers:
+                self.prepare(paths[peer], setting, self.count(workload))
         if not workload.fresh and not self.options.quick:
             for peer in takers:  # not measured: compilers of other languages warm up
-                self.one(workload, setting, peer, path)
+                self.one(workload, setting, peer, paths[peer])
         for block in range(blocks):
             for peer in takers:
-                m = self.one(workload, setting, peer, self.fresh_path() if workload.fresh else path)
+                m = self.one(workload, setting, peer, self.fresh_path() if workload.fresh else paths[peer])
                 m.update(peer=peer, workload=workload.name, servers=setting.servers, delay=setting.delay, block=block)
                 self.measured.append(m)
                 print(json.dumps(m), file=self.out, flush=True)

@@ -169,6 +169,17 @@ TEST_F(SequenceProof, SetsItsWatchAgainAfterAChangeOfTheDirectorysData) {
     EXPECT_EQ(ensemble_.count().gets, 1U);
 }
 
+TEST_F(SequenceProof, EndsWithTheSequence) {
+    ensemble_.set_sequence("/lock", 0x7fffffff - 0x100000 - 4);
+    for (int i = 0; i < 4; ++i) {
+        held(mine_).release();
+        settle();
+    }
+    const auto a = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+    EXPECT_EQ(a->ec, errc::sequence_exhausted);
+}
+
 TEST_F(SequenceProof, OfAnAbandonedAttemptLeavesNothing) {
     const hold theirs = held(theirs_);
     settle();

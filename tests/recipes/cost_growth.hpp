@@ -135,6 +135,14 @@ public:
         ensemble_.run_for(2ms);
     }
 
+    void acquire_alone(std::size_t times) {
+        mutex m(client_of(0), "/lock");
+        for (std::size_t i = 0; i < times; ++i) {
+            held(m).release();
+        }
+        acquire_again(m);
+    }
+
     template <class Lock>
     void acquire_again(Lock& m) {
         held(m).release();
