@@ -110,8 +110,8 @@ protected:
 TEST_F(AcquirePath, OfABlockingAcquireAndAReleaseIsBounded) {
     mutex m(client_, "/lock");
     const cost c = of([&] { m.acquire().release(); });
-    EXPECT_LE(c.allocations, 200);
-    EXPECT_LE(c.system_calls, 60);
+    EXPECT_LE(c.allocations, 120);
+    EXPECT_LE(c.system_calls, 40);
 }
 
 }  // namespace
