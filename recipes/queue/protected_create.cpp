@@ -72,9 +72,15 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             co_return resolved({.why = refused_});
         }
         if (created.code == result_code::no_node) {
-            // The servers have removed the empty directory of a lock that was not used for a while.
-            auto pause = retry_.short_pause();
-            co_await pause;
+            // The servers have removed the empty directory of a lock that was not used for a while;
+            // or it cannot be created, and what was asked behind the list may show why.
+            if (all.directories_refused) {
+                auto pause = retry_.pause();
+                co_await pause;
+            } else {
+                auto pause = retry_.short_pause();
+                co_await pause;
+            }
             continue;
         }
         const bool repeated = then == next::create_again || std::exchange(searched, true);

@@ -306,6 +306,17 @@ TYPED_TEST(LostPermits, AreTakenFromANewPlaceWhenDirectoriesGoMeanwhile) {
 
 class LostSemaphore : public SteppedTest {};
 
+TEST_F(LostSemaphore, IsToldToBeMissingAfterOneRoundTrip) {
+    client c = connected();
+    semaphore s(c, "/app/none");
+    settle();
+    const auto before = ensemble_.now();
+    const auto a = acquire_as(s, 1);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    EXPECT_EQ(a->ec, errc::no_such_znode) << a->ec.message();
+    EXPECT_EQ(a->at - before, round_trip);
+}
+
 TEST_F(LostSemaphore, IsToldToBeMissingThoughTheFirstAnswersWereLost) {
     client c = connected();
     for (const when w : {when::before, when::after}) {

@@ -170,7 +170,7 @@ TEST_F(SequenceProof, SetsItsWatchAgainAfterAChangeOfTheDirectorysData) {
 }
 
 TEST_F(SequenceProof, EndsWithTheSequence) {
-    ensemble_.set_sequence("/lock", 0x7fffffff - 0x100000 - 4);
+    ensemble_.set_sequence("/lock", 0x7fffffff - 0x100000 - 3);
     for (int i = 0; i < 4; ++i) {
         held(mine_).release();
         settle();
