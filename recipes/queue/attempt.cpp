@@ -3,7 +3,6 @@
 #include "queue/lock_delay.hpp"
 #include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
-#include "queue/sequence_proof.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -315,7 +314,8 @@ void attempt::on_proven(result_code code) {
     }
     if (entries_.size() == 1 && entries_.front().wait && is_alone_) {
         entries_.front().wait->note_grant();
-        note_first();
+        as_->notes->note_grant(
+            core_, as_->markers, entries_.front().znode->path(), zxid_, !saw_others_);
     }
     grant g{.records = std::move(records_),
             .prefix = prefix_,
@@ -325,17 +325,6 @@ void attempt::on_proven(result_code code) {
         g.znodes.push_back(std::move(e.znode));
     }
     owner_.on_granted(std::move(g));
-}
-
-/// The next attempt may be the first by its number.
-void attempt::note_first() {
-    directory_notes& notes = *as_->notes;
-    if (notes.numbers_prove) {
-        if (!notes.proof) {
-            notes.proof = std::make_shared<sequence_proof>(core_, as_->markers);
-        }
-        notes.proof->note_grant(entries_.front().znode->path(), zxid_, !saw_others_);
-    }
 }
 
 // ---- leaving, moving ----

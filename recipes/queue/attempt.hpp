@@ -130,7 +130,6 @@ private:
     void prove(bool look_for_them);
     [[nodiscard]] task<result_code> prove_session(bool look_for_them);
     void on_proven(result_code code);
-    void note_first();
     void on_moved(const swapped& s, const std::string& to);
     void set_znodes(const std::vector<std::string>& paths);
     [[nodiscard]] queue_rule rule() const noexcept;

@@ -74,6 +74,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (created.code == result_code::no_node) {
             // The servers have removed the empty directory of a lock that was not used for a while;
             // or it cannot be created, and what was asked behind the list may show why.
+            sent_ = searched;
             if (all.directories_refused) {
                 auto pause = retry_.pause();
                 co_await pause;

@@ -317,6 +317,14 @@ inline std::string described(const counters& n) {
     return text;
 }
 
+inline void acquire_alone(CostGrowth& w, std::size_t times) {
+    w.acquire_alone(times);
+}
+
+inline counters one_create(std::size_t) {
+    return {.creates = 1, .bytes_in = create_in(), .bytes_out = create_out};
+}
+
 /// Within a tenth and 300; 0: nothing is stated.
 inline void expect_about(std::uint64_t bytes, std::uint64_t stated) {
     if (stated != 0) {

@@ -69,6 +69,39 @@ TEST_P(Mutex, SecondParticipantWaitsForTheFirst) {
     EXPECT_TRUE(empties(path_));
 }
 
+TEST_P(Mutex, ParticipantThatWasAloneForLongWaitsForTheNextOne) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    for (int i = 0; i < 5; ++i) {
+        first.acquire().release();
+    }
+    hold theirs = second.acquire();
+    EXPECT_FALSE(first.try_acquire_for(100ms));
+    EXPECT_TRUE(theirs.valid());
+    ASSERT_TRUE(theirs.release_and_wait());
+    EXPECT_TRUE(first.try_acquire_for(10s));
+}
+
+TEST_P(Mutex, ParticipantThatWasAloneForLongWaitsInADirectoryThatWasMadeAgain) {
+    client a = connect();
+    client b = connect();
+    mutex first(a, path_);
+    mutex second(b, path_);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(first.acquire().release_and_wait());
+    }
+    world_->remove(path_);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(second.acquire().release_and_wait());
+    }
+    const hold theirs = second.acquire();
+    EXPECT_TRUE(theirs.path().ends_with("0000000002"));  // the first one's last number
+    EXPECT_FALSE(first.try_acquire_for(100ms));
+    EXPECT_TRUE(theirs.valid());
+}
+
 TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
     client c = connect();
     mutex first(c, path_);

@@ -50,8 +50,8 @@ struct client_record {
     bool lost = false;       ///< the same of its session
     std::uint64_t abandoned =
         0;  ///< places given up or lost in this session: their watches may stay
-    std::uint64_t wake_ups = 0;  ///< what it was told to be gone
-    testing::counters asked;     ///< in this session
+    std::uint64_t wake_ups = 0;      ///< what it was told to be gone
+    testing::counters asked;         ///< in this session
     std::uint64_t lists_before = 0;  ///< of those, when it was granted last
     std::shared_ptr<const virtual_process> clock;
 

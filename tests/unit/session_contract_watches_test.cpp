@@ -142,6 +142,17 @@ TEST_P(SessionContract, AnEventComesBeforeTheAnswerOfTheOwnChangeThatCausedIt) {
                 ElementsAre("w:changed", "set:ok", "get:ok"));
 }
 
+TEST_P(SessionContract, TheEndOfADirectoryComesBeforeTheAnswerToACreateInTheNextOne) {
+    main_->ask(create(at("d")));
+    const auto w = main_->watcher("w");
+    main_->ask(request::get(at("d")), w);
+    const auto other = another();
+    other->ask(request::remove(at("d")));
+    other->ask(create(at("d")));
+    EXPECT_EQ(main_->ask(create(at("d/n"), numbered)).path, at("d/n0000000000"));
+    EXPECT_EQ(main_->count("w:deleted"), 1U);
+}
+
 TEST_P(SessionContract, AnEventComesBeforeAnyAnswerThatShowsTheChange) {
     main_->ask(create(at("a")));
     const auto w = main_->watcher("w");

@@ -49,6 +49,12 @@ TEST_P(SessionContract, TheSequenceCountsPlainCreatesToo) {
     EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000003"));
 }
 
+TEST_P(SessionContract, TheSequenceCountsCreatesInTransactions) {
+    main_->ask(request::multi({create(at("x")), create(at("y"), ephemeral)}));
+    main_->ask(request::multi({create(at("z")), request::check(at("none"))}));
+    EXPECT_EQ(main_->ask(create(at("n-"), numbered)).path, at("n-0000000002"));
+}
+
 TEST_P(SessionContract, TheSequenceDoesNotCountFailedCreates) {
     main_->ask(create(at("x")));
     EXPECT_EQ(main_->ask(create(at("x"))).code, result_code::node_exists);
