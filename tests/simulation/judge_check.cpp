@@ -239,7 +239,8 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
     }
     // In a long queue the data of the directory is read first, and written then.
     const std::uint64_t data = stage_.what.long_queue > 0 ? 1 : 0;
-    most.gets += 3 + woken + (woken + 1) * data;  // one of them may watch the directory
+    most.gets += 2 + woken + (woken + 1) * data;
+    most.gets += truth_.is_of_mutexes() ? 1 : 0;  // the watch on the directory
     most.multis = (c.times.lock_delay > duration{} ? 1 : 0) + data;
     return most;
 }

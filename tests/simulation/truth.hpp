@@ -130,6 +130,12 @@ public:
     [[nodiscard]] std::shared_ptr<participant> predecessor(const std::string& directory,
                                                            std::int64_t session) const;
 
+    /// Whether the participants are those of mutexes, which a number may prove to be the first.
+    [[nodiscard]] bool is_of_mutexes() const noexcept {
+        return names_.exclusive == naming().exclusive && names_.permits.empty() &&
+               !names_.any_child;
+    }
+
 private:
     /// A name with one of the markers in it.
     struct reading {
