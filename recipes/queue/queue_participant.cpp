@@ -17,7 +17,6 @@ queue_participant::queue_participant(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       settings_(std::move(s)),
       owner_(std::move(o)),
-      leave_limit_(core_->loop()),
       retry_(core_->loop()) {}
 
 void queue_participant::start() {
@@ -36,8 +35,23 @@ void queue_participant::begin_anew() {
     begin_attempt();
 }
 
+/// While there is a connection, and room to send. Thousands may wait for that: an attempt takes
+/// more memory.
 void queue_participant::begin_attempt() {
     retry_.cancel();
+    if (!core_->connected() || std::exchange(awaits_room_, true)) {
+        return;
+    }
+    core_->when_there_is_room([weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self && std::exchange(self->awaits_room_, false) && self->core_->connected() &&
+            self->owner_ && !self->gives_up_) {
+            self->start_attempt();
+        }
+    });
+}
+
+void queue_participant::start_attempt() {
     attempt::owner& self = *this;
     attempt_ = std::make_unique<attempt>(
         core_, settings_.as, settings_.only_if_first, settings_.directory_known, self);
@@ -100,7 +114,7 @@ void queue_participant::session_connected() {
 void queue_participant::session_ended(loss_reason) {
     const auto keep = shared_from_this();
     if (gives_up_) {
-        finish({std::move(*gives_up_)});
+        finish({std::move(gives_up_->why)});
         return;
     }
     if (attempt_) {
@@ -135,13 +149,13 @@ void queue_participant::cancel() {
 /// Ends without a hold. Znodes whose create is not resolved yet are deleted when they are found.
 void queue_participant::give_up(failure why) {
     const auto keep = shared_from_this();
-    gives_up_ = std::make_unique<failure>(std::move(why));
+    gives_up_ = std::make_unique<giving_up>(std::move(why), core_->loop());
     retry_.cancel();
     if (!attempt_) {
-        finish({std::move(*gives_up_)});
+        finish({std::move(gives_up_->why)});
         return;
     }
-    leave_limit_.start(leave_limit, [this] { tell({*gives_up_}); });
+    gives_up_->limit.start(leave_limit, [this] { tell({gives_up_->why}); });
     attempt_->abandon();
 }
 
@@ -152,19 +166,21 @@ void queue_participant::on_resolved() {
     const auto in_doubt = attempt_->in_doubt();
     attempt_.reset();
     if (paths.empty()) {
-        finish({std::move(*gives_up_)});
+        finish({std::move(gives_up_->why)});
         return;
     }
     if (!in_doubt.empty()) {
         core_->deletes().add(in_doubt, nullptr);
     }
-    core_->deletes().add(paths, [self = keep] { self->finish({*self->gives_up_}); });
+    core_->deletes().add(paths, [self = keep] { self->finish({self->gives_up_->why}); });
 }
 
 void queue_participant::finish(outcome o) {
     const auto self = shared_from_this();
     attempt_.reset();
-    leave_limit_.cancel();
+    if (gives_up_) {
+        gives_up_->limit.cancel();
+    }
     retry_.cancel();
     core_->detach(this);
     tell(std::move(o));

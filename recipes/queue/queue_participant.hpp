@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -89,6 +90,13 @@ public:
                      std::function<void(const std::string&)> done);
 
 private:
+    struct giving_up {
+        giving_up(failure w, loop& l) : why(std::move(w)), limit(l) {}
+
+        failure why;  ///< none: canceled
+        timer limit;
+    };
+
     void session_connected() override;
     void session_ended(loss_reason why) override;
     void znode_missing(const std::string& path) override;
@@ -103,6 +111,7 @@ private:
     void on_resolved() override;
 
     void begin_attempt();
+    void start_attempt();
     void begin_anew();
     void give_up(failure why);
     void tell(outcome o);
@@ -112,10 +121,11 @@ private:
     settings settings_;
     std::shared_ptr<owner> owner_;  ///< null once the outcome is known
 
-    std::unique_ptr<attempt> attempt_;   ///< none while it pauses between two, or has left
-    std::unique_ptr<failure> gives_up_;  ///< why; no failure: cancelled
-    timer leave_limit_;
+    /// None while it pauses between two, waits for its turn to begin one, or has left.
+    std::unique_ptr<attempt> attempt_;
+    std::unique_ptr<giving_up> gives_up_;
     paced_retry retry_;
+    bool awaits_room_ = false;  ///< to begin an attempt
 };
 
 }  // namespace latchkey::inline v0

@@ -52,13 +52,15 @@ client_core::client_core(runtime env,
                    path});
           },
           [this] { drained_if_closing(); }),
-      lists_([this](request r, session::completion done) {
-          // The completion may drop the last reference to the core.
-          submit(std::move(r), [weak = weak_from_this(), done = std::move(done)](reply answer) {
-              const auto keep = weak.lock();
-              done(std::move(answer));
-          });
-      }),
+      lists_(
+          [this](request r, session::completion done) {
+              // The completion may drop the last reference to the core.
+              submit(std::move(r), [weak = weak_from_this(), done = std::move(done)](reply answer) {
+                  const auto keep = weak.lock();
+                  done(std::move(answer));
+              });
+          },
+          [this](bool delayed) { delayed ? window_.sent() : window_.answered(); }),
       slow_callbacks_(*env_.loop),
       close_limit_(*env_.loop) {}
 

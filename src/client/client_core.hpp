@@ -189,6 +189,12 @@ public:
         return until_called_back([this](resumption go_on) { window_.enter(std::move(go_on)); });
     }
 
+    /// The same for what begins, and is no task yet: calls `begin`.
+    template <class Begin>
+    void when_there_is_room(Begin begin) {
+        window_.begin(std::move(begin));
+    }
+
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 

@@ -14,8 +14,13 @@ void directory_lists::ask(question q) {
     if (in_flight_ < most_in_flight) {
         send(found->first, d);
     } else if (d.waiting.size() == 1) {
-        delayed_.push_back(found->first);
+        delay(found->first);
     }
+}
+
+void directory_lists::delay(const std::string& path) {
+    delayed_.push_back(path);
+    report_delay_(true);
 }
 
 oneshot<directory_lists::answer> directory_lists::list(std::string path,
@@ -66,11 +71,14 @@ void directory_lists::ask_behind(question q,
 }
 
 void directory_lists::suspended() {
-    delayed_.clear();
+    const std::size_t delayed = std::exchange(delayed_, {}).size();
     for (auto& [path, d] : std::exchange(directories_, {})) {
         if (!d.waiting.empty()) {
             send(path, std::make_shared<batch>(std::move(d.waiting)));
         }
+    }
+    for (std::size_t i = 0; i < delayed; ++i) {
+        report_delay_(false);
     }
 }
 
@@ -108,7 +116,7 @@ void directory_lists::answered(const std::string& path,
         if (found->second.waiting.empty()) {
             directories_.erase(found);
         } else {
-            delayed_.push_back(path);
+            delay(path);
         }
     }
     while (in_flight_ < most_in_flight && !delayed_.empty()) {
@@ -117,6 +125,7 @@ void directory_lists::answered(const std::string& path,
         if (next != directories_.end() && !next->second.under_way) {
             send(next->first, next->second);
         }
+        report_delay_(false);
     }
 }
 

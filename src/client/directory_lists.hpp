@@ -45,7 +45,11 @@ public:
         std::function<void()> sent = nullptr;
     };
 
-    explicit directory_lists(sender send) : send_(std::move(send)) {}
+    /// `delayed` is called with true for each list that waits because of most_in_flight, and with
+    /// false when it does not wait any more: whoever asks should ask for less meanwhile.
+    explicit directory_lists(
+        sender send, std::function<void(bool)> delayed = [](bool) {})
+        : send_(std::move(send)), report_delay_(std::move(delayed)) {}
 
     void ask(question q);
 
@@ -73,8 +77,10 @@ private:
     void send(const std::string& path, directory& d);
     void send(const std::string& path, const std::shared_ptr<batch>& askers);
     void answered(const std::string& path, const std::shared_ptr<batch>& askers, const answer& a);
+    void delay(const std::string& path);
 
     const sender send_;
+    const std::function<void(bool)> report_delay_;
     std::map<std::string, directory> directories_;
     std::deque<std::string> delayed_;  ///< directories that wait because of most_in_flight
     std::size_t in_flight_ = 0;

@@ -44,9 +44,11 @@ protected:
     std::vector<sent_request> sent;
     std::vector<std::string> told;
     directory_lists::answer last;
+    int delayed = 0;  ///< lists
     directory_lists lists{[this](request r, session::completion done) {
-        sent.push_back({std::move(r), std::move(done)});
-    }};
+                              sent.push_back({std::move(r), std::move(done)});
+                          },
+                          [this](bool more) { delayed += more ? 1 : -1; }};
 };
 
 TEST_F(DirectoryLists, AreSentAtOnce) {
@@ -111,8 +113,10 @@ TEST_F(DirectoryLists, OfVeryManyDirectoriesComeOneAfterTheOther) {
     }
     ask("shared", "/" + std::to_string(most));
     EXPECT_THAT(sent, SizeIs(most));
+    EXPECT_EQ(delayed, 2) << "the lists of two directories";
     answer(0, "x");
     ASSERT_THAT(sent, SizeIs(most + 1));
+    EXPECT_EQ(delayed, 1);
     EXPECT_EQ(sent.back().what.path, "/" + std::to_string(most));
     answer(1, "x");
     EXPECT_THAT(sent, SizeIs(most + 2));
@@ -131,8 +135,10 @@ TEST_F(DirectoryLists, ThatWaitBehindManyAreHandedOverToo) {
     for (std::size_t i = 0; i < most + 1; ++i) {
         ask(std::to_string(i), "/" + std::to_string(i));
     }
+    EXPECT_EQ(delayed, 1);
     lists.suspended();
     EXPECT_THAT(sent, SizeIs(most + 1));
+    EXPECT_EQ(delayed, 0);
 }
 
 }  // namespace

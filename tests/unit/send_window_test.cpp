@@ -59,7 +59,20 @@ TEST_F(SendWindow, LetsNobodyPassThoseWhoWait) {
     });
     enter(3, 0);
     window.answered();
-    EXPECT_THAT(ran, ElementsAre(1, 2, 3, 4));
+    EXPECT_THAT(ran, ElementsAre(1, 2, 4, 3)) << "but what was let in already";
+}
+
+TEST_F(SendWindow, GoesOnWithWhatHasBegunBeforeItBeginsMore) {
+    enter(1, send_window::width);
+    window.begin([this] { ran.push_back(2); });
+    enter(3, 1);
+    enter(4, 0);
+    EXPECT_THAT(ran, ElementsAre(1));
+    window.answered();
+    EXPECT_THAT(ran, ElementsAre(1, 3));
+    window.begin([this] { ran.push_back(5); });
+    window.answered();
+    EXPECT_THAT(ran, ElementsAre(1, 3, 4, 2, 5));
 }
 
 }  // namespace
