@@ -60,7 +60,8 @@ public:
 
 barrier::barrier(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
-    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
+    auto as =
+        queue_recipe_of(*core, std::move(path), no_participants, std::move(options), "barrier");
     impl_ = fork_safe<impl>(core, std::move(as));
 }
 

@@ -20,10 +20,8 @@ constexpr std::uint32_t most_participants = double_barrier_round::most;
 class double_barrier::impl {
 public:
     impl(std::shared_ptr<client_core> c, queue_recipe p, std::uint32_t participants)
-        : core(std::move(c)), at(std::make_shared<double_barrier_state>()) {
-        at->as = std::move(p);
-        at->wanted = participants;
-    }
+        : core(std::move(c)),
+          at(std::make_shared<double_barrier_state>(std::move(p), participants)) {}
 
     impl(const impl&) = delete;
     impl& operator=(const impl&) = delete;
@@ -99,7 +97,8 @@ double_barrier::double_barrier(const client& c,
                         " participants: give 1 to " + std::to_string(most_participants));
     }
     const auto core = client_core::of(c);
-    auto as = queue_recipe_of(*core, std::move(path), {}, std::move(options), "barrier");
+    auto as =
+        queue_recipe_of(*core, std::move(path), no_participants, std::move(options), "barrier");
     impl_ = fork_safe<impl>(core, std::move(as), participants);
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -91,8 +92,11 @@ struct double_barrier_round {
 struct double_barrier_state {
     enum class state : std::uint8_t { outside, entering, inside, leaving };
 
-    queue_recipe as;
-    std::uint32_t wanted = 1;
+    double_barrier_state(queue_recipe p, std::uint32_t participants)
+        : as(std::move(p)), wanted(participants) {}
+
+    const queue_recipe as;
+    const std::uint32_t wanted;
 
     std::atomic<state> now = state::outside;  ///< any thread
     std::atomic<std::int64_t> session{0};     ///< the session in which it entered; any thread

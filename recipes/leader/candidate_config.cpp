@@ -72,11 +72,10 @@ candidate_config check_candidate(const client_core& core,
     queue_recipe as{
         .directory = std::move(path),
         .markers = markers,
-        .mode = lock_mode::exclusive,
-        .data = [id = terms.id](lock_mode) { return id; },
         .access = access_for(core, std::move(options.access)),
         .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
         .leads = true};
+    as.set_options([&terms](queue_options& own) { own.data = terms.id; });
     return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};
 }
 

@@ -1,6 +1,6 @@
 #include "leader/leader_record.hpp"
 
-#include "queue/front_mark.hpp"
+#include "queue/znode_names.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 

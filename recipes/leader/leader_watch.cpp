@@ -157,7 +157,7 @@ void leader_watch::follow_record() {
 void leader_watch::watched::begin(const std::string& path) {
     last_.reset();
     znode_watch::observer& self = *this;
-    watch_ = std::make_shared<znode_watch>(of_->core_, path, self);
+    watch_ = std::make_shared<znode_watch>(*of_->core_, path, self);
     watch_->arm();
 }
 

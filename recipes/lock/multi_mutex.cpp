@@ -44,7 +44,8 @@ void check_size(const client_core& core, const queue_recipe& as, std::size_t dat
                             *as.access));
     }
     const std::size_t count = together.size();
-    if (as.lock_delay.count() > 0) {  // the records are created together with as many checks
+    // The records are created together with as many checks.
+    if (as.options().lock_delay.count() > 0) {
         for (std::size_t i = 0; i < count; ++i) {
             together.push_back(request::check(together[i].path));
         }
@@ -70,7 +71,9 @@ queue_recipe together(const client_core& core,
     check_apart(paths);
     const std::size_t data = options.data ? options.data->size() : longest_record;
     queue_recipe as = queue_recipe_of(core, paths.front(), lock_names, std::move(options));
-    as.more_directories.assign(paths.begin() + 1, paths.end());
+    as.set_options([&paths](queue_options& own) {
+        own.more_directories.assign(paths.begin() + 1, paths.end());
+    });
     check_size(core, as, data);
     return as;
 }

@@ -18,12 +18,13 @@ class read_write_calls {
 public:
     read_write_calls(const std::shared_ptr<client_core>& core, queue_recipe p)
         : acquire(core, local_queue::admits::everybody) {
-        const auto delay = p.lock_delay;
-        const std::string one = p.shared_as;
+        const queue_options one = p.options();
         for (const auto m : {lock_mode::shared, lock_mode::upgrade, lock_mode::exclusive}) {
             p.mode = m;
-            p.lock_delay = m == lock_mode::shared ? delay.zero() : delay;
-            p.shared_as = one.empty() ? "" : one + '\n' + to_string(m);
+            p.set_options([&](queue_options& own) {
+                own.lock_delay = m == lock_mode::shared ? one.lock_delay.zero() : one.lock_delay;
+                own.shared_as = one.shared_as.empty() ? "" : one.shared_as + '\n' + to_string(m);
+            });
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
         if (p.takes_turns()) {

@@ -130,7 +130,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
     const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
-    upgrader->goes_on = state->times();
+    upgrader->set_options([&state](queue_options& own) { own.goes_on = state->times(); });
     acquire.enter_at_once(
         upgrader,
         limit,

@@ -64,11 +64,12 @@ void check_turns(const lock_options& options) {
 std::string shared_name(const queue_recipe& as, const lock_options& options) {
     std::string text = escaped(as.directory);
     const auto add = [&text](std::string_view field) { (text += '\n') += escaped(field); };
-    add(as.markers.exclusive);
-    add(as.markers.shared);
-    add(std::to_string(as.local_passes));
+    add(as.markers.get().exclusive);
+    add(as.markers.get().shared);
+    const queue_options& own = as.options();
+    add(std::to_string(own.local_passes));
     for (const std::chrono::nanoseconds d :
-         {as.local_time, as.retain_for, std::chrono::nanoseconds(as.lock_delay)}) {
+         {own.local_time, own.retain_for, std::chrono::nanoseconds(own.lock_delay)}) {
         add(std::to_string(d.count()));
     }
     add(options.data ? '=' + *options.data : std::string());
@@ -118,11 +119,13 @@ queue_recipe queue_recipe_with_turns_of(const client_core& core,
     const auto time = std::exchange(options.local_time, {});
     const auto retained = std::exchange(options.retain_for, {});
     queue_recipe as = queue_recipe_of(core, std::move(path), markers, options, what);
-    as.local_passes = passes;
-    as.local_time = time;
-    as.retain_for = retained;
+    as.set_options([&](queue_options& own) {
+        own.local_passes = passes;
+        own.local_time = time;
+        own.retain_for = retained;
+    });
     if (options.share_in_client && as.takes_turns()) {
-        as.shared_as = shared_name(as, options);
+        as.set_options([&](queue_options& own) { own.shared_as = shared_name(as, options); });
     }
     return as;
 }
@@ -141,10 +144,12 @@ queue_recipe permit_queue_recipe_of(const client_core& core,
     }
     queue_recipe as = queue_recipe_with_turns_of(
         core, std::move(directory), markers, std::move(options), "permit");
-    as.owner_path = path;
-    if (!as.shared_as.empty()) {
-        as.shared_as += "\npermits of " + (limit ? std::to_string(*limit) : std::string("any"));
-    }
+    as.set_options([&](queue_options& own) {
+        own.owner_path = path;
+        if (!own.shared_as.empty()) {
+            own.shared_as += "\npermits of " + (limit ? std::to_string(*limit) : "any");
+        }
+    });
     return as;
 }
 
@@ -169,19 +174,15 @@ queue_recipe queue_recipe_of(const client_core& core,
     }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
-                    .mode = lock_mode::exclusive,
-                    .data = nullptr,
                     .access = access_for(core, std::move(options.access)),
-                    .max_hold = options.max_hold,
-                    .min_hold = options.min_hold,
-                    .lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay)};
-    if (options.data) {
-        as.data = [data = *std::move(options.data)](lock_mode) { return data; };
-    } else {
-        as.data = [record = record_writer::shared(), what](lock_mode m) {
-            return record->write(what != nullptr ? what : to_string(m));
-        };
-    }
+                    .writer = record_writer::shared(),
+                    .what = what};
+    as.set_options([&options](queue_options& own) {
+        own.data = std::move(options.data);
+        own.max_hold = options.max_hold;
+        own.min_hold = options.min_hold;
+        own.lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay);
+    });
     return as;
 }
 
@@ -193,8 +194,9 @@ acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
         return;
     }
     const auto make = [&] { return std::make_shared<used_queue>(core, as, a); };
-    const bool alone = as->shared_as.empty() || core->forked();
-    const auto use = alone ? make() : core->objects().find_or_make<used_queue>(as->shared_as, make);
+    const std::string& name = as->options().shared_as;
+    const bool alone = name.empty() || core->forked();
+    const auto use = alone ? make() : core->objects().find_or_make<used_queue>(name, make);
     queue_ = use->queue;
     in_use_ = use;
 }

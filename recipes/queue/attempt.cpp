@@ -7,21 +7,21 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace latchkey::inline v0 {
 
-attempt::attempt(std::shared_ptr<client_core> core,
-                 std::shared_ptr<const queue_recipe> as,
+attempt::attempt(const std::shared_ptr<client_core>& core,
+                 const std::shared_ptr<const queue_recipe>& as,
                  bool only_if_first,
                  bool directory_known,
                  owner& o)
-    : core_(std::move(core)),
-      as_(std::move(as)),
+    : core_(core),
+      as_(as),
+      owner_(o),
       only_if_first_(only_if_first),
       directory_known_(directory_known),
-      owner_(o),
-      watch_delay_(core_->loop()),
       retry_(core_->loop()) {}
 
 attempt::~attempt() {
@@ -59,7 +59,7 @@ void attempt::join() {
 }
 
 void attempt::on_joined(protected_create::joined j) {
-    prefix_ = create_->prefix();
+    prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
     first_since_joining_ = first_since_joining_ &&
                            ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list()));
@@ -70,7 +70,7 @@ void attempt::on_joined(protected_create::joined j) {
     if (abandoned_) {
         for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
-            delete_strays(*core_, *as_, prefix_, j.paths[i], *j.lists[i]);
+            delete_strays(*core_, *as_, prefix(), j.paths[i], *j.lists[i]);
         }
         owner_.on_resolved();
     } else if (j.why) {
@@ -85,7 +85,7 @@ void attempt::set_znodes(const std::vector<std::string>& paths) {
     entries_.clear();
     for (const std::string& path : paths) {
         own_znode::owner& self = *this;
-        entries_.push_back({.znode = std::make_unique<own_znode>(core_, path, self)});
+        entries_.push_back({.znode = std::make_shared<own_znode>(*core_, path, self)});
     }
 }
 
@@ -99,19 +99,21 @@ std::vector<std::string> attempt::paths() const {
 
 std::vector<std::string> attempt::leftovers() const {
     std::vector<std::string> all = paths();
-    all.insert(all.end(), records_.begin(), records_.end());
+    std::ranges::move(records(), std::back_inserter(all));
     return all;
 }
 
-std::vector<std::string> attempt::in_doubt() const {
-    return step_ ? step_->in_doubt() : std::vector<std::string>();
+std::vector<std::string> attempt::records() const {
+    return has_records_ ? delay_records_of(*as_, paths()) : std::vector<std::string>();
+}
+
+/// A name that the attempt created, its own or another one, begins with it.
+std::string_view attempt::prefix() const noexcept {
+    return first_prefix_ ? *first_prefix_
+                         : name_of(entries_.front().znode->path()).substr(0, prefix_size_);
 }
 
 // ---- waiting ----
-
-queue_rule attempt::rule() const noexcept {
-    return behind_twin_ ? queue_rule::behind_twin : rule_of(as_->mode);
-}
 
 /// From new lists, unless they are at hand. Where it waits for a predecessor it goes on with that;
 /// where it was the first it lists again.
@@ -121,7 +123,7 @@ void attempt::wait_in_all(std::vector<directory_lists::answer> at_hand) {
         e.first = false;
         if (!e.wait) {
             queue_wait::owner& self = *this;
-            e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix_, rule(), self);
+            e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix(), rule(), self);
         }
     }
     const auto begin = [this, &at_hand](std::size_t i) {
@@ -132,8 +134,8 @@ void attempt::wait_in_all(std::vector<directory_lists::answer> at_hand) {
         return;
     }
     // Each of them may end the attempt at once.
-    alive_ = std::make_shared<char>();
-    const std::weak_ptr<const char> alive = alive_;
+    watch_delay_ = std::make_shared<timer>(core_->loop());
+    const std::weak_ptr<timer> alive = watch_delay_;
     for (std::size_t i = 0, n = entries_.size(); i < n && !alive.expired(); ++i) {
         begin(i);
     }
@@ -147,7 +149,7 @@ void attempt::on_listing() {
 
 void attempt::on_listed(const own_znode& z, const listing& l) {
     saw_others_ = saw_others_ || l.names.size() > 1;
-    delete_strays(*core_, *as_, prefix_, z.path(), l);
+    delete_strays(*core_, *as_, prefix(), z.path(), l);
 }
 
 bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
@@ -192,11 +194,13 @@ void attempt::on_first(const entry& there) {
     };
     if (std::any_of(entries_.begin(), entries_.end(), still_waits)) {
         // Unless the others follow within this event: then the znode needs no watch.
-        watch_delay_.start(loop::clock::duration::zero(), [this] { watch_where_first(); });
+        watch_delay_->start(loop::clock::duration::zero(), [this] { watch_where_first(); });
     } else if (step_) {
         take_last_step();
     } else {
-        watch_delay_.cancel();
+        if (watch_delay_) {
+            watch_delay_->cancel();
+        }
         prove(std::any_of(entries_.begin(), entries_.end(), may_be_gone));
     }
 }
@@ -289,9 +293,9 @@ task<result_code> attempt::prove_session(bool look_for_them) {
             co_await pause;
         }
     }
-    if (as_->lock_delay.count() > 0) {
-        records_ = delay_records_of(*as_, paths());
-        auto created = create_delay_records(core_, as_, paths(), records_);
+    if (as_->options().lock_delay.count() > 0) {
+        has_records_ = true;
+        auto created = create_delay_records(core_, as_, paths(), records());
         const result_code code = co_await created;
         if (code != result_code::ok) {
             co_return code;
@@ -317,8 +321,8 @@ void attempt::on_proven(result_code code) {
         as_->notes->note_grant(
             core_, as_->markers, entries_.front().znode->path(), zxid_, !saw_others_);
     }
-    grant g{.records = std::move(records_),
-            .prefix = prefix_,
+    grant g{.records = records(),
+            .prefix = std::string(prefix()),
             .zxid = zxid_,
             .revocation_requested = revocation_requested_};
     for (entry& e : entries_) {
@@ -356,10 +360,10 @@ void attempt::move_behind(const std::string& leader,
     entries_.front().wait.reset();
     entries_.front().znode->stop_watching();
     // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
-    const std::string to =
-        join_path(as_->directory,
-                  protected_prefix(guid(core_->loop())) + std::string(as_->markers.exclusive) +
-                      leader.substr(leader.size() - sequence_digits));
+    const std::string to = join_path(as_->directory,
+                                     protected_prefix(guid(core_->loop())) +
+                                         std::string(as_->markers.get().exclusive) +
+                                         leader.substr(leader.size() - sequence_digits));
     running_.start(
         swap_znodes(
             core_,
@@ -375,6 +379,7 @@ void attempt::move_behind(const std::string& leader,
 void attempt::on_moved(const swapped& s, const std::string& to) {
     moving_ = false;
     if (s.what == swapped::kind::done) {
+        first_prefix_ = std::make_unique<const std::string>(prefix());
         set_znodes({to});
         zxid_ = 0;
         first_since_joining_ = false;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -27,7 +28,7 @@ namespace latchkey::inline v0 {
 class attempt final : own_znode::owner, queue_wait::owner, last_step::owner {
 public:
     struct grant {
-        std::vector<std::unique_ptr<own_znode>> znodes = {};
+        std::vector<std::shared_ptr<own_znode>> znodes = {};
         std::vector<std::string> records = {};  ///< of its lock_delay
         std::string prefix = {};  ///< what the names that the attempt created begin with
         std::int64_t zxid = 0;
@@ -56,8 +57,9 @@ public:
         ~owner() = default;
     };
 
-    attempt(std::shared_ptr<client_core> core,
-            std::shared_ptr<const queue_recipe> as,
+    /// `core` and `as` outlive the attempt.
+    attempt(const std::shared_ptr<client_core>& core,
+            const std::shared_ptr<const queue_recipe>& as,
             bool only_if_first,
             bool directory_known,
             owner& o);
@@ -87,14 +89,16 @@ public:
     [[nodiscard]] bool is_confirmed() const noexcept { return !entries_.empty(); }
 
     /// Znodes that may be its own besides, or instead.
-    [[nodiscard]] std::vector<std::string> in_doubt() const;
+    [[nodiscard]] std::vector<std::string> in_doubt() const {
+        return step_ ? step_->in_doubt() : std::vector<std::string>();
+    }
 
     [[nodiscard]] bool directory_known() const noexcept { return directory_known_; }
 
 private:
     /// In one of the queues.
     struct entry {
-        std::unique_ptr<own_znode> znode;
+        std::shared_ptr<own_znode> znode;
         std::unique_ptr<queue_wait> wait = nullptr;
         bool first = false;
         bool reserved = false;  ///< its place was reported
@@ -132,32 +136,41 @@ private:
     void on_proven(result_code code);
     void on_moved(const swapped& s, const std::string& to);
     void set_znodes(const std::vector<std::string>& paths);
-    [[nodiscard]] queue_rule rule() const noexcept;
 
-    const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
-    const bool only_if_first_;
-    bool directory_known_;
+    [[nodiscard]] queue_rule rule() const noexcept {
+        return behind_twin_ ? queue_rule::behind_twin : rule_of(as_->mode);
+    }
+
+    [[nodiscard]] std::string_view prefix() const noexcept;
+    [[nodiscard]] std::vector<std::string> records() const;
+
+    const std::shared_ptr<client_core>& core_;
+    const std::shared_ptr<const queue_recipe>& as_;
     owner& owner_;
 
-    std::vector<entry> entries_;        ///< one a directory, from joining on
-    std::vector<std::string> records_;  ///< of its lock_delay, once their creation was sent
-    std::string prefix_;
-    std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
+    std::vector<entry> entries_;  ///< one a directory, from joining on
+    std::int64_t zxid_ = 0;       ///< of the creation, or as good as that; 0 if not known
+    /// What the names began with that it created, if it has moved to another place since.
+    std::unique_ptr<const std::string> first_prefix_;
+    std::unique_ptr<protected_create> create_;  ///< while it joins
+    std::unique_ptr<last_step> step_;           ///< from joining until it is taken
+    /// In several queues: until the watches are set where it is the first. Expires with the
+    /// attempt, which may end while it begins to wait.
+    std::shared_ptr<timer> watch_delay_;
+
+    const bool only_if_first_;
+    bool directory_known_;
+    std::uint8_t prefix_size_ = 0;
     bool first_since_joining_ = false;
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it
     bool saw_others_ = false;   ///< in a list
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
-
-    std::unique_ptr<protected_create> create_;  ///< while it joins
-    bool moving_ = false;                       ///< while it is not known in which of two places
-    bool abandoned_ = false;                    ///< while it joins or moves
-    std::unique_ptr<last_step> step_;           ///< from joining until it is taken
-    bool stepping_ = false;                     ///< the first, and taking it
-    bool step_taken_ = false;                   ///< ... and it is to be believed
-    std::shared_ptr<const char> alive_;         ///< to notice its end while it begins to wait
-    timer watch_delay_;
+    bool moving_ = false;       ///< while it is not known in which of two places
+    bool abandoned_ = false;    ///< while it joins or moves
+    bool has_records_ = false;  ///< of its lock_delay: their creation was sent
+    bool stepping_ = false;     ///< the first, and taking the last step
+    bool step_taken_ = false;   ///< ... and it is to be believed
     paced_retry retry_;
     running_task running_;  ///< joining, moving, or proving
 };

@@ -33,7 +33,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                             .mode = as->mode,
                             .owner = nullptr,
                             .times = place->times_,
-                            .writable = !as->markers.transferable,
+                            .writable = !as->markers.get().transferable,
                             .proof = core->session_validity(),
                             .generation = core->generation()};
     hold_state::grant pattern = first;
@@ -344,7 +344,7 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
             own_znode::owner& self = *this;
             mark_.reset();
             znodes_.clear();
-            znodes_.push_back(std::make_unique<own_znode>(core_, how.new_path, self));
+            znodes_.push_back(std::make_shared<own_znode>(*core_, how.new_path, self));
             core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay
         }
         const auto held = only_hold();

@@ -123,7 +123,7 @@ private:
     bool takes_turns_ = false;
     std::shared_ptr<kept_mark> mark_;  ///< of turns, while there is the znode
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
-    std::vector<std::unique_ptr<own_znode>> znodes_;
+    std::vector<std::shared_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes
     std::unique_ptr<mode_change> change_;
     converted converted_;  ///< while a conversion is under way

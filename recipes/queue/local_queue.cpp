@@ -25,20 +25,20 @@ acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
                            std::function<void(local_queue::acquired)> done)
     : queue_(std::move(queue)),
       as_(std::move(as)),
-      wish_(w),
       stop_(std::move(options.stop)),
       reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
                                  : nullptr),
       done_(std::move(done)),
-      begun_(queue_->core()->loop().now()),
-      limit_(queue_->core()->loop()) {}
+      span_{.begun = queue_->core()->loop().now()},
+      limit_(queue_->core()->loop()),
+      wish_(w) {}
 
 void acquire_call::cancel() {
     queue_->core()->post([self = shared_from_this()] { self->queue_->withdraw(self); });
 }
 
 void acquire_call::start(std::chrono::nanoseconds limit) {
-    span_ = queue_->core()->telemetry().begin(as_->users_path(), as_->leads, begun_);
+    span_ = queue_->core()->telemetry().begin(as_->users_path(), as_->leads, span_.begun);
     if (limit != local_queue::for_ever) {
         limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -96,7 +96,7 @@ void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
     if (unreachable_ && !result.why && is_empty(result.granted) && !stop_.stop_requested()) {
-        const bool several = !as_->more_directories.empty();
+        const bool several = !as_->options().more_directories.empty();
         result.why = unreachable_failure(
             *queue_->core(),
             "acquire \"" + escaped(as_->directory) + (several ? "\" and the other paths" : "\""));

@@ -58,7 +58,7 @@ public:
                 admits a,
                 std::shared_ptr<place_turns> turns = nullptr,
                 std::shared_ptr<place_pool> pool = nullptr)
-        : core_(std::move(core)), admits_(a), turns_(std::move(turns)), pool_(std::move(pool)) {}
+        : core_(std::move(core)), turns_(std::move(turns)), pool_(std::move(pool)), admits_(a) {}
 
     /// The next turn of a place that this object holds already, if it can begin at once; else an
     /// empty hold. Any thread; no loop, no servers.
@@ -105,19 +105,19 @@ private:
     [[nodiscard]] std::shared_ptr<acquire_call> take_first();
 
     const std::shared_ptr<client_core> core_;
-    const admits admits_;
     const std::shared_ptr<place_turns> turns_;  ///< may be null
     const std::shared_ptr<place_pool> pool_;    ///< the same
+    const admits admits_;
 
     // On the loop only.
     bool directory_known_ = false;
     /// One at a time: from joining until the hold is released, or the place of readers is closed.
     bool busy_ = false;
+    bool retired_ = false;
     std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
     std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
-    bool retired_ = false;
-    telemetry::time_point served_;  ///< when a call that waited got a turn
+    telemetry::time_point served_;                      ///< when a call that waited got a turn
 };
 
 /// One call of acquire, from its start to its result.
@@ -156,20 +156,19 @@ private:
 
     const std::shared_ptr<local_queue> queue_;
     const std::shared_ptr<const queue_recipe> as_;
-    const local_queue::wish wish_;
     const std::stop_token stop_;
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     std::function<void(local_queue::acquired)> done_;
-    const telemetry::time_point begun_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
-    bool for_others_ = false;             ///< it contends, and those that come later wait for it
     std::shared_ptr<place_turns> turns_;  ///< of the place that it contends for; may be null
     timer limit_;
-    bool waits_ = false;  ///< counts among the callers of the turns
+    std::unique_ptr<std::stop_callback<loop::task>> on_stop_;  ///< none if no stop can come
+    const local_queue::wish wish_;
+    bool for_others_ = false;  ///< it contends, and those that come later wait for it
+    bool waits_ = false;       ///< counts among the callers of the turns
     bool confirmed_ = false;
     bool unreachable_ = false;  ///< the time was over before it was confirmed
-    std::unique_ptr<std::stop_callback<loop::task>> on_stop_;  ///< none if no stop can come
 };
 
 }  // namespace latchkey::inline v0

@@ -12,9 +12,9 @@ std::vector<std::string> delay_records_of(const queue_recipe& as,
                                           const std::vector<std::string>& znodes) {
     std::vector<std::string> all;
     for (const std::string& znode : znodes) {
-        if (as.lock_delay.count() > 0) {
-            all.push_back(
-                join_path(std::string(parent_of(znode)), name_of_delay(as.lock_delay, znode)));
+        if (as.options().lock_delay.count() > 0) {
+            all.push_back(join_path(std::string(parent_of(znode)),
+                                    name_of_delay(as.options().lock_delay, znode)));
         }
     }
     return all;

@@ -5,16 +5,16 @@
 #include "queue/participant_record.hpp"
 #include "znode/znode_watch.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
 /// One znode of a participant in one queue, and the watch on it. On the loop only, in one session;
 /// ends, without another call, when it is destroyed.
-class own_znode final : znode_watch::observer {
+class own_znode final : public znode_watch, znode_watch::observer {
 public:
     /// The participant; outlives the znode, or destroys it, also in one of these calls.
     class owner {
@@ -38,17 +38,12 @@ public:
         ~owner() = default;
     };
 
-    own_znode(std::shared_ptr<client_core> core, std::string path, owner& o)
-        : core_(std::move(core)),
-          owner_(&o),
-          watch_(std::make_shared<znode_watch>(
-              core_, std::move(path), static_cast<znode_watch::observer&>(*this))),
-          retry_(core_->loop(), std::chrono::seconds(5)) {}
+    own_znode(client_core& core, std::string path, owner& o)
+        : znode_watch(core, std::move(path), static_cast<znode_watch::observer&>(*this)),
+          owner_(&o) {}
 
     /// The attempt has been granted: its znodes are held.
     void belongs_to(owner& o) noexcept { owner_ = &o; }
-
-    [[nodiscard]] const std::string& path() const noexcept { return watch_->path(); }
 
     /// Of its creation, if it was watched; else 0.
     [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
@@ -58,17 +53,15 @@ public:
     /// Sets the watch again, if there was to be one and there is none.
     void watch_again_if_not();
 
-    [[nodiscard]] bool watched() const noexcept { return watch_->armed(); }
+    [[nodiscard]] bool watched() const noexcept { return armed(); }
 
     void stop_watching() {
         wanted_ = false;
-        watch_->disarm();
+        disarm();
     }
 
     /// Its watch was to be set, and is not: it may have gone meanwhile.
-    [[nodiscard]] bool is_doubtful() const noexcept {
-        return wanted_ && !watch_->armed() && !unreadable_;
-    }
+    [[nodiscard]] bool is_doubtful() const noexcept { return wanted_ && !armed() && !unreadable_; }
 
 private:
     // znode_watch::observer
@@ -85,13 +78,11 @@ private:
 
     void on_watch_refused(result_code code) override;
 
-    const std::shared_ptr<client_core> core_;
     owner* owner_;
     std::int64_t czxid_ = 0;
-    const std::shared_ptr<znode_watch> watch_;
-    paced_retry retry_;
-    bool wanted_ = false;      ///< the watch is
-    bool unreadable_ = false;  ///< it was there, and cannot be watched
+    std::unique_ptr<paced_retry> retry_;  ///< of the watch, once it was refused
+    bool wanted_ = false;                 ///< the watch is
+    bool unreadable_ = false;             ///< it was there, and cannot be watched
 };
 
 }  // namespace latchkey::inline v0

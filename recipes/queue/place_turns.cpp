@@ -154,7 +154,7 @@ bool place_turns::has_room() const {
 
 /// Whether the place is worth keeping, although there is no hold or readers hold.
 bool place_turns::may_go_on(time_point now) const {
-    const bool retains = as_->retain_for > std::chrono::nanoseconds::zero();
+    const bool retains = as_->options().retain_for > std::chrono::nanoseconds::zero();
     const bool wanted = callers_ > 0;
     if (!has_room()) {
         return place_ && place_->held_ > 0 && !wanted;
@@ -175,15 +175,16 @@ bool place_turns::has_passes(time_point now) const {
 }
 
 void place_turns::allow_passes() {
-    passes_ = as_->local_passes;
-    passes_end_ = as_->local_time > std::chrono::nanoseconds::zero()
-                      ? time_after(core_->loop(), as_->local_time)
+    const queue_options& o = as_->options();
+    passes_ = o.local_passes;
+    passes_end_ = o.local_time > std::chrono::nanoseconds::zero()
+                      ? time_after(core_->loop(), o.local_time)
                       : time_point::max();
 }
 
 place_turns::time_point place_turns::retained_until() const {
-    return as_->retain_for < time_point::max() - free_since_ ? free_since_ + as_->retain_for
-                                                             : time_point::max();
+    const std::chrono::nanoseconds longest = as_->options().retain_for;
+    return longest < time_point::max() - free_since_ ? free_since_ + longest : time_point::max();
 }
 
 bool place_turns::may_retain() {

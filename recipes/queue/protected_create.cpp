@@ -14,7 +14,7 @@ namespace {
 
 std::string new_prefix(client_core& core, const queue_recipe& as) {
     return protected_prefix(guid(core.loop())) +
-           std::string(as.lock_delay.count() > 0 ? delay_mark : "");
+           std::string(as.options().lock_delay.count() > 0 ? delay_mark : "");
 }
 
 }  // namespace

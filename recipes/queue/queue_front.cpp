@@ -43,8 +43,8 @@ void queue_front::note_list(const listing& l, const queue_verdict& v) {
 }
 
 /// A holder with a lock_delay leaves a record. Whether it did, only a list shows.
-bool queue_front::may_name(std::string_view predecessor, const queue_verdict& v) const noexcept {
-    return is_used() && length_ >= as_->notes->long_from && v.delay.count() == 0 &&
+bool queue_front::may_name(std::string_view predecessor) const noexcept {
+    return is_used() && length_ >= as_->notes->long_from &&
            !place_of(predecessor, as_->markers).delays;
 }
 
@@ -63,7 +63,7 @@ task<bool> queue_front::names(std::string predecessor) {
 /// will read it, too, however short the queue has become.
 void queue_front::write(const std::string& own) {
     constexpr std::size_t one_behind = 2;
-    if (!is_used() || as_->lock_delay.count() > 0 ||
+    if (!is_used() || as_->options().lock_delay.count() > 0 ||
         length_ < (version_ ? one_behind : as_->notes->long_from)) {
         return;
     }

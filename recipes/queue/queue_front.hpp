@@ -2,8 +2,8 @@
 
 #include "client/client_core.hpp"
 #include "loop/task.hpp"
-#include "queue/front_mark.hpp"
 #include "queue/queue_recipe.hpp"
+#include "queue/znode_names.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +35,8 @@ public:
     /// The wait has read a list.
     void note_list(const listing& l, const queue_verdict& v);
 
-    /// Whether the data may name the predecessor that the last list showed.
-    [[nodiscard]] bool may_name(std::string_view predecessor,
-                                const queue_verdict& v) const noexcept;
+    /// Whether the data may name this participant, the predecessor that the last list showed.
+    [[nodiscard]] bool may_name(std::string_view predecessor) const noexcept;
 
     /// Reads whether it does. False also if there was no answer.
     [[nodiscard]] task<bool> names(std::string predecessor);

@@ -6,14 +6,17 @@
 #include "client/hold_state.hpp"
 #include "queue/directory_notes.hpp"
 #include "queue/last_step.hpp"
+#include "queue/participant_record.hpp"
 #include "queue/queue_order.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -24,61 +27,100 @@ namespace latchkey::inline v0 {
     return users ? std::make_shared<const acl>(*std::move(users)) : core.access();
 }
 
-/// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
-/// by them, because a process may have thousands waiting.
-struct queue_recipe {
-    std::string directory;
-    queue_markers markers;
-    lock_mode mode = lock_mode::exclusive;
-    std::function<std::string(lock_mode)> data;  ///< for each znode anew
-    std::shared_ptr<const acl> access;
-    std::shared_ptr<const grant_terms> terms = nullptr;  ///< none: the first in the queue holds
-    bool steps_down_when_suspended = false;
-    bool leads = false;                    ///< who holds is a leader
+/// What most recipes leave as it is.
+struct queue_options {
+    std::optional<std::string> data = {};  ///< of each znode, instead of a record
     std::chrono::nanoseconds max_hold{0};  ///< 0: no limit
     std::chrono::nanoseconds min_hold{0};
     std::chrono::milliseconds lock_delay{0};
     std::uint32_t local_passes = 0;
     std::chrono::nanoseconds local_time{0};  ///< 0: no limit
     std::chrono::nanoseconds retain_for{0};
-    std::uint32_t permits = 1;  ///< how much a place holds: only equal ones follow each other
     /// Of objects of one client that are one participant: the same for all of them. Empty: the
     /// object shares with no other one.
     std::string shared_as = {};
-    std::shared_ptr<directory_notes> notes = std::make_shared<directory_notes>();
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
     std::string owner_path = {};  ///< what the user calls it, where that is not the directory
 
+    bool operator==(const queue_options&) const = default;
+
+    /// Of those that leave everything as it is.
+    [[nodiscard]] static const queue_options& plain() noexcept {
+        static const queue_options options;
+        return options;
+    }
+};
+
+/// How a recipe object takes part in a queue: the same for all that it ever puts there, and shared
+/// by them, because a process may have thousands waiting.
+struct queue_recipe {
+    std::string directory;
+    std::reference_wrapper<const queue_markers> markers;  ///< one of those in znode_names.hpp
+    std::shared_ptr<const acl> access;
+    /// Of the data of each znode, and the mode in it: `what`, or the name of the mode.
+    std::shared_ptr<const record_writer> writer = nullptr;
+    const char* what = nullptr;
+    std::shared_ptr<const grant_terms> terms = nullptr;      ///< none: the first in the queue holds
+    std::shared_ptr<const queue_options> special = nullptr;  ///< none: plain()
+    std::shared_ptr<directory_notes> notes = std::make_shared<directory_notes>();
+    std::uint32_t permits = 1;  ///< how much a place holds: only equal ones follow each other
+    lock_mode mode = lock_mode::exclusive;
+    bool steps_down_when_suspended = false;
+    bool leads = false;  ///< who holds is a leader
+
+    [[nodiscard]] const queue_options& options() const noexcept {
+        return special ? *special : queue_options::plain();
+    }
+
+    /// `change` gets the options to change.
+    template <class Change>
+    void set_options(Change change) {
+        queue_options changed = options();
+        change(changed);
+        special = changed == queue_options::plain()
+                      ? nullptr
+                      : std::make_shared<const queue_options>(std::move(changed));
+    }
+
+    /// For each znode anew.
+    [[nodiscard]] std::string data(lock_mode m) const {
+        return options().data ? *options().data
+                              : writer->write(what != nullptr ? what : to_string(m));
+    }
+
     /// Of a hold that is granted now.
     [[nodiscard]] hold_times times(loop& l) const {
-        return goes_on.value_or(hold_times{.ends = max_hold > std::chrono::nanoseconds::zero()
-                                                       ? time_after(l, max_hold)
-                                                       : loop::clock::time_point::max(),
-                                           .stays_until = time_after(l, min_hold)});
+        const queue_options& o = options();
+        return o.goes_on.value_or(hold_times{.ends = o.max_hold > std::chrono::nanoseconds::zero()
+                                                         ? time_after(l, o.max_hold)
+                                                         : loop::clock::time_point::max(),
+                                             .stays_until = time_after(l, o.min_hold)});
     }
 
     /// Whether a hold may follow another one in the same place.
     [[nodiscard]] bool takes_turns() const noexcept {
-        return local_passes > 0 || retain_for > std::chrono::nanoseconds::zero();
+        return options().local_passes > 0 ||
+               options().retain_for > std::chrono::nanoseconds::zero();
     }
 
     /// All of them.
     [[nodiscard]] std::vector<std::string> directories() const {
         std::vector<std::string> all{directory};
-        all.insert(all.end(), more_directories.begin(), more_directories.end());
+        const std::vector<std::string>& more = options().more_directories;
+        all.insert(all.end(), more.begin(), more.end());
         return all;
     }
 
     [[nodiscard]] const std::string& users_path() const noexcept {
-        return owner_path.empty() ? directory : owner_path;
+        return options().owner_path.empty() ? directory : options().owner_path;
     }
 
     /// Whether the first in a queue has something to do or to wait for yet before it holds: what
     /// comes after that proves its session.
     [[nodiscard]] bool is_believed_later() const noexcept {
-        return terms || !more_directories.empty();
+        return terms || !options().more_directories.empty();
     }
 };
 

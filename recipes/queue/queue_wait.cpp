@@ -19,19 +19,19 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
                 "until the directory is empty and the servers have removed it"};
 }
 
-queue_wait::queue_wait(std::shared_ptr<client_core> core,
-                       std::shared_ptr<const queue_recipe> as,
+queue_wait::queue_wait(const std::shared_ptr<client_core>& core,
+                       const std::shared_ptr<const queue_recipe>& as,
                        own_znode& z,
-                       const std::string& ignored,
+                       std::string_view ignored,
                        queue_rule rule,
                        owner& o)
-    : core_(std::move(core)),
-      as_(std::move(as)),
+    : core_(core),
+      as_(as),
       znode_(z),
       ignored_(ignored),
-      rule_(rule),
       owner_(o),
-      front_(core_, as_),
+      front_(core, as),
+      rule_(rule),
       delay_(core_->loop()),
       retry_(core_->loop()) {}
 
@@ -127,7 +127,7 @@ queue_wait::step queue_wait::behind(result_code code) {
         co_return end{end::kind::first};
     } else {
         prove_ahead();
-        if (front_.may_name(predecessor(), verdict_)) {
+        if (verdict_.delay.count() == 0 && front_.may_name(predecessor())) {
             auto asked = front_.names(predecessor());
             const bool was_first = co_await asked;
             if (!core_->connected()) {
@@ -158,27 +158,29 @@ std::function<void()> queue_wait::may_show_the_first() {
 std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
     owner_.on_listed(znode_, l);
-    verdict_ = queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
-    front_.note_list(l, verdict_);
-    const bool delayed = verdict_.delay.count() > 0;  // perhaps not any more
-    if ((verdict_.what == acquired || verdict_.what == wait) && !delayed &&
-        !owner_.on_placed(znode_, verdict_)) {
+    const queue_verdict v =
+        queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+    verdict_ = {.delay = v.delay,
+                .ahead = static_cast<std::uint32_t>(v.ahead),
+                .grants_when_gone = v.grants_when_gone};
+    front_.note_list(l, v);
+    const bool delayed = v.delay.count() > 0;  // perhaps not any more
+    if ((v.what == acquired || v.what == wait) && !delayed && !owner_.on_placed(znode_, v)) {
         return end{end::kind::unwanted};
     }
-    switch (verdict_.what) {
+    switch (v.what) {
         case acquired:
             return end{end::kind::first};
         case gone:
             return end{end::kind::gone};
         case exhausted:
         case malformed:
-            return end{end::kind::refused, refusal_of(verdict_, directory())};
+            return end{end::kind::refused, refusal_of(v, directory())};
         case wait:
             break;
     }
     znode_watch::observer& self = *this;
-    const std::string blocker = std::exchange(verdict_.blocker, {});
-    predecessor_ = std::make_shared<znode_watch>(core_, join_path(directory(), blocker), self);
+    predecessor_ = std::make_shared<znode_watch>(*core_, join_path(directory(), v.blocker), self);
     return std::nullopt;
 }
 
@@ -210,8 +212,10 @@ void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
 void queue_wait::note_delay(std::int64_t czxid) {
     const std::string& record = predecessor_->path();
     const auto over = as_->notes->end_of_delay(core_->loop(), record, czxid, verdict_.delay);
-    queue_verdict place = verdict_;
-    place.blocker = predecessor();
+    const queue_verdict place{.what = queue_verdict::answer::wait,
+                              .blocker = predecessor(),
+                              .ahead = verdict_.ahead,
+                              .delay = verdict_.delay};
     if (core_->loop().now() < over && !owner_.on_placed(znode_, place)) {
         unwanted_ = true;
         end_watch(result_code::ok);

@@ -11,10 +11,13 @@
 #include "queue/queue_recipe.hpp"
 #include "znode/znode_watch.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -69,12 +72,12 @@ public:
         ~owner() = default;
     };
 
-    /// `ignored` is a prefix of names that do not count: what the own attempt created. Outlives the
-    /// wait.
-    queue_wait(std::shared_ptr<client_core> core,
-               std::shared_ptr<const queue_recipe> as,
+    /// `ignored` is a prefix of names that do not count: what the own attempt created. All but the
+    /// rule outlives the wait, because thousands wait.
+    queue_wait(const std::shared_ptr<client_core>& core,
+               const std::shared_ptr<const queue_recipe>& as,
                own_znode& z,
-               const std::string& ignored,
+               std::string_view ignored,
                queue_rule rule,
                owner& o);
     ~queue_wait();
@@ -124,20 +127,27 @@ private:
 
     [[nodiscard]] std::string directory() const;
 
-    const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<client_core>& core_;
+    const std::shared_ptr<const queue_recipe>& as_;
     own_znode& znode_;
-    const std::string& ignored_;
-    const queue_rule rule_;
+    const std::string_view ignored_;
     owner& owner_;
 
     queue_front front_;
-    queue_verdict verdict_;  ///< without the name of its blocker, which the predecessor has
+
+    /// What is kept of the last list's verdict. The predecessor has the name of its blocker.
+    struct {
+        std::chrono::milliseconds delay{0};
+        std::uint32_t ahead = 0;
+        bool grants_when_gone = false;
+    } verdict_;
+
+    const queue_rule rule_;
+    bool waits_ = false;     ///< for the end of the predecessor; no step is under way
+    bool unwanted_ = false;  ///< for as long as a delay
     /// While it waits for another participant: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;
-    bool waits_ = false;  ///< for its end; no step is under way
     timer delay_;
-    bool unwanted_ = false;  ///< ... for as long as that
     paced_retry retry_;
     running_task running_;
 };

@@ -37,7 +37,7 @@ oneshot<bool> sequence_proof::watch() {
     oneshot<bool> answered;
     const auto self = shared_from_this();
     core_->submit(request::get(std::string(parent_of(own_))),
-                  std::shared_ptr<session::watcher>(self, &watcher_),
+                  std::shared_ptr<session::watcher>(self, this),
                   [weak = std::weak_ptr(self),
                    connection = core_->connection(),
                    set = answered.setter()](const reply& r) {

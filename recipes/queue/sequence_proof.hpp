@@ -22,7 +22,7 @@ namespace latchkey::inline v0 {
 ///
 /// Only for queues whose participants are all exclusive. On the loop only; its owner may be
 /// destroyed anywhere.
-class sequence_proof final : public std::enable_shared_from_this<sequence_proof> {
+class sequence_proof final : public std::enable_shared_from_this<sequence_proof>, session::watcher {
 public:
     /// What is sent behind the create of the next participant.
     enum class need : std::uint8_t {
@@ -32,10 +32,7 @@ public:
     };
 
     sequence_proof(std::shared_ptr<client_core> core, const queue_markers& markers)
-        : core_(std::move(core)),
-          markers_(markers),
-          watcher_([this](watch_event) { drop(); }),
-          needed_(core_->alone_after()) {}
+        : core_(std::move(core)), markers_(markers), needed_(core_->alone_after()) {}
 
     /// `own`, a path, was created by `czxid` and is granted: no participant is ahead. `alone`: none
     /// was seen since it joined, ahead or behind.
@@ -54,6 +51,11 @@ public:
     [[nodiscard]] bool proves(const std::string& created);
 
 private:
+    // session::watcher, of the directory
+    [[nodiscard]] bool is_on(std::string_view) const noexcept override { return true; }
+
+    void on_event(watch_event) override { drop(); }
+
     void drop() noexcept { watched_on_ = 0; }
 
     [[nodiscard]] bool is_watched() const noexcept;
@@ -61,7 +63,6 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const queue_markers markers_;
-    session::watcher watcher_;  ///< shares the ownership of this object
 
     // The last participant that was granted; none before the first.
     std::string own_;

@@ -11,7 +11,7 @@ namespace latchkey::inline v0 {
 namespace {
 
 template <class Keeps>
-void delete_what_begins_with(const std::string& prefix,
+void delete_what_begins_with(std::string_view prefix,
                              const listing& l,
                              client_core& core,
                              const queue_recipe& as,
@@ -28,7 +28,7 @@ void delete_what_begins_with(const std::string& prefix,
 
 void delete_strays(client_core& core,
                    const queue_recipe& as,
-                   const std::string& prefix,
+                   std::string_view prefix,
                    const std::string& own,
                    const listing& l) {
     const auto is_own = [&own](const std::string& name) { return name == name_of(own); };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -56,7 +57,7 @@ private:
 /// znode of one attempt is a create that was thought lost.
 void delete_strays(client_core& core,
                    const queue_recipe& as,
-                   const std::string& prefix,
+                   std::string_view prefix,
                    const std::string& own,
                    const listing& l);
 

@@ -60,6 +60,9 @@ inline constexpr std::string_view protection = "_c_";
     return std::string(protection) + guid + '-';
 }
 
+/// Of a directory that is no queue.
+inline constexpr queue_markers no_participants{.exclusive = {}};
+
 // ---- locks ----
 
 /// Curator's InterProcessMutex; go-zookeeper's Lock orders by the same. kazoo's Lock can be set up
@@ -114,5 +117,13 @@ inline constexpr queue_markers latch_names{
 /// the names show which of the two a path is for.
 inline constexpr queue_markers candidate_names{
     .exclusive = "latch-", .shared = {}, .others = "lock-"};
+
+// ---- the front of a queue ----
+
+/// The data of a directory whose queue the participant `name` was once the first of.
+[[nodiscard]] std::string front_mark(std::string_view name);
+
+/// The name in a mark. Empty if the data is not one.
+[[nodiscard]] std::string_view named_by_front_mark(std::string_view data) noexcept;
 
 }  // namespace latchkey::inline v0

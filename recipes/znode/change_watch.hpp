@@ -27,8 +27,7 @@ public:
 
 private:
     oneshot<watch_event> fired_;
-    std::shared_ptr<session::watcher> watcher_ =
-        std::make_shared<session::watcher>(fired_.setter());
+    std::shared_ptr<session::watcher> watcher_ = make_watcher(fired_.setter());
 };
 
 }  // namespace latchkey::inline v0

@@ -127,7 +127,7 @@ void persistent_node::report(const char* what, result_code code) {
 
 void persistent_node::watch() {
     znode_watch::observer& self = *this;
-    watch_ = std::make_shared<znode_watch>(core_, settings_.path, self);
+    watch_ = std::make_shared<znode_watch>(*core_, settings_.path, self);
     watch_->arm();
 }
 

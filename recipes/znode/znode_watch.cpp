@@ -4,10 +4,9 @@ namespace latchkey::inline v0 {
 
 void znode_watch::arm() {
     armed_on_ = 0;
-    const auto self = shared_from_this();
     core_->submit(request::get(path_),
-                  std::shared_ptr<session::watcher>(self, &watcher_),
-                  [weak = std::weak_ptr(self), time = ++times_, connection = core_->connection()](
+                  shared_from_this(),
+                  [weak = weak_from_this(), time = ++times_, connection = core_->connection()](
                       const reply& r) {
                       const auto set = weak.lock();
                       if (!set || set->times_ != time) {
@@ -22,6 +21,13 @@ void znode_watch::arm() {
                           set->observer_->on_watch_refused(r.code);
                       }
                   });
+}
+
+/// `path` is the servers', with the chroot of the client.
+bool znode_watch::is_on(std::string_view path) const noexcept {
+    const std::string& root = core_->chroot();
+    return path.size() == root.size() + path_.size() && path.starts_with(root) &&
+           path.ends_with(path_);
 }
 
 void znode_watch::on_event(watch_event e) {

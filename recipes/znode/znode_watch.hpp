@@ -3,18 +3,19 @@
 #include "client/client_core.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
 /// Watches one znode for its deletion: a `get` with a data watch, which is set again whenever the
 /// data changes. Never `exists`: its watch on a znode that has gone would stay forever. Ends,
 /// without another call, when it is destroyed or disarmed. On the loop only.
-class znode_watch : public std::enable_shared_from_this<znode_watch> {
+class znode_watch : public session::watcher, public std::enable_shared_from_this<znode_watch> {
 public:
-    /// The observer, which outlives the watch.
+    /// The observer. It, and the client, outlive the watch.
     class observer {
     public:
         observer() = default;
@@ -32,11 +33,8 @@ public:
         ~observer() = default;
     };
 
-    znode_watch(std::shared_ptr<client_core> core, std::string path, observer& o)
-        : core_(std::move(core)),
-          path_(std::move(path)),
-          observer_(&o),
-          watcher_([this](watch_event e) { on_event(e); }) {}
+    znode_watch(client_core& core, std::string path, observer& o)
+        : core_(&core), path_(std::move(path)), observer_(&o) {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -56,13 +54,18 @@ public:
     /// Whether an event reported the deletion, not a failed get.
     [[nodiscard]] bool saw_deletion() const noexcept { return saw_deletion_; }
 
-private:
-    void on_event(watch_event e);
+protected:
+    [[nodiscard]] client_core& core() const noexcept { return *core_; }
 
-    const std::shared_ptr<client_core> core_;
+private:
+    // session::watcher
+    [[nodiscard]] bool is_on(std::string_view path) const noexcept override;
+
+    void on_event(watch_event e) override;
+
+    client_core* const core_;
     const std::string path_;
     observer* const observer_;
-    session::watcher watcher_;  ///< shares the ownership of this object
     std::uint64_t armed_on_ = 0;
     std::uint32_t times_ = 0;  ///< how often it was to be set
     bool saw_deletion_ = false;

@@ -22,6 +22,8 @@ namespace latchkey::inline v0 {
 struct hold_times {
     boottime_clock::time_point ends = boottime_clock::time_point::max();
     boottime_clock::time_point stays_until = boottime_clock::time_point::min();
+
+    bool operator==(const hold_times&) const = default;
 };
 
 /// The owner of the znodes of a hold. Called on the loop.

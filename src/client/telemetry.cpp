@@ -77,11 +77,19 @@ void telemetry::transacted(const std::string& path, time_point begun, const fail
 
 // ---- holds ----
 
+namespace {
+
+std::string path_of(const telemetry::span& s) {
+    return s.path ? *s.path : std::string();
+}
+
+}  // namespace
+
 telemetry::span telemetry::begin(const std::string& path, bool leads, time_point begun) {
     count(waiting_);
     return {.id = spans_.fetch_add(1, std::memory_order_relaxed) + 1,
             .begun = begun,
-            .path = events_ ? path : std::string(),
+            .path = events_ ? std::make_shared<const std::string>(path) : nullptr,
             .leads = leads};
 }
 
@@ -93,7 +101,7 @@ void telemetry::queued(const span& s, const std::string& node, std::size_t ahead
               .took = loop_->now() - s.begun,
               .ahead = ahead,
               .mode = mode},
-             s.path,
+             path_of(s),
              node);
     }
 }
@@ -107,7 +115,7 @@ void telemetry::tell(event_kind what, const span& s, const grant& g, loss_reason
               .mode = g.mode,
               .token = g.token,
               .why = why},
-             s.path,
+             path_of(s),
              g.node);
     }
 }
@@ -129,7 +137,7 @@ void telemetry::not_granted(const span& s, const failure& why) {
               .leads = s.leads,
               .took = loop_->now() - s.begun,
               .error = why.code},
-             s.path,
+             path_of(s),
              {});
     }
 }

@@ -31,7 +31,7 @@ public:
     struct span {
         std::uint64_t id = 0;
         time_point begun{};
-        std::string path = {};  ///< empty if there is no observer
+        std::shared_ptr<const std::string> path = nullptr;  ///< null if there is no observer
         bool leads = false;
     };
 

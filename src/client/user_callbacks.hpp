@@ -53,18 +53,19 @@ public:
     /// which may be the user's code, then runs on the callback thread.
     template <class T>
     [[nodiscard]] std::shared_ptr<T> keep(T object) {
-        return std::shared_ptr<T>(new T(std::move(object)), [self = shared_from_this()](T* p) {
-            self->destroy(std::unique_ptr<T>(p));
-        });
+        const auto made = std::make_shared<kept<T>>(shared_from_this(), std::move(object));
+        return std::shared_ptr<T>(made, &made->object);
     }
 
     /// A function that the loop may call once, with the arguments of `handler`, which then runs on
     /// the callback thread. Called or not, `handler` is destroyed as keep() describes.
     template <template <class> class Function, class... Args>
     [[nodiscard]] auto once(Function<void(Args...)> handler) {
-        return [self = shared_from_this(), kept = keep(std::move(handler))](Args... args) {
-            self->call([handler = std::move(*kept),
-                        all = std::tuple<Args...>(std::move(args)...)]() mutable {
+        using function = Function<void(Args...)>;
+        return [made = std::make_shared<kept<function>>(shared_from_this(), std::move(handler))](
+                   Args... args) {
+            made->by->call([handler = std::move(made->object),
+                            all = std::tuple<Args...>(std::move(args)...)]() mutable {
                 std::apply(handler, std::move(all));
             });
         };
@@ -115,13 +116,24 @@ private:
     void report_if_slow(thread& t);
     [[nodiscard]] std::chrono::nanoseconds running_for(const thread& t) const noexcept;
 
+    /// What keep() has made.
     template <class T>
-    void destroy(std::unique_ptr<T> object) {
-        // A stepped loop has only one thread.
-        if (loop_->on_loop() && !loop_->stepped() && !is_empty(*object)) {
-            call([object = std::shared_ptr<T>(std::move(object))] {});
+    struct kept {
+        kept(std::shared_ptr<user_callbacks> c, T o) : by(std::move(c)), object(std::move(o)) {}
+
+        kept(const kept&) = delete;
+        kept& operator=(const kept&) = delete;
+
+        ~kept() {
+            // A stepped loop has only one thread.
+            if (by->loop_->on_loop() && !by->loop_->stepped() && !is_empty(object)) {
+                by->call([dropped = std::move(object)] {});
+            }
         }
-    }
+
+        const std::shared_ptr<user_callbacks> by;
+        T object;
+    };
 
     template <class T>
     [[nodiscard]] static bool is_empty(const T&) noexcept {

@@ -99,7 +99,7 @@ void ensemble_session::answered(reply r, std::int64_t /*zxid*/) {
     outstanding o = std::move(sent_.front());
     sent_.pop_front();
     if (r.ok() && o.what->watch && !o.watch.expired()) {
-        watches_.add(o.what->body.path,
+        watches_.add(watch_registry::key_of(o.what->body.path),
                      o.what->body.what == request::kind::get ? watch_registry::kind::data
                                                              : watch_registry::kind::children,
                      o.watch);
@@ -117,7 +117,7 @@ void ensemble_session::notified(watch_event e, const std::string& path) {
     for (const std::weak_ptr<watcher>& weak : watches_.take(e, path)) {
         const std::shared_ptr<watcher> w = weak.lock();
         if (w != nullptr && *alive) {
-            (*w)(e);
+            w->on_event(e);
         }
     }
 }

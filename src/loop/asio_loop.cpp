@@ -160,6 +160,9 @@ private:
     using timer_map = std::map<std::pair<clock::time_point, timer_id>, task>;
     using due_map = std::unordered_map<timer_id, clock::time_point>;
 
+    /// Of a list of tasks that was longer, the memory is given back.
+    static constexpr std::size_t longest_kept = 4096;
+
     struct wake_up {
         using allocator_type = reserved_operation::allocator<void>;
 
@@ -211,6 +214,9 @@ private:
             t();
         }
         tasks.clear();
+        if (tasks.capacity() > longest_kept) {
+            std::vector<task>().swap(tasks);
+        }
     }
 
     /// Makes run_posted() run. Never called twice before it has begun. Does not fail: otherwise the

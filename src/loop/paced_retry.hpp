@@ -19,8 +19,11 @@ namespace latchkey::inline v0 {
 /// average.
 class paced_retry {
 public:
-    explicit paced_retry(loop& l, backoff::duration longest = std::chrono::seconds(1)) noexcept
-        : loop_(&l), longest_(longest) {}
+    explicit paced_retry(loop& l) noexcept : loop_(&l) {}
+
+    /// With another longest pause.
+    paced_retry(loop& l, backoff::duration longest)
+        : loop_(&l), rhythm_(std::make_unique<rhythm>(l, longest)) {}
 
     /// Takes `step` after a pause, instead of one that is waited for.
     void later(loop::task step) { take(note_repetition(), std::move(step)); }
@@ -62,10 +65,11 @@ private:
     static constexpr int at_once = 4;
 
     struct rhythm {
-        rhythm(loop& l, backoff::duration longest)
-            : next(l), pauses(std::chrono::milliseconds(10), longest) {}
+        rhythm(loop& l, backoff::duration longest_pause)
+            : next(l), longest(longest_pause), pauses(std::chrono::milliseconds(10), longest) {}
 
         timer next;
+        const backoff::duration longest;
         backoff pauses;
         int repeated = 0;  ///< since the last rest
         loop::clock::time_point last{};
@@ -73,10 +77,10 @@ private:
 
     backoff::duration note_repetition() {
         if (!rhythm_) {
-            rhythm_ = std::make_unique<rhythm>(*loop_, longest_);
+            rhythm_ = std::make_unique<rhythm>(*loop_, std::chrono::seconds(1));
         }
         rhythm& r = *rhythm_;
-        if (r.repeated > 0 && loop_->now() - r.last > longest_) {
+        if (r.repeated > 0 && loop_->now() - r.last > r.longest) {
             r.repeated = 0;
             r.pauses.reset();
         }
@@ -90,7 +94,6 @@ private:
     }
 
     loop* loop_;
-    backoff::duration longest_;
     std::unique_ptr<rhythm> rhythm_;  ///< none until a step is repeated: few are
 };
 

@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -64,8 +66,24 @@ struct session_claim {
 class session {
 public:
     using completion = std::function<void(reply)>;
-    using watcher = std::function<void(watch_event)>;
     using event_handler = std::function<void(const session_event&)>;
+
+    /// What a watch notifies. Sessions do not keep the paths of their watches, because there may be
+    /// thousands: they keep a hash of each.
+    class watcher {
+    public:
+        watcher() = default;
+        watcher(const watcher&) = delete;
+        watcher& operator=(const watcher&) = delete;
+        virtual ~watcher() = default;
+
+        /// Whether its watch is on `path`, as it was submitted, and not on another path of the same
+        /// hash. A watcher that the event of another path cannot mislead may say yes to all.
+        [[nodiscard]] virtual bool is_on(std::string_view path) const noexcept = 0;
+
+        /// On the loop. May drop the last reference to the watcher.
+        virtual void on_event(watch_event what) = 0;
+    };
 
     session() = default;
     session(const session&) = delete;
@@ -95,6 +113,24 @@ public:
     /// nothing after it.
     virtual void close(std::function<void()> done) = 0;
 };
+
+/// A watcher that calls `f` with each event, for an `f` that reads again what has changed.
+template <class F>
+[[nodiscard]] std::shared_ptr<session::watcher> make_watcher(F f) {
+    class calling final : public session::watcher {
+    public:
+        explicit calling(F g) : call_(std::move(g)) {}
+
+        [[nodiscard]] bool is_on(std::string_view) const noexcept override { return true; }
+
+        void on_event(watch_event what) override { call_(what); }
+
+    private:
+        F call_;
+    };
+
+    return std::make_shared<calling>(std::move(f));
+}
 
 /// How to open a session.
 struct session_options {

@@ -8,7 +8,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -24,7 +23,7 @@ public:
         bool watched = false;
         watch_registry::kind kind = watch_registry::kind::data;
         std::weak_ptr<session::watcher> watcher;
-        std::string path;  ///< if it has a watch
+        watch_registry::key path = 0;  ///< if it has a watch
     };
 
     std::uint64_t add(entry e) {

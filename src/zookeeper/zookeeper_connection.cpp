@@ -118,7 +118,7 @@ result_code zookeeper_connection::send(const request& r,
                                     .watched = watched,
                                     .kind = kind,
                                     .watcher = std::move(w),
-                                    .path = watched ? r.path : std::string()});
+                                    .path = watched ? watch_registry::key_of(r.path) : 0});
     const auto code = handle_->send(id, r, watched);
     if (code != result_code::ok) {
         done = std::move(in_flight_.take(id)->done);
@@ -151,7 +151,7 @@ void zookeeper_connection::on_state(state now) noexcept {
 void zookeeper_connection::on_watch(watch_event what, const char* path) noexcept {
     for (const auto& w : watches_.take(what, path)) {
         if (const auto watcher = w.lock(); watcher && !forgotten_) {
-            (*watcher)(what);
+            watcher->on_event(what);
         }
     }
 }
@@ -163,7 +163,7 @@ void zookeeper_connection::on_reply(std::uint64_t id, reply answer) noexcept {
     }
     if (answer.ok()) {
         if (e->watched) {
-            watches_.add(std::move(e->path), e->kind, std::move(e->watcher));
+            watches_.add(e->path, e->kind, std::move(e->watcher));
         }
     } else if (closing_) {
         answer = {};

@@ -1,16 +1,33 @@
 #include "user_watches.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace latchkey::test {
+namespace {
+
+class calling_watcher final : public session::watcher {
+public:
+    explicit calling_watcher(std::function<void()> call) : call_(std::move(call)) {}
+
+    [[nodiscard]] bool is_on(std::string_view) const noexcept override { return true; }
+
+    void on_event(watch_event) override { call_(); }
+
+private:
+    const std::function<void()> call_;
+};
+
+}  // namespace
 
 std::shared_ptr<user_watches::watched> user_watches::make(const request& r) {
     auto w = std::make_shared<watched>();
     w->path = r.path;
     w->children = r.what == request::kind::children;
-    w->watcher = std::allocate_shared<session::watcher>(
-        counting_allocator<session::watcher>(kept_), [this, weak = std::weak_ptr(w)](watch_event) {
+    w->watcher = std::allocate_shared<calling_watcher>(
+        counting_allocator<calling_watcher>(kept_), [this, weak = std::weak_ptr(w)] {
             const auto self = weak.lock();
             ++stage_.result.watches;
             if (++self->told > 1 || !self->set || self->over) {

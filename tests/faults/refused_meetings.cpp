@@ -33,10 +33,8 @@ public:
     void begin() override {
         change_ = std::make_shared<outcome>();
         const auto core = client_core::of(on_.mine);
-        const queue_recipe as{.directory = "/b",
-                              .markers = {},
-                              .data = [](lock_mode) { return std::string(); },
-                              .access = core->access()};
+        queue_recipe as{.directory = "/b", .markers = no_participants, .access = core->access()};
+        as.set_options([](queue_options& own) { own.data = std::string(); });
         const auto e =
             stand_ ? barrier_change::to_stand(core, as) : barrier_change::to_be_gone(core, as);
         e->start(for_ever, {}, [o = change_](const retrying_operation::result& r) {

@@ -1,7 +1,7 @@
 #include "leader/leader_record.hpp"
 
 #include "input.hpp"
-#include "queue/front_mark.hpp"
+#include "queue/znode_names.hpp"
 
 // The data of an election's path: any client may write anything there.
 

@@ -270,10 +270,15 @@ TEST_P(Mutex, WorksBelowAChrootThatIsNotThere) {
     const std::string chroot = world_->fresh_path() + "/deep/down";
     client c = world_->connect(patient(), chroot);
     mutex m(c, "/lock");
-    const hold h = m.acquire();
+    hold h = m.acquire();
     EXPECT_TRUE(h.path().starts_with("/lock/")) << h.path();
     EXPECT_EQ(world_->children(chroot + "/lock").size(), 1U);
     EXPECT_EQ(m.participants().size(), 1U);
+    client other = world_->connect(patient(), chroot);
+    mutex behind(other, "/lock");
+    const auto let_go = [&h](const queue_position&) { h.release(); };
+    EXPECT_TRUE(behind.try_acquire_for(1min, {.stop = {}, .reserved = let_go}))
+        << "its watch on the predecessor is below it, too";
 }
 
 LATCHKEY_IN_THIS_WORLD(Mutex);

@@ -9,6 +9,7 @@
 #include <new>
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -25,6 +26,8 @@ namespace {
 enum class counted : std::uint8_t { allocation, wait, receive, send, option, timer, signal, sleep };
 
 std::array<std::atomic<std::uint64_t>, 8> counts{};
+/// What these threads have allocated and not freed, with what the C library adds to each piece.
+std::atomic<std::int64_t> bytes_in_use{0};
 thread_local bool is_counted = false;
 
 void count(counted what) {
@@ -39,9 +42,23 @@ Function* hidden(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+void note_in_use(void* p, std::int64_t sign) noexcept {
+    if (is_counted && p != nullptr) {
+        const auto size = static_cast<std::int64_t>(::malloc_usable_size(p) + sizeof(std::size_t));
+        bytes_in_use.fetch_add(sign * size, std::memory_order_relaxed);
+    }
+}
+
 void* allocated(std::size_t size) {
     count(counted::allocation);
-    return std::malloc(size == 0 ? 1 : size);
+    void* const p = std::malloc(size == 0 ? 1 : size);
+    note_in_use(p, 1);
+    return p;
+}
+
+void freed(void* p) noexcept {
+    note_in_use(p, -1);
+    std::free(p);
 }
 
 }  // namespace
@@ -58,11 +75,11 @@ void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
 }
 
 void operator delete(void* p) noexcept {
-    std::free(p);
+    freed(p);
 }
 
 void operator delete(void* p, std::size_t /*size*/) noexcept {
-    std::free(p);
+    freed(p);
 }
 
 extern "C" {

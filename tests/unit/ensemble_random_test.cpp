@@ -56,7 +56,7 @@ public:
         if (watch_ != nullptr) {
             return;
         }
-        watch_ = std::make_shared<session::watcher>([this](watch_event) {
+        watch_ = make_watcher([this](watch_event) {
             ++events_;
             watch_ = nullptr;
         });

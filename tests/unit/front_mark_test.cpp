@@ -1,4 +1,4 @@
-#include "queue/front_mark.hpp"
+#include "queue/znode_names.hpp"
 
 #include <string>
 

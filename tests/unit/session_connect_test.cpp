@@ -299,7 +299,7 @@ TEST(SessionConnect, SetsNoWatchAgainByItself) {
     scripted_server server;
     server.answer_lists({"a"});
     session_probe s(server.address());
-    const auto w = std::make_shared<session::watcher>([](watch_event) {});
+    const auto w = make_watcher([](watch_event) {});
     std::promise<reply> listed;
     s.on_loop([&] {
         s.session().submit(

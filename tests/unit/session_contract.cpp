@@ -129,7 +129,7 @@ void subject::send(const std::string& label,
 }
 
 std::shared_ptr<session::watcher> subject::watcher(const std::string& label) {
-    return std::make_shared<session::watcher>([this, label](watch_event e) {
+    return make_watcher([this, label](watch_event e) {
         note(label + (e == watch_event::deleted   ? ":deleted"
                       : e == watch_event::changed ? ":changed"
                                                   : ":children"));

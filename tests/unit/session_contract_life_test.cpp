@@ -265,7 +265,7 @@ TEST_P(SessionContract, ACompletionMayDestroyTheSessionOrSubmitMore) {
     const auto more = std::make_shared<bool>(false);
     s->on_loop([&] { s->send("first", request::get(base())); });
     ASSERT_TRUE(s->wait_for("first:ok"));
-    const auto w = std::make_shared<session::watcher>([&, more](watch_event) {
+    const auto w = make_watcher([&, more](watch_event) {
         *more = true;
         s->send("from-watch", request::get(base()));
     });
@@ -273,7 +273,7 @@ TEST_P(SessionContract, ACompletionMayDestroyTheSessionOrSubmitMore) {
     main_->ask(create(at("a")));
     EXPECT_TRUE(s->wait_for("from-watch:ok"));
     EXPECT_TRUE(*more);
-    auto ending = std::make_shared<session::watcher>([&](watch_event) { s->destroy_here(); });
+    auto ending = make_watcher([&](watch_event) { s->destroy_here(); });
     s->ask(request::children(base()), ending);
     main_->ask(create(at("b")));
     EXPECT_TRUE(wait([&] { return s->destroyed(); }));

@@ -53,7 +53,7 @@ TEST(SessionRequests, AnswersWhatCannotBeSentWithBadArguments) {
     const scripted_server server;
     session_probe s(server.address());
     ASSERT_TRUE(s.wait_for(kind::connected));
-    const auto w = std::make_shared<session::watcher>([](watch_event) {});
+    const auto w = make_watcher([](watch_event) {});
     const std::string too_much(1'000'000, 'x');
     EXPECT_EQ(s.call(request::get("no-slash")).code, result_code::bad_arguments);
     EXPECT_EQ(s.call(request::set("/a", too_much)).code, result_code::bad_arguments);

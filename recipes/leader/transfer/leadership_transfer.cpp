@@ -231,7 +231,7 @@ void leadership_transfer::look_at_peers() {
 }
 
 task<reply> leadership_transfer::list_peers() {
-    watcher_ = std::make_shared<session::watcher>([this](watch_event) { look_at_peers(); });
+    watcher_ = make_watcher([this](watch_event) { look_at_peers(); });
     paced_retry again(core_->loop());
     while (true) {
         auto connected = core_->connection_made();

@@ -67,7 +67,7 @@ task<guarded_written> transfer_offer::stand() {
         oneshot<result_code> ended;
         watch_ended_ = ended.setter();
         znode_watch::observer& self = *this;
-        watch_ = std::make_shared<znode_watch>(core_, candidate_, self);
+        watch_ = std::make_shared<znode_watch>(*core_, candidate_, self);
         watch_->arm();
         const result_code code = co_await ended;
         if (code == result_code::no_node) {
