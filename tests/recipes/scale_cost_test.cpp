@@ -1,7 +1,10 @@
+#include "loop/send_window.hpp"
 #include "stepped_test.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace latchkey::test {
@@ -113,6 +116,29 @@ TEST_F(CostOfMany, CreatesThatAreLostTogetherIsOneSearchForAll) {
     EXPECT_LE(count().children, 2U) << "the search for those that come late";
     EXPECT_LE(count().checks, 3U);
     expect_all_are_granted();
+}
+
+/// Those that begin together would leave holes in the heap, and would all need an answer in time.
+TEST_F(CostOfMany, LocksAtOnceIsAFewHundredJoinsAtATime) {
+    constexpr std::size_t all = 3000;
+    constexpr std::size_t creates = 3;  // two levels, and the participant
+    settle();
+    for (std::size_t i = 0; i < all; ++i) {
+        mutexes_.push_back(std::make_unique<mutex>(client_, "/own/" + std::to_string(i)));
+        waiters_.push_back(acquire(*mutexes_.back()));
+    }
+    std::size_t most = 0;
+    const auto all_are_granted = [&] {
+        const auto granted = std::size_t(
+            std::count_if(waiters_.begin(), waiters_.end(), [](const auto& w) { return w->done; }));
+        most = std::max(most, count().creates / creates - granted);
+        return granted == all;
+    };
+    for (int i = 0; i < 10'000 && !all_are_granted(); ++i) {
+        ensemble_.run_for(1ms);
+    }
+    EXPECT_TRUE(all_are_granted());
+    EXPECT_LE(most, send_window::width);
 }
 
 }  // namespace
