@@ -70,7 +70,8 @@ void attempt::on_joined(protected_create::joined j) {
     if (abandoned_) {
         for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
-            delete_strays(*core_, *as_, prefix(), j.paths[i], *j.lists[i]);
+            const std::string& own = j.paths[i];
+            delete_strays(*core_, *as_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
         }
         owner_.on_resolved();
     } else if (j.why) {
