@@ -1,43 +1,12 @@
 #include "ensemble/server/identity.hpp"
 
+#include "tls/openssl.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <string_view>
-
-#include <boost/uuid/detail/sha1.hpp>
 
 namespace latchkey::model {
 namespace {
-
-std::array<std::uint8_t, 20> sha1(std::string_view text) {
-    boost::uuids::detail::sha1 hash;
-    hash.process_bytes(text.data(), text.size());
-    boost::uuids::detail::sha1::digest_type words;
-    hash.get_digest(words);
-    std::array<std::uint8_t, 20> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (24U - 8U * (i % 4)));
-    }
-    return bytes;
-}
-
-std::string base64(const std::array<std::uint8_t, 20>& bytes) {
-    constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-        for (std::size_t k = 0; k < 3; ++k) {
-            group = (group << 8U) | (k < count ? bytes[i + k] : 0U);
-        }
-        for (std::size_t k = 0; k < 4; ++k) {
-            text += k <= count ? digits[(group >> (18U - 6U * k)) & 63U] : '=';
-        }
-    }
-    return text;
-}
 
 bool is_world(const acl_entry& e) {
     return e.scheme == "world" && e.id == "anyone";
@@ -45,16 +14,23 @@ bool is_world(const acl_entry& e) {
 
 }  // namespace
 
-std::string digest_id(const std::string& user_and_password) {
-    return user_and_password.substr(0, user_and_password.find(':')) + ':' +
-           base64(sha1(user_and_password));
-}
-
 std::optional<identity> authenticate(const session_options::identity& credentials) {
     if (credentials.scheme != "digest") {
         return std::nullopt;
     }
-    return identity{"digest", digest_id(credentials.secret)};
+    const std::string& secret = credentials.secret;
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> text{};
+    unsigned size = 0;
+    prepare_openssl();
+    const openssl_use use;
+    if (!use ||
+        EVP_Digest(secret.data(), secret.size(), digest.data(), &size, EVP_sha1(), nullptr) != 1) {
+        return std::nullopt;
+    }
+    EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
+    const std::string user = secret.substr(0, secret.find(':'));
+    return identity{"digest", user + ':' + reinterpret_cast<const char*>(text.data())};
 }
 
 bool permits(const acl& list, permission wanted, const std::vector<identity>& identities) {

@@ -16,7 +16,7 @@ struct identity {
 };
 
 /// The identity that credentials prove; nothing if the servers refuse them. The servers know the
-/// scheme `digest`.
+/// scheme `digest`, whose id is `user:base64(sha1(user:password))`.
 [[nodiscard]] std::optional<identity> authenticate(const session_options::identity& credentials);
 
 /// Whether a connection with `identities` may do `wanted` with a znode that has this list. An empty
@@ -28,8 +28,5 @@ struct identity {
 /// The list as it is stored, with `auth` replaced by the creator's identities; nothing if the list
 /// is not valid.
 [[nodiscard]] std::optional<acl> resolve(const acl& list, const std::vector<identity>& identities);
-
-/// `user:base64(sha1(user:password))`
-[[nodiscard]] std::string digest_id(const std::string& user_and_password);
 
 }  // namespace latchkey::model
