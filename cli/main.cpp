@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options/option_parser.hpp"
 #include "output/exit_status.hpp"
+#include "output/process_start.hpp"
 #include "output/service_manager.hpp"
 #include "text/escape.hpp"
 
@@ -145,5 +146,8 @@ int run_and_report(std::vector<std::string> arguments) {
 }  // namespace latchkey::cli
 
 int main(int count, char** words) {
+    if (!latchkey::cli::open_standard_descriptors()) {
+        return latchkey::cli::exit_status::system_failed;
+    }
     return latchkey::cli::run_and_report({words + (count > 0 ? 1 : 0), words + count});
 }

@@ -110,6 +110,9 @@ program::program(const std::vector<std::string>& arguments,
             redirect(STDOUT_FILENO, folder_ / "out");
         }
         redirect(STDERR_FILENO, folder_ / "err");
+        for (const int fd : surroundings.closed) {
+            ::close(fd);
+        }
         become(words, surroundings);
     }
 }

@@ -17,6 +17,7 @@ struct program_surroundings {
     std::vector<int> ignored_signals = {};
     bool closed_stdout = false;  ///< a pipe without a reader
     int standard_output = -1;    ///< a terminal, for example; -1: a file, see program::out()
+    std::vector<int> closed = {};  ///< closed descriptors, of 0, 1 and 2
 };
 
 /// A process of the built `latchkey`. Killed with this object, if it still runs.

@@ -1,0 +1,18 @@
+#include "output/process_start.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace latchkey::cli {
+
+bool open_standard_descriptors() noexcept {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        // open() takes the lowest number that is free.
+        if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace latchkey::cli
