@@ -1,0 +1,258 @@
+#include "client/hold_state.hpp"
+
+#include "client/once_transaction.hpp"
+#include "client/risk_warning.hpp"
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace latchkey::inline v0 {
+
+hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
+    : core_(std::move(core)),
+      validity_(g.proof ? std::move(g.proof) : core_->session_validity()),
+      generation_(g.generation != 0 ? g.generation : core_->generation()),
+      token_(g.token),
+      next_turn_(std::move(g.next_turn)),
+      owner_(std::move(g.owner)),
+      writable_(g.writable),
+      span_(std::move(g.span)),
+      times_(g.times),
+      mode_(g.mode),
+      paths_(std::move(g.paths)) {
+    core_->telemetry().granted(span_, known());
+}
+
+/// For the observer only: nothing is copied without one.
+telemetry::grant hold_state::known() const noexcept {
+    telemetry::grant g{.mode = mode()};
+    if (core_->telemetry().is_observed()) {
+        g.token = token();
+        try {
+            g.node = path();
+        } catch (const std::bad_alloc&) {
+            g.node.clear();
+        }
+    }
+    return g;
+}
+
+std::vector<std::string> hold_state::paths() const {
+    const monitor_lock lock(guard_);
+    return paths_;
+}
+
+void hold_state::turn_into(lock_mode mode, std::string path) {
+    {
+        const monitor_lock lock(guard_);
+        paths_.assign(1, std::move(path));
+    }
+    mode_.store(mode, std::memory_order_release);
+    core_->telemetry().converted(span_, known());
+}
+
+latchkey::fencing_token hold_state::token() const noexcept {
+    if (core_->forked()) {
+        return token_;  // a lost thread may have the guard, and the parent the next number
+    }
+    const monitor_lock lock(guard_);
+    if (next_turn_) {
+        token_.turn = next_turn_->fetch_add(1);
+        next_turn_ = nullptr;
+    }
+    return token_;
+}
+
+bool hold_state::valid() noexcept {
+    if (why_.load(std::memory_order_acquire) != loss_reason::none ||
+        released_.load(std::memory_order_acquire) || core_->forked()) {
+        return false;
+    }
+    const auto now = core_->loop().now();
+    if (now < deadline()) {
+        // A later proof may move the deadline after `why_` was set.
+        return why_.load(std::memory_order_acquire) == loss_reason::none;
+    }
+    lose(now < times_.ends ? validity_->why_passed() : loss_reason::max_hold_passed);
+    return false;
+}
+
+boottime_clock::time_point hold_state::deadline() const noexcept {
+    return std::min(validity_->deadline(), times_.ends);
+}
+
+boottime_clock::time_point hold_state::valid_until() const noexcept {
+    const auto until = deadline();
+    return why_lost() == loss_reason::none ? until : boottime_clock::time_point::min();
+}
+
+std::chrono::nanoseconds hold_state::remaining() noexcept {
+    return valid() ? std::max(deadline() - core_->loop().now(), std::chrono::nanoseconds::zero())
+                   : std::chrono::nanoseconds::zero();
+}
+
+std::stop_token hold_state::at_risk(std::chrono::nanoseconds margin) {
+    const auto warning = std::make_shared<risk_warning>(shared_from_this(), margin);
+    core_->post([warning] { warning->look(); });
+    return warning->token();
+}
+
+loss_reason hold_state::why_lost() const noexcept {
+    return core_->forked() ? loss_reason::forked : why_.load(std::memory_order_acquire);
+}
+
+void hold_state::lose(loss_reason why) noexcept {
+    loss_reason expected = loss_reason::none;
+    if (released_.load(std::memory_order_acquire) || !why_.compare_exchange_strong(expected, why)) {
+        return;
+    }
+    // Told before the program can answer the loss with a release.
+    if (!over_.exchange(true)) {
+        core_->telemetry().lost(span_, known(), why);
+    }
+    core_->callbacks().request_stop(stop_);
+}
+
+void hold_state::call_after_loss(std::function<void()> code) {
+    // If another thread is in lose(), it may not have handed over its request yet.
+    core_->callbacks().request_stop(stop_, std::move(code));
+}
+
+void hold_state::ask_back() noexcept {
+    if (!released_.load(std::memory_order_acquire)) {
+        core_->callbacks().request_stop(revocation_);
+    }
+}
+
+void hold_state::release(std::function<void()> gone) {
+    if (released_.exchange(true)) {
+        return;
+    }
+    // A hold that another thread is declaring lost is told as that.
+    if (why_.load(std::memory_order_acquire) == loss_reason::none && !over_.exchange(true)) {
+        core_->telemetry().released(span_, known());
+    }
+    const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
+                       unresolved_.load() == 0 && core_->loop().now() < deadline();
+    if (owner_->keeps(clean)) {
+        if (gone) {
+            core_->post(std::move(gone));
+        }
+        return;
+    }
+    core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
+        // The owner may refer to this object. It is dropped here, so that no cycle remains.
+        std::exchange(self->owner_, nullptr)->release(std::move(gone));
+    });
+}
+
+// ---- guarded transactions ----
+
+bool hold_state::may_transact() noexcept {
+    return valid() && generation_ == core_->generation();
+}
+
+failure hold_state::hold_is_lost(const char* consequence) const {
+    return {errc::hold_lost,
+            '"' + escaped(path()) + "\": " + consequence + ": " +
+                (released_ ? "the hold was released" : to_string(why_lost()))};
+}
+
+void hold_state::transact(std::vector<operation> operations,
+                          std::function<void(transact_outcome)> done) {
+    std::vector<request> requests;
+    try {
+        requests = requests_of(operations, *core_->access());
+    } catch (const error& e) {
+        core_->post([done = std::move(done), why = failure{e.code(), e.what()}] {
+            done({why, {}});
+        });
+        return;
+    }
+    transaction_begins();
+    core_->post([self = shared_from_this(),
+                 requests = std::move(requests),
+                 done = std::move(done)]() mutable {
+        self->send_transaction(std::move(requests), std::move(done));
+    });
+}
+
+void hold_state::send_transaction(std::vector<request> operations,
+                                  std::function<void(transact_outcome)> done) {
+    if (!may_transact()) {
+        transaction_ends();
+        done({hold_is_lost("nothing was sent"), {}});
+        return;
+    }
+    const std::vector<std::string> named = paths();
+    std::vector<request> requests;
+    for (const std::string& own : named) {
+        requests.push_back(request::check(own));
+    }
+    const auto sent =
+        std::make_shared<user_transaction>(std::move(requests), std::move(operations));
+    request all = sent->multi();
+    all.urgent = true;  // like the delete that may follow it
+    core_->submit(
+        std::move(all),
+        [self = shared_from_this(), sent, begun = core_->loop().now(), done = std::move(done)](
+            const reply& r) {
+            const failure f = self->failure_of_transaction(r, *sent);
+            if (f.code != errc::indeterminate) {
+                self->transaction_ends();
+            }
+            self->core_->telemetry().transacted(self->path(), begun, f);
+            done({f, f ? std::vector<operation_result>() : sent->results(r)});
+        });
+}
+
+failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {
+    if (sent.guard_is_gone(r)) {
+        lose(loss_reason::znode_deleted);
+        return hold_is_lost("nothing was applied");
+    }
+    return sent.why(r);
+}
+
+std::vector<operation_result> hold_state::transact_and_wait(std::vector<operation> operations) {
+    core_->check_may_block();
+    const auto outcome = std::make_shared<blocking_result<transact_outcome>>();
+    transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
+    auto [why, results] = outcome->get();
+    why.raise();
+    return results;
+}
+
+void hold_state::transact_and_tell(std::vector<operation> operations,
+                                   hold::transact_handler handler) {
+    transact(std::move(operations),
+             [done = core_->callbacks().once(std::move(handler))](transact_outcome o) {
+                 done(o.first.code, std::move(o.second));
+             });
+}
+
+bool hold_state::transact_once_and_wait(std::string marker,
+                                        const std::vector<operation>& operations) {
+    return wait_for(
+        std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations),
+        std::chrono::nanoseconds::max(),
+        {});
+}
+
+void hold_state::transact_once_and_tell(std::string marker,
+                                        const std::vector<operation>& operations,
+                                        hold::transact_once_handler handler) {
+    std::shared_ptr<once_transaction> call;
+    try {
+        call =
+            std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations);
+    } catch (const error& e) {
+        core_->callbacks().once(std::move(handler))(e.code(), false);
+        return;
+    }
+    start_async(call, std::chrono::nanoseconds::max(), {}, std::move(handler));
+}
+
+}  // namespace latchkey::inline v0
