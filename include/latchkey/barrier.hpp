@@ -49,7 +49,8 @@ public:
     ///
     /// - Cost: 1 request, plus one for each level of the path above it; 1 round trip.
     /// - Errors: errc::unreachable if there is no answer within the session timeout (the request
-    ///   may have been applied, or may still be). not_authorized, closed, forked, would_deadlock.
+    ///   may have been applied, or may still be). not_authorized, quota_exceeded,
+    ///   ephemeral_parent, closed, forked, would_deadlock.
     /// - Limit: a busy server may keep a request while the client's connection moves to another
     ///   server and back. Such a request may be applied late, even after a remove().
     void set(std::error_code& ec = throws());

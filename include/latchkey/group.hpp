@@ -131,8 +131,7 @@ public:
     ///   too large; not_authorized, quota_exceeded, ephemeral_parent, closed, forked,
     ///   would_deadlock.
     /// - Cost: 2 requests in 1 round trip, plus one for each level of the path, whether it exists
-    /// or
-    ///   not.
+    ///   or not.
     [[nodiscard]] membership join(std::string name,
                                   join_options options = {},
                                   std::error_code& ec = throws()) {

@@ -27,20 +27,20 @@ std::string barrier_change::aim() const {
 
 task<barrier_change::attempted> barrier_change::attempt() {
     const bool creates = request_.what == request::kind::create;
+    directory_creation above;
     if (creates) {
-        core()->create_directories(
-            std::string(parent_of(request_.path)), request_.access, [](const reply&) {});
+        above = core()->create_directories(std::string(parent_of(request_.path)), request_.access);
     }
     auto sent = core()->send(request_);
     const reply r = co_await sent;
     if (r.ok() || r.code == (creates ? result_code::node_exists : result_code::no_node)) {
         co_return result{{}, true};
     }
-    if (r.code == result_code::throttled || r.code == result_code::no_node ||
-        outcome_unknown(r.code)) {
+    const result_code why = above.cause_of(r.code);
+    if (why == result_code::no_node || why == result_code::throttled || outcome_unknown(why)) {
         co_return std::nullopt;
     }
-    co_return result{failure_of(r.code, request_.path), false};
+    co_return result{failure_of(why, request_.path), false};
 }
 
 }  // namespace latchkey::inline v0

@@ -90,9 +90,7 @@ oneshot<reply> double_barrier_enter::create_own() {
         at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->generation = core()->generation();
     }
-    if (!at_->directory_known) {
-        at_->create_directory(*core());
-    }
+    above_ = at_->directory_known ? directory_creation() : at_->create_directory(*core());
     sent_ = true;
     opens_ = true;
     fresh_ = true;
@@ -124,9 +122,8 @@ double_barrier_enter::step double_barrier_enter::created(const reply& r) {
     sent_ = at_->in_doubt;  // an earlier create may have been applied nevertheless
     if (r.code == result_code::no_node) {
         at_->directory_known = false;
-        return {step::kind::ended};
     }
-    return refused(r, at_->as.directory);
+    return refused(above_.cause_of(r.code), at_->as.directory);
 }
 
 // ---- waiting ----
@@ -137,10 +134,10 @@ task<double_barrier_enter::step> double_barrier_enter::act(view seen, const chan
         if (directory.code == result_code::no_node) {
             lose_place();
         }
-        co_return refused(directory, at_->as.directory);
+        co_return refused(directory.code, at_->as.directory);
     }
     if (!seen.ready.ok() && seen.ready.code != result_code::no_node) {
-        co_return refused(seen.ready, path_of(double_barrier_round::ready));
+        co_return refused(seen.ready.code, path_of(double_barrier_round::ready));
     }
     const std::size_t children = seen.members.size();
     if (std::find(seen.members.begin(), seen.members.end(), at_->own) == seen.members.end()) {
@@ -211,7 +208,7 @@ task<double_barrier_enter::step> double_barrier_enter::wait(std::vector<std::str
             co_return step{step::kind::look_soon};
         }
         if (!r.ok()) {
-            co_return refused(r, watched[i]);
+            co_return refused(r.code, watched[i]);
         }
     }
     const auto& changed = watch->fired();
@@ -245,7 +242,7 @@ task<double_barrier_enter::step> double_barrier_enter::join_round(view seen,
         auto counting = is_counted_on(core(), at_, seen.ready.stat.czxid);
         const counted own = co_await counting;
         if (!own.known) {
-            co_return refused(own.answer, path_of(at_->own));
+            co_return refused(own.answer.code, path_of(at_->own));
         }
         if (own.yes) {
             co_return passed(*std::move(round));
@@ -306,7 +303,7 @@ double_barrier_enter::step double_barrier_enter::seen_again(const reply& r) {
     if (proves_quorum(r.code) || r.ok()) {
         return {step::kind::look_soon};
     }
-    return refused(r, at_->as.directory);
+    return refused(r.code, at_->as.directory);
 }
 
 double_barrier_enter::step double_barrier_enter::passed(double_barrier_round round) {
@@ -359,14 +356,15 @@ task<double_barrier_enter::attempted> double_barrier_enter::withdraw() {
 }
 
 /// If the refusal is a lasting one, the call ends with it. Otherwise it begins again.
-double_barrier_enter::step double_barrier_enter::refused(const reply& r, const std::string& path) {
-    if (may_change(r)) {
+double_barrier_enter::step double_barrier_enter::refused(result_code code,
+                                                         const std::string& path) {
+    if (may_change(code)) {
         return {step::kind::ended};
     }
     if (sent_) {
         core()->deletes().add(path_of(at_->own), nullptr);
     }
-    return {step::kind::ended, ended({failure_of(r.code, path), false})};
+    return {step::kind::ended, ended({failure_of(code, path), false})};
 }
 
 retrying_operation::result double_barrier_enter::ended(result r) {

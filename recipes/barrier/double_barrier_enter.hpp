@@ -61,7 +61,7 @@ private:
     task<step> join_curators_round(view seen, const change_watch* changes);
 
     [[nodiscard]] step seen_again(const reply& r);
-    [[nodiscard]] step refused(const reply& r, const std::string& path);
+    [[nodiscard]] step refused(result_code code, const std::string& path);
     [[nodiscard]] step passed(double_barrier_round round);
 
     /// What follows from the result for the state of the barrier object.
@@ -72,8 +72,9 @@ private:
     }
 
     const std::shared_ptr<double_barrier_state> at_;
-    bool placed_ = false;  ///< the own znode exists, as far as this client knows
-    bool sent_ = false;    ///< ... or may exist
+    directory_creation above_;  ///< if the own znode was created last in a directory not known
+    bool placed_ = false;       ///< the own znode exists, as far as this client knows
+    bool sent_ = false;         ///< ... or may exist
     /// Whether this participant may begin the round. The last one to arrive does: its first list
     /// shows all others. A participant that has seen too few leaves it to a later one, so that not
     /// all of them try.

@@ -199,11 +199,13 @@ request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) 
     return request::multi(std::move(all));
 }
 
-void double_barrier_state::create_directory(client_core& core) const {
-    const auto ignore = [](const reply&) {};
-    core.create_directories(std::string(parent_of(as.directory)), *as.access, ignore);
+directory_creation double_barrier_state::create_directory(client_core& core) const {
+    directory_creation made =
+        core.create_directories(std::string(parent_of(as.directory)), *as.access);
     // Not a container: its version must outlive the last participant that leaves.
-    core.submit(request::create(as.directory, {}, create_mode::persistent, *as.access), ignore);
+    core.submit(request::create(as.directory, {}, create_mode::persistent, *as.access),
+                made.level());
+    return made;
 }
 
 }  // namespace latchkey::inline v0

@@ -109,7 +109,7 @@ struct double_barrier_state {
     std::int64_t directory = 0;  ///< its czxid; a new directory has versions of its own
 
     /// With the levels above it. Whether that succeeds is seen when the own znode is created.
-    void create_directory(client_core& core) const;
+    [[nodiscard]] directory_creation create_directory(client_core& core) const;
 
     /// The own znode is gone, or is being deleted. Names are not used again.
     void forget_own(const std::shared_ptr<client_core>& core);

@@ -13,7 +13,7 @@ bool is_answer(const reply& r) {
 }
 
 withdrawn not_withdrawn(const reply& r, const std::string& path) {
-    if (may_change(r)) {
+    if (may_change(r.code)) {
         return {withdrawn::kind::unclear};
     }
     return {withdrawn::kind::refused, {}, failure_of(r.code, path)};
@@ -21,9 +21,8 @@ withdrawn not_withdrawn(const reply& r, const std::string& path) {
 
 }  // namespace
 
-bool may_change(const reply& r) {
-    return outcome_unknown(r.code) || r.code == result_code::throttled || proves_quorum(r.code) ||
-           r.ok();
+bool may_change(result_code code) {
+    return outcome_unknown(code) || code == result_code::throttled || proves_quorum(code);
 }
 
 request removal_at(std::int32_t version, const double_barrier_state& at) {

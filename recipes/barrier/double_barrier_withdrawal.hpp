@@ -45,7 +45,7 @@ struct withdrawn {
                                                     std::shared_ptr<double_barrier_state> at);
 
 /// Whether the same request may be answered differently another time.
-[[nodiscard]] bool may_change(const reply& r);
+[[nodiscard]] bool may_change(result_code code);
 
 /// `multi[check(the directory is at this version), delete(the own znode)]`.
 [[nodiscard]] request removal_at(std::int32_t version, const double_barrier_state& at);

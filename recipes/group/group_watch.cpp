@@ -70,7 +70,7 @@ void group_watch::list() {
         if (end == result_code::no_node) {
             // A directory that does not exist cannot be watched. It is created, and is an empty
             // group.
-            core_->create_directories(directory_, *core_->access(), [](const reply&) {});
+            static_cast<void>(core_->create_directories(directory_, *core_->access()));
         }
         list_later();
     });

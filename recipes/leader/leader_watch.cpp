@@ -114,7 +114,7 @@ task<std::string> leader_watch::find_head(bool later) {
         }
         if (list.code == result_code::no_node) {
             // A directory that does not exist cannot be watched.
-            core_->create_directories(directory_, *core_->access(), [](const reply&) {});
+            static_cast<void>(core_->create_directories(directory_, *core_->access()));
             tell(std::nullopt);
         }
         if (!list.ok()) {

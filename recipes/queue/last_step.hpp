@@ -108,10 +108,9 @@ public:
                                            std::int64_t joined) const;
 
     /// Creates what has to exist before a participant can join: the queue's directory, unless
-    /// overridden. `answered` is called for each request; NODEEXISTS is usual.
-    virtual void create_directories(client_core& core,
-                                    const queue_recipe& as,
-                                    const session::completion& answered) const;
+    /// overridden.
+    [[nodiscard]] virtual directory_creation create_directories(client_core& core,
+                                                                const queue_recipe& as) const;
 
 protected:
     grant_terms(const grant_terms&) = default;

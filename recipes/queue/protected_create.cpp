@@ -67,7 +67,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
-        const next then = after_refusal(created, all.directories_refused.get());
+        const next then = after_refusal(created, all.directories);
         if (then == next::give_up) {
             co_return resolved({.why = refused_});
         }
@@ -75,7 +75,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             // The servers have removed the empty directory of a lock that was not used for a while;
             // or it cannot be created, and what was asked behind the list may show why.
             sent_ = searched;
-            if (all.directories_refused) {
+            if (!all.directories.empty()) {
                 auto pause = retry_.pause();
                 co_await pause;
             } else {
@@ -103,10 +103,9 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
 
 protected_create::sent_create protected_create::send(const std::function<void()>& sent) {
     sent_ = true;
-    std::shared_ptr<std::vector<result_code>> refused;
+    std::vector<directory_creation> made;
     if (!directory_known_) {
-        refused = std::make_shared<std::vector<result_code>>(directories_.size(), result_code::ok);
-        create_directories(refused);
+        made = create_directories();
     }
     auto created = core_->send(creation());
     std::optional<oneshot<reply>> first_directory;
@@ -115,7 +114,7 @@ protected_create::sent_create protected_create::send(const std::function<void()>
         // that this can see, or there was a later one.
         first_directory.emplace(core_->send(request::get(directories_.front())));
     }
-    sent_create all{.directories_refused = std::move(refused),
+    sent_create all{.directories = std::move(made),
                     .created = std::move(created),
                     .first_directory = std::move(first_directory)};
     using need = sequence_proof::need;
@@ -145,26 +144,15 @@ request protected_create::creation() const {
     return request::multi(std::move(together));
 }
 
-void protected_create::create_directories(
-    const std::shared_ptr<std::vector<result_code>>& refused) {
-    const auto answer_for = [&refused](std::size_t directory) {
-        return [refused, directory](const reply& r) {
-            // A level that exists already answers NODEEXISTS, or NOAUTH: the create decides.
-            // NONODE: the servers have just removed the level above.
-            if (r.ok() || r.code == result_code::node_exists) {
-                (*refused)[directory] = result_code::ok;
-            } else if (r.code != result_code::no_node && r.code != result_code::throttled) {
-                (*refused)[directory] = r.code;
-            }
-        };
-    };
+std::vector<directory_creation> protected_create::create_directories() {
     if (as_->terms) {
-        as_->terms->create_directories(*core_, *as_, answer_for(0));
-        return;
+        return {as_->terms->create_directories(*core_, *as_)};
     }
-    for (std::size_t i = 0; i < directories_.size(); ++i) {
-        core_->create_directories(directories_[i], *as_->access, answer_for(i));
+    std::vector<directory_creation> made;
+    for (const std::string& directory : directories_) {
+        made.push_back(core_->create_directories(directory, *as_->access));
     }
+    return made;
 }
 
 protected_create::joined protected_create::joined_from(
@@ -199,7 +187,7 @@ bool protected_create::is_last_everywhere(const joined& j) const {
 
 /// What follows when the create was not answered with success.
 protected_create::next protected_create::after_refusal(
-    const reply& created, const std::vector<result_code>* directories_refused) {
+    const reply& created, const std::vector<directory_creation>& made) {
     const auto refused =
         std::find_if(created.results.begin(), created.results.end(), [&created](const reply& one) {
             return one.code == created.code;
@@ -214,10 +202,9 @@ protected_create::next protected_create::after_refusal(
     switch (created.code) {
         case result_code::no_node: {
             // The directory was removed a moment ago, or could not be created.
-            const result_code why = directories_refused != nullptr
-                                        ? directories_refused->at(directory)
-                                        : result_code::ok;
-            if (why != result_code::ok && !outcome_unknown(why)) {
+            const result_code why =
+                made.empty() ? created.code : made.at(directory).cause_of(created.code);
+            if (why != result_code::no_node) {
                 refused_ = failure_of(why, where);
                 return next::give_up;
             }

@@ -65,8 +65,7 @@ public:
 private:
     /// What is sent together, and answered in this order.
     struct sent_create {
-        /// Why each directory could not be created; null if none was to be created.
-        std::shared_ptr<std::vector<result_code>> directories_refused;
+        std::vector<directory_creation> directories;  ///< none if they are known to exist
         oneshot<reply> created;
         std::optional<oneshot<reply>> first_directory = {};  ///< for the zxid of a transaction
         /// None if the number may prove that the participant is the first; the watch, if that still
@@ -88,13 +87,13 @@ private:
 
     [[nodiscard]] sent_create send(const std::function<void()>& sent);
     [[nodiscard]] request creation() const;
-    void create_directories(const std::shared_ptr<std::vector<result_code>>& refused);
+    [[nodiscard]] std::vector<directory_creation> create_directories();
     [[nodiscard]] joined joined_from(const reply& created,
                                      std::int64_t zxid,
                                      std::vector<directory_lists::answer> lists) const;
     [[nodiscard]] bool is_last_everywhere(const joined& j) const;
     [[nodiscard]] next after_refusal(const reply& created,
-                                     const std::vector<result_code>* directories_refused);
+                                     const std::vector<directory_creation>& made);
 
     [[nodiscard]] task<std::optional<joined>> search();
     [[nodiscard]] std::optional<candidates> candidates_in(

@@ -141,10 +141,9 @@ inline grant_terms::demand grant_terms::demand_in(std::size_t waiting,
     return waiting == 0 ? demand::none : demand::certain;
 }
 
-inline void grant_terms::create_directories(client_core& core,
-                                            const queue_recipe& as,
-                                            const session::completion& answered) const {
-    core.create_directories(as.directory, *as.access, answered);
+inline directory_creation grant_terms::create_directories(client_core& core,
+                                                          const queue_recipe& as) const {
+    return core.create_directories(as.directory, *as.access);
 }
 
 }  // namespace latchkey::inline v0

@@ -15,19 +15,21 @@ std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> 
     return std::make_unique<permit_grant>(std::move(core), std::move(as), *this, prefix, o);
 }
 
-void permit_terms::create_directories(client_core& core,
-                                      const queue_recipe& as,
-                                      const session::completion& answered) const {
-    core.create_directories(
-        leases ? semaphore : std::string(parent_of(semaphore)), *as.access, answered);
+directory_creation permit_terms::create_directories(client_core& core,
+                                                    const queue_recipe& as) const {
+    directory_creation made =
+        core.create_directories(leases ? semaphore : std::string(parent_of(semaphore)), *as.access);
     if (limit && !leases) {
         core.submit(
             request::create(semaphore, std::to_string(*limit), create_mode::persistent, *as.access),
-            answered);
+            made.level());
     }
-    for (const std::string& path : {as.directory, directory}) {
-        core.submit(request::create(path, {}, create_mode::container, *as.access), answered);
-    }
+    core.submit(request::create(as.directory, {}, create_mode::container, *as.access),
+                made.level());
+    // That of the permits is looked for, and created, by whoever takes one: permit_grant.
+    core.submit(request::create(directory, {}, create_mode::container, *as.access),
+                [](const reply&) {});
+    return made;
 }
 
 std::vector<grant_terms::question> permit_terms::asked_about_demand() const {

@@ -30,9 +30,8 @@ struct permit_terms final : grant_terms {
                                                        const std::string& prefix,
                                                        last_step::owner& o) const override;
 
-    void create_directories(client_core& core,
-                            const queue_recipe& as,
-                            const session::completion& answered) const override;
+    [[nodiscard]] directory_creation create_directories(client_core& core,
+                                                        const queue_recipe& as) const override;
 
     /// The permits, and the limit: a resize ends what was granted before it with its hold.
     [[nodiscard]] std::vector<question> asked_about_demand() const override;

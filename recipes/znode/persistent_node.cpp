@@ -72,20 +72,21 @@ void persistent_node::client_closed(const failure& why) {
 void persistent_node::create() {
     ++step_;
     const std::string directory(parent_of(settings_.path));
-    if (!directory_known_) {
-        core_->create_directories(directory, settings_.access, [](const reply&) {});
-    }
+    const directory_creation above = directory_known_
+                                         ? directory_creation()
+                                         : core_->create_directories(directory, settings_.access);
     const bool before = std::exchange(sent_, true);
     core_->submit(
         request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
-        [weak = weak_from_this(), step = step_, before](const reply& r) {
+        [weak = weak_from_this(), step = step_, before, above](const reply& r) {
             const auto self = weak.lock();
             if (!self) {
                 return;
             }
             self->in_doubt_ = self->in_doubt_ || may_be_applied(r.code);
             if (self->step_ == step && !self->ended_) {
-                self->on_created(r.code, before);
+                self->directory_known_ = self->directory_known_ && r.code != result_code::no_node;
+                self->on_created(above.cause_of(r.code), before);
             }
         });
     watch();  // at the same time: it shows which session owns the znode
@@ -99,7 +100,6 @@ void persistent_node::on_created(result_code code, bool before) {
     }
     sent_ = before || in_doubt_;
     if (code == result_code::no_node || code == result_code::throttled) {
-        directory_known_ = false;
         retry();
     } else if (first_) {
         tell(failure_of(code, settings_.path), false);

@@ -199,10 +199,9 @@ public:
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
     /// As session_keeper's.
-    void create_directories(const std::string& path,
-                            const acl& access,
-                            const session::completion& answered) {
-        keeper_.create_directories(path, access, answered);
+    [[nodiscard]] directory_creation create_directories(const std::string& path,
+                                                        const acl& access) {
+        return keeper_.create_directories(path, access);
     }
 
     /// Notifies `user` of the session from now on. Keeps it alive until it is detached.

@@ -74,18 +74,19 @@ void session_keeper::submit(request r,
     }
 }
 
-void session_keeper::create_directories(const std::string& path,
-                                        const acl& access,
-                                        const session::completion& answered) {
+directory_creation session_keeper::create_directories(const std::string& path, const acl& access) {
+    directory_creation made;
     for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
         if (session_ && !level.empty()) {
-            session_->submit(request::create(level, {}, create_mode::container, access),
-                             [this, sent = sending(request::kind::create), answered](reply answer) {
-                                 on_answer(sent, answer.code);
-                                 answered(std::move(answer));
-                             });
+            session_->submit(
+                request::create(level, {}, create_mode::container, access),
+                [this, sent = sending(request::kind::create), level = made.level()](reply answer) {
+                    on_answer(sent, answer.code);
+                    level(std::move(answer));
+                });
         }
     }
+    return made;
 }
 
 session_keeper::sent_request session_keeper::sending(request::kind what) {

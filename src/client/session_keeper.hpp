@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/directory_creation.hpp"
 #include "client/failure.hpp"
 #include "client/heartbeat.hpp"
 #include "client/session_owner.hpp"
@@ -49,11 +50,9 @@ public:
         submit(std::move(r), nullptr, std::move(done));
     }
 
-    /// Creates every level of `path`, the chroot's included, as containers. `answered` is called
-    /// for each. NODEEXISTS is usual. Without a session, does nothing.
-    void create_directories(const std::string& path,
-                            const acl& access,
-                            const session::completion& answered);
+    /// Creates every level of `path`, the chroot's included, as containers. Without a session, does
+    /// nothing.
+    [[nodiscard]] directory_creation create_directories(const std::string& path, const acl& access);
 
     /// Whether there is a session object, connected or not.
     [[nodiscard]] bool opened() const noexcept { return session_ != nullptr; }

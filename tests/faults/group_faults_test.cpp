@@ -82,6 +82,18 @@ TEST_F(MemberRefused, EntersAgainAsSoonAsItMay) {
     EXPECT_EQ(told_.size(), 1U) << "of each time";
 }
 
+TEST_F(MemberRefused, ReportsOnceThatItsDirectoryIsGoneAndMustNotBeCreated) {
+    ensemble_.set_acl("/", {{"world", "anyone", permission::read}});
+    ensemble_.remove("/g/name");
+    ensemble_.remove("/g");
+    ensemble_.run_for(20s);
+    EXPECT_FALSE(m_.present());
+    ASSERT_EQ(told_.size(), 1U);
+    EXPECT_NE(told_.front().find("needs READ, CREATE and DELETE"), std::string::npos);
+    ensemble_.set_acl("/", open_unsafe_acl());
+    EXPECT_TRUE(eventually_present());
+}
+
 TEST_F(MemberRefused, EntersAgainInItsNextSessionAsSoonAsItMay) {
     allow(false);
     ensemble_.expire(a_.session_id());

@@ -10,6 +10,8 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "barrier/barrier_change.hpp"
+
 #include <optional>
 #include <utility>
 
@@ -153,6 +155,22 @@ private:
     std::optional<barrier> ours_;
 };
 
+/// What barrier::set() waits for. It waits for no other client.
+class timed_barrier_set final : public timed_call {
+public:
+    using timed_call::timed_call;
+
+    void begin(nanoseconds limit, std::stop_token stop, handler h) override {
+        const auto core = client_core::of(mine_);
+        queue_recipe as{.directory = "/b", .markers = no_participants, .access = core->access()};
+        as.set_options([](queue_options& own) { own.data = std::string(); });
+        barrier_change::to_stand(core, as)->start(
+            limit, stop, [h = std::move(h)](const retrying_operation::result& r) {
+                h(r.why.code, r.reached);
+            });
+    }
+};
+
 /// The other participant never comes.
 class timed_enter final : public timed_call {
 public:
@@ -277,6 +295,13 @@ std::vector<timed_recipe> timed_from_the_start() {
             recipe<timed_enter>("enter"),
             recipe<timed_join>("group"),
             recipe<timed_election>("leader_latch")};
+}
+
+std::vector<timed_recipe> timed_that_create() {
+    std::vector<timed_recipe> all = timed_from_the_start();
+    std::erase_if(all, [](const timed_recipe& r) { return r.name == "barrier"; });
+    all.push_back(recipe<timed_barrier_set>("barrier_set"));
+    return all;
 }
 
 std::vector<timed_recipe> timed_once_inside() {

@@ -71,6 +71,9 @@ inline void PrintTo(const timed_recipe& r, std::ostream* out) {
 /// Those that can begin without a server.
 [[nodiscard]] std::vector<timed_recipe> timed_from_the_start();
 
+/// Those that create a znode, and the directories above it.
+[[nodiscard]] std::vector<timed_recipe> timed_that_create();
+
 /// Those that have something already.
 [[nodiscard]] std::vector<timed_recipe> timed_once_inside();
 

@@ -1,3 +1,8 @@
+#include <latchkey/barrier.hpp>
+#include <latchkey/double_barrier.hpp>
+#include <latchkey/group.hpp>
+#include <latchkey/semaphore.hpp>
+
 #include "blocking_thread.hpp"
 #include "forked_child.hpp"
 #include "recipe_test.hpp"
@@ -9,6 +14,8 @@
 #include <optional>
 #include <thread>
 #include <vector>
+
+#include <gmock/gmock.h>
 
 namespace latchkey::test {
 namespace {
@@ -220,6 +227,37 @@ TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
     client again = world_->connect(identified);
     mutex also_hers(again, path_);
     EXPECT_FALSE(also_hers.try_acquire());
+}
+
+/// What each call below `path` ends with that creates a directory first.
+std::vector<std::error_code> errors_below(const client& c, const std::string& path) {
+    std::vector<std::error_code> all(5);
+    mutex m(c, path + "/more/lock");
+    group g(c, path + "/more/group");
+    barrier b(c, path + "/more/barrier");
+    double_barrier d(c, path + "/more/double", 1);
+    semaphore s(c, path + "/more/semaphore", 1U);
+    const hold h = m.acquire({}, all[0]);
+    const membership joined = g.join("name", {}, all[1]);
+    b.set(all[2]);
+    EXPECT_FALSE(d.enter(all[3]));
+    const hold permit = s.acquire(1, {}, all[4]);
+    return all;
+}
+
+TEST_P(Client, DirectoryThatMustNotBeCreatedIsAnErrorOfEachRecipeAtOnce) {
+    client_options identified = patient();
+    identified.auth = {{.scheme = "digest", .secret = "alice:secret"}};
+    client alice = world_->connect(identified);
+    mutex hers(alice, path_);
+    const hold h = hers.acquire();
+    const client anybody = connect();
+    EXPECT_THAT(errors_below(anybody, path_),
+                ::testing::Each(make_error_code(errc::not_authorized)));
+    group family(alice, path_);
+    const membership child = family.join("child");
+    EXPECT_THAT(errors_below(alice, path_ + "/child"),
+                ::testing::Each(make_error_code(errc::ephemeral_parent)));
 }
 
 TEST_P(Client, RefusedCredentialsEndTheClientWithAClearError) {
