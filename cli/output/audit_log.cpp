@@ -1,13 +1,14 @@
 #include "output/audit_log.hpp"
 
 #include "output/exit_status.hpp"
+#include "output/file_place.hpp"
 #include "output/json_text.hpp"
 #include "text/escape.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <system_error>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -31,6 +32,43 @@ std::string name_of_user(uid_t uid) {
     return known ? found->pw_name : std::to_string(uid);
 }
 
+/// Whether a file that was there may be another one than the user named, in a directory where other
+/// users may write.
+bool may_be_planted(const file_place& at, int file) {
+    struct stat status {};
+
+    return at.is_shared() &&
+           (::fstat(file, &status) != 0 || !is_own(status.st_uid) || status.st_nlink > 1);
+}
+
+int open_to_append(const std::string& name) {
+    const file_place at(name, file_place::last_link::follow);
+    if (!at.problem().empty()) {
+        refuse_output("--audit", name, at.problem());
+    }
+    constexpr int appending = O_WRONLY | O_APPEND;
+    int file = at.open(appending | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP);
+    if (file >= 0) {
+        return file;
+    }
+    if (errno == EEXIST) {
+        // Non-blocking: opening a FIFO must not wait for a reader.
+        file = at.open(appending | O_NONBLOCK);
+    }
+    if (file < 0) {
+        refuse_output("--audit", name, std::strerror(errno));
+    }
+    if (may_be_planted(at, file)) {
+        ::close(file);
+        refuse_output("--audit",
+                      name,
+                      "it belongs to another user or has a second name (a hard link), and other "
+                      "users may write in its directory");
+    }
+    ::fcntl(file, F_SETFL, appending);
+    return file;
+}
+
 }  // namespace
 
 audit_log::audit_log(std::string to) : name_(std::move(to)) {
@@ -38,11 +76,7 @@ audit_log::audit_log(std::string to) : name_(std::move(to)) {
         ::openlog("latchkey", LOG_PID, LOG_AUTH);
         return;
     }
-    file_ = ::open(
-        name_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
-    if (file_ < 0) {
-        refuse_output("--audit", name_);
-    }
+    file_ = open_to_append(name_);
 }
 
 audit_log::~audit_log() {
@@ -71,13 +105,13 @@ bool write_at_once(int file, std::string_view text) {
     return written == static_cast<ssize_t>(text.size());
 }
 
-void refuse_output(const char* option, const std::string& name) {
+void refuse_output(const char* option, const std::string& name, const std::string& why) {
     throw usage_error(
         fmt::format("{}: cannot write '{}': {}; give a file in a directory where "
-                    "this user may write",
+                    "this user may write, and no other",
                     option,
                     escaped(name),
-                    std::system_category().message(errno)));
+                    why));
 }
 
 }  // namespace latchkey::cli

@@ -16,7 +16,7 @@ namespace latchkey::cli {
 class audit_log {
 public:
     /// A file, which is made if it is not there, or "syslog". Throws usage_error if it cannot be
-    /// written.
+    /// written, or if another user may have put it, or a link, there.
     explicit audit_log(std::string to);
     ~audit_log();
     audit_log(const audit_log&) = delete;
@@ -36,7 +36,9 @@ private:
 /// Writes the whole text at once; false, with errno, if that fails.
 [[nodiscard]] bool write_at_once(int file, std::string_view text);
 
-/// usage_error for an option whose file cannot be written, with the reason that errno has.
-[[noreturn]] void refuse_output(const char* option, const std::string& name);
+/// usage_error for an option whose file cannot be written.
+[[noreturn]] void refuse_output(const char* option,
+                                const std::string& name,
+                                const std::string& why);
 
 }  // namespace latchkey::cli

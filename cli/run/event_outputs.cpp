@@ -4,31 +4,24 @@
 
 #include "look/queue_json.hpp"
 #include "output/audit_log.hpp"
+#include "output/replaced_file.hpp"
 #include "text/escape.hpp"
 
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace latchkey::cli {
 
 namespace {
-
-std::string why(int error_number) {
-    return std::system_category().message(error_number);
-}
 
 nlohmann::json record_of(const event& e) {
     nlohmann::json line{{"event", to_string(e.what)},
@@ -58,8 +51,8 @@ public:
         if (options.audit) {
             audit_.emplace(*options.audit);
         }
-        if (metrics_file_ && !write_metrics()) {
-            refuse_output("--metrics-file", *metrics_file_);
+        if (const auto why = metrics_file_ ? write_metrics() : ""; !why.empty()) {
+            refuse_output("--metrics-file", *metrics_file_, why);
         }
     }
 
@@ -70,7 +63,7 @@ public:
         const bool is_audited = e.what == event_kind::acquired || e.what == event_kind::released ||
                                 e.what == event_kind::lost;
         if (is_audited && audit_ && !audit_->write(e.at, record_of(e))) {
-            report("the audit", audit_->name());
+            report("the audit", audit_->name(), std::strerror(errno));
         }
         if (metrics_file_) {
             count_(e);
@@ -78,8 +71,8 @@ public:
             const bool last = e.what == event_kind::state && e.state == connection_state::closed;
             if (last || is_audited || now - written_ >= std::chrono::seconds(5)) {
                 written_ = now;
-                if (!write_metrics()) {
-                    report("the metrics", *metrics_file_);
+                if (const auto why = write_metrics(); !why.empty()) {
+                    report("the metrics", *metrics_file_, why);
                 }
             }
         }
@@ -92,31 +85,14 @@ public:
     }
 
 private:
-    /// A reader never sees a half of it.
-    [[nodiscard]] bool write_metrics() const {
-        const std::string beside = fmt::format("{}.{}.tmp", *metrics_file_, ::getpid());
-        const int file = ::open(beside.c_str(),
-                                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                                S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
-        if (file < 0) {
-            return false;
-        }
-        const std::string text = metrics_.text();
-        const bool written = write_at_once(file, text);
-        ::close(file);
-        if (written && ::rename(beside.c_str(), metrics_file_->c_str()) == 0) {
-            return true;
-        }
-        const int error_number = errno;
-        ::unlink(beside.c_str());
-        errno = error_number;
-        return false;
+    [[nodiscard]] std::string write_metrics() const {
+        return replace_file(*metrics_file_, metrics_.text());
     }
 
-    void report(const char* what, const std::string& name) {
+    void report(const char* what, const std::string& name, const std::string& why) {
         if (!std::exchange(reported_, true)) {
             output_.error(fmt::format(
-                "cannot write {} to {}: {}; going on without", what, escaped(name), why(errno)));
+                "cannot write {} to {}: {}; going on without", what, escaped(name), why));
         }
     }
 

@@ -1,7 +1,9 @@
-// What a process of latchkey sets up before anything else: its descriptors.
+// The descriptors and files that a process of latchkey has.
 #include "acting_fixture.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,6 +39,8 @@ protected:
         return around;
     }
 };
+
+class OutputFiles : public ClosedDescriptors {};
 
 TEST_F(ClosedDescriptors, AreTheNullDeviceForTheCommandAndItsSupervisor) {
     for (const char* command : {"lock", "elect", "join"}) {
@@ -120,6 +124,40 @@ TEST_F(ClosedDescriptors, DoNotDisturbCommandsThatGoOn) {
         p.send(SIGTERM);
         EXPECT_EQ(p.wait(), 0) << command.front();
     }
+}
+
+TEST_F(OutputFiles, AreRefusedIfAnotherUserHasPlantedThem) {
+    std::filesystem::create_directory(folder_ / "shared");
+    std::filesystem::permissions(folder_ / "shared", std::filesystem::perms::all);
+    std::filesystem::create_symlink(folder_ / "precious", folder_ / "shared/link");
+    for (const auto& closed : every_combination) {
+        const auto p = start("lock",
+                             {"--audit", (folder_ / "shared/link").string()},
+                             {"--", "touch", (folder_ / "ran").string()},
+                             closing(closed));
+        EXPECT_EQ(p->wait(), 64);
+        EXPECT_FALSE(exists("precious") || exists("ran"));
+    }
+}
+
+TEST_F(OutputFiles, OfMetricsAreReplacedAndWhatIsPlantedBesideThemIsNotUsed) {
+    std::filesystem::create_directory(folder_ / "shared");
+    std::filesystem::permissions(folder_ / "shared", std::filesystem::perms::all);
+    std::ofstream(folder_ / "precious") << "precious";
+    const auto p =
+        start("lock",
+              {"--metrics-file", (folder_ / "shared/x.prom").string()},
+              {"--", "sh", "-c", "touch $DIR/began; until test -e $DIR/end; do sleep 0.01; done"},
+              closing({0, 1}));
+    ASSERT_TRUE(eventually_exists("began"));
+    const std::string name = "shared/x.prom." + std::to_string(p->pid());
+    for (const char* end : {".tmp", ""}) {
+        std::filesystem::create_symlink(folder_ / "precious", folder_ / (name + end));
+    }
+    std::ofstream(folder_ / "end") << "";
+    EXPECT_EQ(p->wait(), 0) << p->err();
+    EXPECT_EQ(content_of(folder_ / "precious"), "precious");
+    EXPECT_THAT(content_of(folder_ / "shared/x.prom"), HasSubstr("latchkey_hold_seconds_count"));
 }
 
 }  // namespace

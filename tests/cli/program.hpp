@@ -15,8 +15,8 @@ struct program_surroundings {
     std::map<std::string, std::string> environment = {};  ///< see set_environment()
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
-    bool closed_stdout = false;  ///< a pipe without a reader
-    int standard_output = -1;    ///< a terminal, for example; -1: a file, see program::out()
+    bool closed_stdout = false;    ///< a pipe without a reader
+    int standard_output = -1;      ///< a terminal, for example; -1: a file, see program::out()
     std::vector<int> closed = {};  ///< closed descriptors, of 0, 1 and 2
 };
 
