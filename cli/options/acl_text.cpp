@@ -2,6 +2,7 @@
 
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
+#include "text/white_space.hpp"
 
 #include <cstdint>
 #include <string>
@@ -47,7 +48,7 @@ acl parse_acl(std::string_view text) {
     acl all;
     while (true) {
         const auto end = text.find(';');
-        all.push_back(parse_entry(text.substr(0, end)));
+        all.push_back(parse_entry(trimmed(text.substr(0, end))));
         if (end == std::string_view::npos) {
             return all;
         }

@@ -2,6 +2,7 @@
 
 #include "options/secret_text.hpp"
 #include "output/exit_status.hpp"
+#include "text/white_space.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -14,15 +15,6 @@ namespace latchkey::cli {
 namespace {
 
 constexpr const char* variable = "LATCHKEY_AUTH";
-
-std::string_view trimmed(std::string_view line) {
-    constexpr std::string_view blank = " \t\r";
-    const auto first = line.find_first_not_of(blank);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return line.substr(first, line.find_last_not_of(blank) - first + 1);
-}
 
 credentials parse_line(std::string_view line, std::string_view where, int number) {
     const auto space = line.find_first_of(" \t");
@@ -71,6 +63,15 @@ std::vector<credentials> read_credentials(const program_options& options,
         return parse_lines(secret.text(), variable);
     }
     return {};
+}
+
+bool has_credentials(const environment_lookup& environment) {
+    auto line = environment(variable);
+    const bool has_some = line && !trimmed(*line).empty();
+    if (line) {
+        ::explicit_bzero(line->data(), line->size());
+    }
+    return has_some;
 }
 
 void forget_credentials() {

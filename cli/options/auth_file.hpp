@@ -13,11 +13,13 @@ namespace latchkey::cli {
 /// command line, which every user of the machine can read.
 ///
 /// A line is a scheme and its secret, for example "digest user:password". Empty lines and lines
-/// that begin with '#' are skipped. The file must be a regular one, not a symbolic link. It must
-/// belong to this user or root, and not be accessible to others. Throws usage_error, which never
-/// quotes a secret.
+/// that begin with '#' are skipped. secret_text::read() says which files it takes. Throws
+/// usage_error, which never quotes a secret.
 [[nodiscard]] std::vector<credentials> read_credentials(const program_options& options,
                                                         const environment_lookup& environment);
+
+/// Whether LATCHKEY_AUTH has anything. Leaves no copy of it in memory.
+[[nodiscard]] bool has_credentials(const environment_lookup& environment);
 
 /// Removes LATCHKEY_AUTH from this process's environment, and so from that of all processes it
 /// starts. Overwrites the value, which /proc shows.

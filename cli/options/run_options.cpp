@@ -1,10 +1,12 @@
 #include "options/run_options.hpp"
 
 #include "options/acl_text.hpp"
+#include "options/auth_file.hpp"
 #include "options/duration_text.hpp"
 #include "output/exit_status.hpp"
 #include "supervisor/kill_schedule.hpp"
 #include "text/escape.hpp"
+#include "text/white_space.hpp"
 
 #include <algorithm>
 #include <array>
@@ -102,11 +104,11 @@ bool is_shared(std::string_view name) {
     return std::find(shared_names.begin(), shared_names.end(), name) != shared_names.end();
 }
 
-/// A variable that is set and not empty.
+/// A variable that is set, and not to white space alone.
 std::optional<setting> set_in(const environment_lookup& environment, const std::string& variable) {
-    auto value = environment(variable.c_str());
-    return value && !value->empty() ? std::optional(setting{*std::move(value), variable})
-                                    : std::nullopt;
+    const auto value = environment(variable.c_str());
+    const auto text = trimmed(value ? *value : std::string_view());
+    return text.empty() ? std::nullopt : std::optional(setting{std::string(text), variable});
 }
 
 /// "LATCHKEY_TLS_CA" for "tls-ca". Other tools know the servers by ZK_HOSTS.
@@ -125,8 +127,8 @@ config configuration(const program_options& options, const environment_lookup& e
     config all({shared_names.begin(), shared_names.end()});
     const auto named = options.config_file ? options.config_file : environment("LATCHKEY_CONFIG");
     if (named) {
-        if (!named->empty()) {
-            all.read(*named);
+        if (const auto file = trimmed(*named); !file.empty()) {
+            all.read(std::string(file));
         }
     } else {
         for (const std::string& file : usual_config_files(environment)) {
@@ -205,7 +207,7 @@ void program_options::declare(option_parser& parser, const environment_lookup& e
             files = configuration(*this, environment);
         }
         // The secret itself says more than the name of a file with another one.
-        const bool has_secret = name == "auth-file" && set_in(environment, "LATCHKEY_AUTH");
+        const bool has_secret = name == "auth-file" && has_credentials(environment);
         auto found = has_secret ? std::nullopt : files->find(name);
         return found && !found->text.empty() ? found : std::nullopt;
     });

@@ -2,6 +2,7 @@
 
 #include "options/secret_text.hpp"
 #include "output/exit_status.hpp"
+#include "text/white_space.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,10 +30,7 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) noe
 std::string read_token(const std::string& file) {
     secret_text secret;
     secret.read("--token-file", file, "one line");
-    std::string_view token = secret.text();
-    while (token.ends_with('\n') || token.ends_with('\r')) {
-        token.remove_suffix(1);
-    }
+    const std::string_view token = trimmed(secret.text());
     const bool visible =
         std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (!visible || token.size() < least_token) {

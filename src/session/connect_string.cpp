@@ -3,6 +3,7 @@
 #include <latchkey/error.hpp>
 
 #include "text/path.hpp"
+#include "text/white_space.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -86,14 +87,13 @@ void check_chroot(std::string_view text, std::string_view chroot) {
     }
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) {
-        text.remove_prefix(1);
+/// A list may be folded after a comma.
+std::string_view without_blanks(std::string_view entry) {
+    while (entry.ends_with(' ') || entry.ends_with('\t')) {
+        entry.remove_suffix(1);
     }
-    while (text.ends_with(' ')) {
-        text.remove_suffix(1);
-    }
-    return text;
+    entry.remove_prefix(std::min(entry.find_first_not_of(white_space), entry.size()));
+    return entry;
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ connect_target parse_connect_string(std::string_view text) {
     }
     while (true) {
         const std::size_t comma = servers.find(',');
-        const std::string_view server = trimmed(servers.substr(0, comma));
+        const std::string_view server = without_blanks(servers.substr(0, comma));
         if (server.empty()) {
             refuse(text, "an entry is empty: remove the extra ','");
         }

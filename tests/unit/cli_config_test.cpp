@@ -209,6 +209,40 @@ TEST_F(ConfigFile, IsRefusedIfOthersMayWriteIt) {
                 HasSubstr("is not a regular file"));
 }
 
+TEST_F(ConfigFile, SettingsFromTheEnvironmentHaveNoWhiteSpaceAtTheirEnds) {
+    for (const std::string end : {"\n", "\r\n", " ", "\t", "\n\n", " \r\n\t"}) {
+        const auto around = [&end](const char* value) { return end + value + end; };
+        const auto read = parse({"/a"},
+                                {{"LATCHKEY_SERVERS", around("zk1,zk2/root")},
+                                 {"LATCHKEY_SESSION_TIMEOUT", around("8")},
+                                 {"LATCHKEY_AUTH_FILE", around("/auth")},
+                                 {"LATCHKEY_TLS_CA", around("/ca")},
+                                 {"LATCHKEY_TLS_CERT", around("/cert")},
+                                 {"LATCHKEY_TLS_KEY", around("/key")},
+                                 {"LATCHKEY_TLS_NAME", around("zk")},
+                                 {"LATCHKEY_ACL", around("open")}});
+        EXPECT_EQ(read.servers, "zk1,zk2/root");
+        EXPECT_EQ(read.session_timeout, std::chrono::seconds(8));
+        EXPECT_EQ(read.auth_file, "/auth");
+        EXPECT_EQ(read.tls.ca_file, "/ca");
+        EXPECT_EQ(read.tls.certificate_file, "/cert");
+        EXPECT_EQ(read.tls.key_file, "/key");
+        EXPECT_EQ(read.tls.server_name, "zk");
+        EXPECT_FALSE(read.access.empty());
+        EXPECT_EQ(parse({"/a"}, {{"LATCHKEY_SERVERS", end}, {"ZK_HOSTS", around("zk1")}}).servers,
+                  "zk1");
+        EXPECT_EQ(parse({"/a"},
+                        {{"LATCHKEY_CONFIG", around(file().c_str())},
+                         {"LATCHKEY_PROFILE", around("test")}})
+                      .servers,
+                  "of-test");
+        const auto folded = "world:anyone:r;" + end + "world:anyone:c;" + end + "auth::cdrwa";
+        EXPECT_EQ(
+            parse({"/a"}, {{"LATCHKEY_SERVERS", "zk1"}, {"LATCHKEY_ACL", folded}}).access.size(),
+            3U);
+    }
+}
+
 }  // namespace
 
 }  // namespace latchkey::cli

@@ -1,3 +1,4 @@
+#include "output/exit_status.hpp"
 #include "serve/access_rules.hpp"
 #include "serve/lock_metrics.hpp"
 #include "serve/lock_reader.hpp"
@@ -9,6 +10,8 @@
 #include "serve/token.hpp"
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +19,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -114,6 +119,18 @@ TEST(AccessRules, AskForTheTokenOnlyIfThereIsOne) {
 }
 
 // ---- when it reads ----
+
+TEST(Token, HasNoWhiteSpaceAtItsEnds) {
+    const std::string name = ::testing::TempDir() + "token" + std::to_string(::getpid());
+    for (const std::string end : {"", "\n", "\r\n", " ", "\t\n", "\n\n"}) {
+        std::ofstream(name) << end << "0123456789abcdef" << end;
+        ASSERT_EQ(::chmod(name.c_str(), 0600), 0);
+        EXPECT_EQ(read_token(name), "0123456789abcdef");
+    }
+    std::ofstream(name) << "01234567 89abcdef";
+    EXPECT_THROW(static_cast<void>(read_token(name)), usage_error);
+    std::filesystem::remove(name);
+}
 
 TEST(ReadingLoop, ReadsLessOftenIfNobodyAsksOrIfAReadingTakesLong) {
     EXPECT_EQ(next_reading_after(5s, 1s, 0s), 5s);

@@ -47,6 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
         good_case{"highest_port", "zk1:65535", {{{"zk1", 65535}}, ""}},
         good_case{"several", "a:1,b,c:3", {{{"a", 1}, {"b", 2181}, {"c", 3}}, ""}},
         good_case{"blanks_around", " a:1 , b ", {{{"a", 1}, {"b", 2181}}, ""}},
+        good_case{"line_feed", "a:1\n", {{{"a", 1}}, ""}},
+        good_case{"line_of_windows", "a:1\r\n", {{{"a", 1}}, ""}},
+        good_case{"folded", "\ta:1,\n  b:2,\r\n\tc:3 \n", {{{"a", 1}, {"b", 2}, {"c", 3}}, ""}},
+        good_case{"folded_chroot", "a:1,\nb:2/app\n", {{{"a", 1}, {"b", 2}}, "/app"}},
         good_case{"address", "10.0.0.1:2181", {{{"10.0.0.1", 2181}}, ""}},
         good_case{
             "domain", "zk-1.prod_eu.example.com.", {{{"zk-1.prod_eu.example.com.", 2181}}, ""}},
