@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <memory>
 #include <string>
 
@@ -28,11 +30,11 @@ using openssl_connection = std::unique_ptr<SSL, openssl_deleter<&SSL_free>>;
 /// Before anything else of OpenSSL. OpenSSL frees its state at the end of the process if the
 /// program used it before this library did, and never because of this library: clients may live as
 /// long as statics.
-void prepare_openssl() noexcept;
+LATCHKEY_EXPORT_FOR_TESTING void prepare_openssl() noexcept;
 
 /// Everything that calls OpenSSL has one of these meanwhile. Another thread that ends the process
 /// waits for it, for a second at most, before OpenSSL frees its state.
-class openssl_use {
+class LATCHKEY_EXPORT_FOR_TESTING openssl_use {
 public:
     openssl_use() noexcept;
     openssl_use(const openssl_use&) = delete;
