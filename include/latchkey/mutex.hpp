@@ -35,12 +35,16 @@ namespace latchkey::inline v0 {
 ///   that continues after its session was lost joins again at the tail of the queue.
 /// - Threads: any thread may call any member. One object is one participant: threads that share it
 ///   queue inside the process, first come, first served. The next thread proceeds when the hold of
-///   the previous one has been released, even if that hold was lost.
+///   the previous one has been released, even if that hold was lost. When max_hold is over, the
+///   client releases it.
 /// - Not recursive: lock() and try_lock() detect a second lock by the same thread. acquire()
 ///   cannot, because a hold may move between threads: a thread that acquires twice waits for
 ///   itself.
-/// - Lockable: meets TimedLockable, for the guards of std and boost. unlock() of a lost lock has no
-///   effect and never throws; held() says whether the lock is still valid.
+/// - Lockable: meets TimedLockable, for the guards of std and boost. A lock is that of the thread
+///   that locked. unlock() of a lost lock never throws, and releases no lock of another thread;
+///   held() says whether the lock is still valid. A guard may move to another thread: if several
+///   threads have locked, all but one of them lost their locks, and a thread that has not locked
+///   unlocks a lost one first.
 /// - Cost of an acquire, uncontended: 2 requests in 1 round trip, plus one request for each level
 ///   of the path that is not known to exist. 1 request from the fourth acquire in a row on which no
 ///   other participant was there. The first acquire that finds one after that takes 1 round trip
@@ -71,8 +75,9 @@ public:
 
     void unlock() noexcept;
 
-    /// The hold of the current lock(): its validity, token and transactions. The reference is valid
-    /// until unlock(). Errors: errc::hold_lost if this object is not locked through lock().
+    /// The hold of this thread's lock(): its validity, token and transactions. In a thread that has
+    /// not locked, the hold that unlock() would release. The reference is valid until unlock().
+    /// Errors: errc::hold_lost if this object is not locked through lock().
     [[nodiscard]] hold& held();
 
     /// All participants in the order of the queue; the first one holds the lock. Empty if the path

@@ -46,7 +46,7 @@ namespace latchkey::inline v0 {
 /// - Threads: any thread may call any member. Each acquire is a participant of its own. With
 ///   lock_options::local_passes or retain_for, holds of one object may use one znode.
 /// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
-///   Boost. Unlocking a lost lock has no effect.
+///   Boost. As with mutex: what a thread does with a lost lock concerns no other thread's lock.
 /// - Lifetime: as mutex.
 class LATCHKEY_EXPORT shared_mutex : public acquire_forms<shared_mutex, lock_mode>,
                                      public lock_forms<shared_mutex> {
@@ -168,8 +168,8 @@ public:
     [[nodiscard]] bool try_unlock_shared_and_lock_upgrade();
     [[nodiscard]] bool try_unlock_shared_and_lock();
 
-    /// held(): the hold of the current lock() or lock_upgrade(). held_shared(): that of this
-    /// thread's lock_shared(). Errors: errc::hold_lost if there is none.
+    /// held(): as mutex::held(), also of lock_upgrade(). held_shared(): the hold of this thread's
+    /// lock_shared(). Errors: errc::hold_lost if there is none.
     [[nodiscard]] hold& held();
     [[nodiscard]] hold& held_shared();
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include "loop/monitor.hpp"
+#include "lock/kept_holds.hpp"
 #include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
 
 #include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -25,7 +24,7 @@ namespace latchkey::inline v0 {
 }
 
 /// The common part of the locks that one thread at a time holds: one participant per object, and
-/// the hold that lock() keeps. Any thread.
+/// the holds that lock() keeps. Any thread.
 class exclusive_lock {
 public:
     exclusive_lock(const std::shared_ptr<client_core>& core, queue_recipe p)
@@ -37,7 +36,7 @@ public:
 
     void unlock() noexcept;
 
-    /// The hold of the present lock().
+    /// The hold of this thread's lock(), or of the present one.
     [[nodiscard]] hold& held();
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
@@ -46,9 +45,7 @@ public:
     const acquire_calls acquire;
 
 private:
-    boost::mutex guard_;
-    hold held_ LATCHKEY_GUARDED_BY(guard_);
-    std::thread::id locked_by_ LATCHKEY_GUARDED_BY(guard_);
+    kept_holds kept_;
 };
 
 }  // namespace latchkey::inline v0

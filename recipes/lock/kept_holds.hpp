@@ -1,7 +1,6 @@
 #pragma once
 
 #include <latchkey/hold.hpp>
-#include <latchkey/lock_mode.hpp>
 
 #include "client/hold_state.hpp"
 #include "loop/monitor.hpp"
@@ -14,62 +13,85 @@
 
 namespace latchkey::inline v0 {
 
-/// The holds that lock(), lock_shared() and the like keep inside a shared_mutex: one exclusive or
-/// upgrade hold, or shared holds of several threads. Any thread.
+/// The holds that lock() and the like keep inside of a recipe, each for the thread that locked.
+/// Several threads may have an exclusive one: the next thread may be granted before a thread that
+/// has lost its lock unlocks it. A hold keeps its address, also while it is taken out and put back.
+/// Any thread.
+///
+/// A guard may move to another thread. So a thread that has locked nothing here finds the hold of
+/// another thread: if it can, one that was lost, because releasing that takes a lock from no
+/// thread.
 class kept_holds {
 public:
-    void keep(hold h, lock_mode as) {
+    using kept = std::multimap<std::thread::id, hold>::node_type;
+
+    /// For this thread.
+    void keep(hold h) {
         const monitor_lock lock(guard_);
-        if (as == lock_mode::shared) {
-            together_.emplace(std::this_thread::get_id(), std::move(h));
-        } else {
-            alone_ = std::move(h);
-            alone_by_ = std::this_thread::get_id();
+        if (const auto own = find_own(); own != holds_.end() && is_empty(own->second)) {
+            holds_.erase(own);  // moved out through held(), and never unlocked
         }
+        holds_.emplace(std::this_thread::get_id(), std::move(h));
     }
 
-    /// Takes out a shared hold: this thread's, if it has one, otherwise any, because guards may
-    /// move between threads.
-    [[nodiscard]] hold take_shared() {
+    /// Puts a hold that was taken out here, or from other kept_holds, in for this thread.
+    void put(kept k) {
+        k.key() = std::this_thread::get_id();
         const monitor_lock lock(guard_);
-        auto found = together_.find(std::this_thread::get_id());
-        if (found == together_.end()) {
-            found = together_.begin();
-        }
-        return found == together_.end() ? hold() : std::move(together_.extract(found).mapped());
+        holds_.insert(std::move(k));
     }
 
-    [[nodiscard]] hold take_alone() {
+    /// Takes a hold out; an empty node if there is none.
+    [[nodiscard]] kept take() {
         const monitor_lock lock(guard_);
-        alone_by_ = {};
-        return std::move(alone_);
+        const auto found = find();
+        return found == holds_.end() ? kept() : holds_.extract(found);
     }
 
-    /// The exclusive or upgrade hold; null if there is none.
-    [[nodiscard]] hold* alone() {
+    /// The hold that take() would take out; null if there is none, or an empty one.
+    [[nodiscard]] hold* look() {
         const monitor_lock lock(guard_);
-        return is_empty(alone_) ? nullptr : &alone_;
+        const auto found = find();
+        return found == holds_.end() || is_empty(found->second) ? nullptr : &found->second;
     }
 
-    /// This thread's shared hold; null if it has none.
-    [[nodiscard]] hold* shared() {
+    /// A hold of this thread; null if it has none.
+    [[nodiscard]] hold* of_this_thread() {
         const monitor_lock lock(guard_);
-        const auto found = together_.find(std::this_thread::get_id());
-        return found == together_.end() ? nullptr : &found->second;
-    }
-
-    /// Whether this thread has the exclusive or upgrade hold, so that it would wait for itself in
-    /// any mode.
-    [[nodiscard]] bool is_alone_by_this_thread() {
-        const monitor_lock lock(guard_);
-        return !is_empty(alone_) && alone_by_ == std::this_thread::get_id();
+        const auto found = find_own();
+        return found == holds_.end() || is_empty(found->second) ? nullptr : &found->second;
     }
 
 private:
+    using holds = std::multimap<std::thread::id, hold>;
+
+    /// One that was lost, or else a valid one, or else an empty one.
+    [[nodiscard]] holds::iterator choose(holds::iterator from, holds::iterator to)
+        LATCHKEY_REQUIRES(guard_) {
+        auto chosen = holds_.end();
+        for (auto one = from; one != to; ++one) {
+            if (!is_empty(one->second) && !one->second.valid()) {
+                return one;
+            }
+            if (chosen == holds_.end() || is_empty(chosen->second)) {
+                chosen = one;
+            }
+        }
+        return chosen;
+    }
+
+    [[nodiscard]] holds::iterator find_own() LATCHKEY_REQUIRES(guard_) {
+        const auto [from, to] = holds_.equal_range(std::this_thread::get_id());
+        return choose(from, to);
+    }
+
+    [[nodiscard]] holds::iterator find() LATCHKEY_REQUIRES(guard_) {
+        const auto own = find_own();
+        return own != holds_.end() ? own : choose(holds_.begin(), holds_.end());
+    }
+
     boost::mutex guard_;
-    hold alone_ LATCHKEY_GUARDED_BY(guard_);  ///< exclusive or upgrade
-    std::thread::id alone_by_ LATCHKEY_GUARDED_BY(guard_);
-    std::multimap<std::thread::id, hold> together_ LATCHKEY_GUARDED_BY(guard_);
+    holds holds_ LATCHKEY_GUARDED_BY(guard_);
 };
 
 }  // namespace latchkey::inline v0

@@ -4,6 +4,8 @@
 #include "lock/exclusive_lock.hpp"
 #include "text/path.hpp"
 
+#include <map>
+#include <thread>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -20,10 +22,15 @@ public:
     const std::shared_ptr<const queue_recipe> as;
     const acquire_calls acquire;
 
+    /// What a thread has locked.
+    struct lock_of_a_thread {
+        hold held;
+        std::size_t count = 1;
+    };
+
     mutable boost::mutex guard;
-    hold held LATCHKEY_GUARDED_BY(guard);
-    std::thread::id locked_by LATCHKEY_GUARDED_BY(guard);
-    std::size_t count LATCHKEY_GUARDED_BY(guard) = 0;
+    /// Of several threads, if the next one was granted before one that has lost its lock unlocks.
+    std::map<std::thread::id, lock_of_a_thread> locked LATCHKEY_GUARDED_BY(guard);
 };
 
 recursive_mutex::recursive_mutex(const client& c, std::string path, lock_options options) {
@@ -42,15 +49,15 @@ bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
     const auto self = std::this_thread::get_id();
     {
         const monitor_lock guarded(guard);
-        if (locked_by == self) {
-            const bool valid = held.valid();
+        if (const auto own = locked.find(self); own != locked.end()) {
+            const bool valid = own->second.held.valid();
             if (!valid && limit == local_queue::for_ever) {
                 throw error(errc::hold_lost,
                             "this thread has lost \"" + escaped(as->directory) + "\" (" +
-                                to_string(held.why_lost()) +
+                                to_string(own->second.held.why_lost()) +
                                 "); unlock it as often as it was locked, and lock it again");
             }
-            count += valid ? 1 : 0;
+            own->second.count += valid ? 1 : 0;
             return valid;
         }
     }
@@ -59,9 +66,7 @@ bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
         return false;
     }
     const monitor_lock guarded(guard);
-    held = std::move(granted);
-    locked_by = self;
-    count = 1;
+    locked.emplace(self, lock_of_a_thread{std::move(granted)});
     return true;
 }
 
@@ -71,13 +76,14 @@ void recursive_mutex::unlock() {
     }
     hold released;
     const monitor_lock lock(impl_->guard);
-    if (impl_->locked_by != std::this_thread::get_id()) {
+    const auto own = impl_->locked.find(std::this_thread::get_id());
+    if (own == impl_->locked.end()) {
         throw error(std::make_error_code(std::errc::operation_not_permitted),
                     "this thread has not locked \"" + escaped(path()) + '"');
     }
-    if (--impl_->count == 0) {
-        impl_->locked_by = {};
-        released = std::move(impl_->held);
+    if (--own->second.count == 0) {
+        released = std::move(own->second.held);
+        impl_->locked.erase(own);
     }
 }
 
@@ -86,16 +92,18 @@ std::size_t recursive_mutex::depth() const {
         return 0;
     }
     const monitor_lock lock(impl_->guard);
-    return impl_->locked_by == std::this_thread::get_id() ? impl_->count : 0;
+    const auto own = impl_->locked.find(std::this_thread::get_id());
+    return own != impl_->locked.end() ? own->second.count : 0;
 }
 
 hold& recursive_mutex::held() {
     impl_->acquire.core()->check_not_forked();
     const monitor_lock lock(impl_->guard);
-    if (impl_->locked_by != std::this_thread::get_id()) {
+    const auto own = impl_->locked.find(std::this_thread::get_id());
+    if (own == impl_->locked.end()) {
         throw error(errc::hold_lost, "this thread has not locked \"" + escaped(path()) + '"');
     }
-    return impl_->held;
+    return own->second.held;
 }
 
 std::vector<participant> recursive_mutex::participants(std::error_code& ec) {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include <boost/thread/thread_only.hpp>
+
 namespace latchkey::inline v0 {
 namespace {
 
@@ -42,17 +44,19 @@ public:
                           lock_mode to,
                           nanoseconds timeout,
                           const std::stop_token& stopped) const;
-    bool upgrade_kept(hold h, lock_mode to, nanoseconds limit);
+    bool upgrade_kept(kept_holds& from, lock_mode to, nanoseconds limit);
     void downgrade_kept(lock_mode to);
 
-    /// Throws errc::forked, because a thread of the parent may have held the guard.
-    [[nodiscard]] kept_holds& kept() {
+    /// The holds of lock(), lock_upgrade() and the like, or of lock_shared(). Throws errc::forked,
+    /// because a thread of the parent may have held the guard.
+    [[nodiscard]] kept_holds& kept(lock_mode m) {
         acquire.core()->check_not_forked();
-        return kept_;
+        return m == lock_mode::shared ? together_ : alone_;
     }
 
 private:
-    kept_holds kept_;
+    kept_holds alone_;  ///< exclusive or upgrade
+    kept_holds together_;
 };
 
 shared_mutex::shared_mutex(const client& c, std::string path, lock_options options) {
@@ -236,7 +240,8 @@ const std::string& shared_mutex::path() const noexcept {
 // ---- as guards see it: the holds are kept inside ----
 
 bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
-    if (impl_->kept().is_alone_by_this_thread()) {
+    // This thread would wait for itself in any mode.
+    if (impl_->kept(lock_mode::exclusive).of_this_thread() != nullptr) {
         if (limit == local_queue::for_ever) {
             throw error(errc::would_deadlock,
                         "this thread holds \"" + escaped(path()) +
@@ -248,7 +253,7 @@ bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
     if (is_empty(granted)) {
         return false;
     }
-    impl_->kept().keep(std::move(granted), m);
+    impl_->kept(m).keep(std::move(granted));
     return true;
 }
 
@@ -258,7 +263,7 @@ bool shared_mutex::lock_within(nanoseconds limit) {
 
 void shared_mutex::unlock() noexcept {
     if (!impl_->acquire.core()->forked()) {
-        static_cast<void>(impl_->kept().take_alone());
+        static_cast<void>(impl_->kept(lock_mode::exclusive).take());
     }
 }
 
@@ -272,7 +277,7 @@ bool shared_mutex::try_lock_shared() {
 
 void shared_mutex::unlock_shared() noexcept {
     if (!impl_->acquire.core()->forked()) {
-        static_cast<void>(impl_->kept().take_shared());
+        static_cast<void>(impl_->kept(lock_mode::shared).take());
     }
 }
 
@@ -290,57 +295,59 @@ void shared_mutex::unlock_upgrade() noexcept {
 
 /// Puts the hold back where the guard that owns it now looks for it: where it was, if it was not
 /// converted.
-bool shared_mutex::impl::upgrade_kept(hold h, lock_mode to, nanoseconds limit) {
-    if (is_empty(h)) {
+bool shared_mutex::impl::upgrade_kept(kept_holds& from, lock_mode to, nanoseconds limit) {
+    kept_holds::kept taken = from.take();
+    if (taken.empty() || is_empty(taken.mapped())) {
         throw error(errc::hold_lost,
                     "\"" + escaped(as(to)->directory) + "\" is not locked in this mode");
     }
-    const lock_mode from = h.mode();
 
     struct put_back {
-        ~put_back() { self.keep(std::move(held), reached); }
+        ~put_back() { into->put(std::move(held)); }
 
-        kept_holds& self;
-        hold& held;
-        lock_mode reached;
-    } back{kept_, h, from};
+        kept_holds* into;
+        kept_holds::kept& held;
+    } back{&from, taken};
 
-    const bool done = convert_and_wait(h, to, limit, {});
-    back.reached = done ? to : from;
+    const bool done = convert_and_wait(taken.mapped(), to, limit, {});
+    back.into = done ? &alone_ : &from;
     return done;
 }
 
-/// Afterwards the hold has at least the mode that is asked for, or is lost.
+/// Afterwards the hold has at least the mode that is asked for, or is lost. So nothing interrupts
+/// it.
 void shared_mutex::impl::downgrade_kept(lock_mode to) {
-    hold h = kept().take_alone();
-    if (is_empty(h)) {
-        return;  // nothing is locked; keep() could release what another thread locks now
+    kept_holds::kept taken = kept(lock_mode::exclusive).take();
+    if (taken.empty() || is_empty(taken.mapped())) {
+        return;
     }
     try {
-        convert_and_wait(h, to, no_timeout, {});
+        const boost::this_thread::disable_interruption uninterrupted;
+        convert_and_wait(taken.mapped(), to, no_timeout, {});
     } catch (const error&) {
     }  // held() shows the loss
-    kept_.keep(std::move(h), to);
+    kept(to).put(std::move(taken));
 }
 
 void shared_mutex::unlock_upgrade_and_lock() {
-    impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, local_queue::for_ever);
+    impl_->upgrade_kept(
+        impl_->kept(lock_mode::upgrade), lock_mode::exclusive, local_queue::for_ever);
 }
 
 bool shared_mutex::try_unlock_upgrade_and_lock() {
-    return impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, at_once);
+    return upgrade_within(at_once);
 }
 
 bool shared_mutex::upgrade_within(nanoseconds limit) {
-    return impl_->upgrade_kept(impl_->kept().take_alone(), lock_mode::exclusive, limit);
+    return impl_->upgrade_kept(impl_->kept(lock_mode::upgrade), lock_mode::exclusive, limit);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock_upgrade() {
-    return impl_->upgrade_kept(impl_->kept().take_shared(), lock_mode::upgrade, at_once);
+    return impl_->upgrade_kept(impl_->kept(lock_mode::shared), lock_mode::upgrade, at_once);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock() {
-    return impl_->upgrade_kept(impl_->kept().take_shared(), lock_mode::exclusive, at_once);
+    return impl_->upgrade_kept(impl_->kept(lock_mode::shared), lock_mode::exclusive, at_once);
 }
 
 void shared_mutex::unlock_and_lock_upgrade() {
@@ -356,7 +363,7 @@ void shared_mutex::unlock_upgrade_and_lock_shared() {
 }
 
 hold& shared_mutex::held() {
-    hold* const alone = impl_->kept().alone();
+    hold* const alone = impl_->kept(lock_mode::exclusive).look();
     if (alone == nullptr) {
         throw error(errc::hold_lost,
                     "\"" + escaped(path()) + "\" is not locked through this object");
@@ -365,7 +372,7 @@ hold& shared_mutex::held() {
 }
 
 hold& shared_mutex::held_shared() {
-    hold* const shared = impl_->kept().shared();
+    hold* const shared = impl_->kept(lock_mode::shared).of_this_thread();
     if (shared == nullptr) {
         throw error(errc::hold_lost,
                     "\"" + escaped(path()) + "\" is not locked shared by this thread");

@@ -1,0 +1,285 @@
+// A lock that was lost stays the lock of the thread that locked it: what this thread still does
+// with it changes nothing for the thread that has the lock now.
+#include <latchkey/multi_mutex.hpp>
+#include <latchkey/recursive_mutex.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "recipe_test.hpp"
+#include "second_thread.hpp"
+
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+/// One way to lock something.
+struct way {
+    const char* name;
+    std::function<void()> lock;
+    std::function<void()> unlock;
+    std::function<hold&()> held;
+};
+
+/// What a thread may do with its lock; `unlock` ends it.
+struct verb {
+    const char* name;
+    std::function<void()> act;
+    std::function<void()> unlock;
+    bool fails;  ///< with errc::hold_lost if the lock was lost
+};
+
+class LostLock : public RecipeTest {
+protected:
+    enum class loss { of_its_znode, of_its_session, by_max_hold };
+
+    static std::error_code code_of(const std::function<void()>& call) {
+        try {
+            call();
+        } catch (const error& e) {
+            return e.code();
+        }
+        return {};
+    }
+
+    void lose(const hold& mine, loss how) {
+        if (how == loss::of_its_session) {
+            world_->expire(c_.session_id());
+        } else if (how == loss::of_its_znode) {
+            world_->remove(mine.path());
+        }
+        EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
+    }
+
+    /// This thread locks as `first` says and loses that lock. The second one locks the same object.
+    /// Then this one does what `late` says.
+    void play(const way& first, const verb& late, const way& second, loss how, bool waits = false) {
+        SCOPED_TRACE(std::string(first.name) + ", lost; the other thread locks " + second.name +
+                     (waits ? ", and waited" : "") + "; then " + late.name);
+        first.lock();
+        const std::string mine = first.held().path();
+        const hold& my_hold = first.held();
+        if (waits) {
+            other_.start(second.lock);
+            EXPECT_TRUE(eventually([&] { return world_->children(path_).size() > 1; }));
+            lose(my_hold, how);
+            other_.wait();
+        } else {
+            lose(my_hold, how);
+            other_.run(second.lock);
+        }
+        std::string theirs;
+        other_.run([&] { theirs = second.held().path(); });
+        EXPECT_NE(theirs, mine);
+        EXPECT_EQ(&first.held(), &my_hold);
+        EXPECT_EQ(first.held().path(), mine) << "the hold of another thread";
+        EXPECT_FALSE(first.held().valid());
+
+        EXPECT_EQ(code_of(late.act), late.fails ? errc::hold_lost : std::error_code());
+        expect_kept(second, theirs, how);
+        late.unlock();
+        expect_kept(second, theirs, how);
+        other_.run(second.unlock);
+        EXPECT_TRUE(empties(path_));
+        EXPECT_NE(code_of([&] { static_cast<void>(first.held()); }), std::error_code());
+    }
+
+    void expect_kept(const way& second, const std::string& theirs, loss how) {
+        const auto look = [&] {
+            EXPECT_EQ(second.held().path(), theirs);
+            const loss_reason why = second.held().why_lost();
+            if (how != loss::by_max_hold || why != loss_reason::max_hold_passed) {
+                EXPECT_EQ(why, loss_reason::none);
+                EXPECT_TRUE(world_->get(theirs)) << "the lock of the other thread was released";
+            }
+        };
+        other_.run([&] { EXPECT_EQ(code_of(look), std::error_code()); });
+    }
+
+    /// Everything that can be done with a lock of this kind.
+    static std::vector<verb> verbs_of(shared_mutex& m, lock_mode mode) {
+        const auto unlock = [&m] { m.unlock(); };
+        const auto unlock_upgrade = [&m] { m.unlock_upgrade(); };
+        const auto unlock_shared = [&m] { m.unlock_shared(); };
+        const auto nothing = [] {};
+        switch (mode) {
+            case lock_mode::exclusive:
+                return {
+                    {"unlock", unlock, nothing, false},
+                    {"to upgrade", [&m] { m.unlock_and_lock_upgrade(); }, unlock_upgrade, false},
+                    {"to shared", [&m] { m.unlock_and_lock_shared(); }, unlock_shared, false},
+                };
+            case lock_mode::upgrade:
+                return {
+                    {"unlock_upgrade", unlock_upgrade, nothing, false},
+                    {"to exclusive", [&m] { m.unlock_upgrade_and_lock(); }, unlock_upgrade, true},
+                    {"try to exclusive",
+                     [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock()); },
+                     unlock_upgrade,
+                     true},
+                    {"to exclusive in time",
+                     [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock_for(1h)); },
+                     unlock_upgrade,
+                     true},
+                    {"to shared",
+                     [&m] { m.unlock_upgrade_and_lock_shared(); },
+                     unlock_shared,
+                     false},
+                };
+            case lock_mode::shared:
+                return {
+                    {"unlock_shared", unlock_shared, nothing, false},
+                    {"try to upgrade",
+                     [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock_upgrade()); },
+                     unlock_shared,
+                     true},
+                    {"try to exclusive",
+                     [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock()); },
+                     unlock_shared,
+                     true},
+                };
+        }
+        return {};
+    }
+
+    static way as(shared_mutex& m, lock_mode mode) {
+        switch (mode) {
+            case lock_mode::exclusive:
+                return {"exclusive",
+                        [&m] { m.lock(); },
+                        [&m] { m.unlock(); },
+                        [&m]() -> hold& { return m.held(); }};
+            case lock_mode::upgrade:
+                return {"upgrade",
+                        [&m] { m.lock_upgrade(); },
+                        [&m] { m.unlock_upgrade(); },
+                        [&m]() -> hold& { return m.held(); }};
+            case lock_mode::shared:
+                return {"shared",
+                        [&m] { m.lock_shared(); },
+                        [&m] { m.unlock_shared(); },
+                        [&m]() -> hold& { return m.held_shared(); }};
+        }
+        return {};
+    }
+
+    template <class Mutex>
+    static way as(Mutex& m) {
+        return {
+            "it", [&m] { m.lock(); }, [&m] { m.unlock(); }, [&m]() -> hold& { return m.held(); }};
+    }
+
+    client c_ = connect();
+    second_thread other_;
+};
+
+constexpr auto exclusive = lock_mode::exclusive;
+constexpr auto upgrade = lock_mode::upgrade;
+constexpr auto shared = lock_mode::shared;
+
+TEST_P(LostLock, OfASharedMutexIsLeftAloneByEveryVerbOfItsThread) {
+    shared_mutex m(c_, path_);
+    for (const lock_mode mine : {exclusive, upgrade, shared}) {
+        for (const verb& late : verbs_of(m, mine)) {
+            for (const lock_mode theirs : {exclusive, upgrade, shared}) {
+                play(as(m, mine), late, as(m, theirs), loss::of_its_znode);
+            }
+        }
+    }
+}
+
+TEST_P(LostLock, ThatAnotherThreadWaitedForIsLeftAloneToo) {
+    shared_mutex m(c_, path_);
+    for (const lock_mode mine : {exclusive, upgrade, shared}) {
+        const verb unlock = verbs_of(m, mine).front();
+        const lock_mode theirs = mine == upgrade ? upgrade : exclusive;
+        play(as(m, mine), unlock, as(m, theirs), loss::of_its_znode, true);
+        play(as(m, mine), unlock, as(m, theirs), loss::of_its_session, true);
+        play(as(m, mine), unlock, as(m, theirs), loss::of_its_session);
+    }
+}
+
+/// The client frees the lock then, although its thread may hang: so the next thread of the object
+/// locks it before the first one has unlocked it.
+TEST_P(LostLock, ByMaxHoldIsLeftAloneOfEveryKind) {
+    const lock_options brief{.max_hold = 700ms};
+    {
+        mutex m(c_, path_, brief);
+        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
+    }
+    {
+        multi_mutex m(c_, {path_, path_ + "-beside"}, brief);
+        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
+    }
+    {
+        recursive_mutex m(c_, path_, brief);
+        const auto relock = [&] { m.lock(); };
+        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
+        play(as(m), {"lock", relock, [&] { m.unlock(); }, true}, as(m), loss::by_max_hold);
+        play({"twice",
+              [&] {
+                  m.lock();
+                  m.lock();
+              },
+              nullptr,
+              as(m).held},
+             {"unlock twice", [&] { m.unlock(); }, [&] { m.unlock(); }, false},
+             as(m),
+             loss::by_max_hold);
+    }
+    shared_mutex m(c_, path_, brief);
+    for (const lock_mode mine : {exclusive, upgrade, shared}) {
+        play(as(m, mine), verbs_of(m, mine).front(), as(m, exclusive), loss::by_max_hold);
+    }
+}
+
+TEST_P(LostLock, WhileItIsConvertedIsLeftAloneToo) {
+    client elsewhere = connect();
+    shared_mutex m(c_, path_);
+    const hold reading = shared_mutex(elsewhere, path_).acquire(shared);
+    m.lock_upgrade();
+    const std::string mine = m.held().path();
+    const way theirs = as(m, upgrade);
+    second_thread remover;
+    other_.start(theirs.lock);
+    remover.start([&] {
+        EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
+        world_->remove(mine);
+    });
+    EXPECT_EQ(code_of([&] { m.unlock_upgrade_and_lock(); }), errc::hold_lost);
+    std::string path;
+    other_.run([&] { path = theirs.held().path(); });
+    EXPECT_EQ(m.held().path(), mine);
+    m.unlock_upgrade();
+    expect_kept(theirs, path, loss::of_its_znode);
+    other_.run(theirs.unlock);
+    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+}
+
+/// A guard may move to a thread that has locked nothing. That one cannot say which of two locks it
+/// means, so it gets the one that protects nothing.
+TEST_P(LostLock, IsWhatAThreadWithoutALockUnlocks) {
+    shared_mutex m(c_, path_);
+    for (const lock_mode mode : {exclusive, upgrade}) {
+        const way one = as(m, mode);
+        one.lock();
+        lose(one.held(), loss::of_its_znode);
+        other_.run(one.lock);
+        std::string theirs;
+        other_.run([&] { theirs = one.held().path(); });
+        second_thread third;
+        third.run([&] { EXPECT_FALSE(one.held().valid()); });
+        third.run(one.unlock);
+        expect_kept(one, theirs, loss::of_its_znode);
+        third.run(one.unlock);
+        EXPECT_TRUE(empties(path_)) << "the only lock that is left";
+    }
+}
+
+LATCHKEY_IN_THIS_WORLD(LostLock);
+
+}  // namespace
+}  // namespace latchkey::test
