@@ -5,6 +5,7 @@
 #include "options/listen_address.hpp"
 #include "options/option_parser.hpp"
 #include "output/exit_status.hpp"
+#include "output/service_manager.hpp"
 #include "output/signals.hpp"
 #include "text/escape.hpp"
 
@@ -13,7 +14,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 namespace latchkey::cli {
 
@@ -101,8 +101,7 @@ dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
 
 int signal_that_ends(const signals& arrived) {
     for (;;) {
-        pollfd waiting{arrived.fd(), POLLIN, 0};
-        ::poll(&waiting, 1, -1);
+        wait_readable({arrived.fd()}, -1);
         const int signal = arrived.read();
         if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
             return signal;

@@ -5,9 +5,9 @@
 
 #include "options/connecting.hpp"
 #include "output/exit_status.hpp"
+#include "output/service_manager.hpp"
 #include "text/escape.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -15,7 +15,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 namespace latchkey::cli {
 
@@ -58,8 +57,7 @@ void monitor::check_access(const std::function<void()>& read, const std::stop_to
 }
 
 void monitor::poll_events() {
-    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {queue_.fd(), POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), connection_.poll_limit());
+    wait_readable({signals_.fd(), queue_.fd()}, connection_.poll_limit());
     while (const int signal = signals_.read()) {
         if (signal != SIGCONT) {
             finish(exit_status::success);

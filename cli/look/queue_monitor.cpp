@@ -9,17 +9,16 @@
 #include "options/connecting.hpp"
 #include "output/exit_status.hpp"
 #include "output/screen.hpp"
+#include "output/service_manager.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 namespace latchkey::cli {
@@ -99,8 +98,7 @@ int queue_monitor::poll_limit() const {
 }
 
 void queue_monitor::poll_events() {
-    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {queue_->fd(), POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), poll_limit());
+    wait_readable({signals_.fd(), queue_->fd()}, poll_limit());
     while (const int signal = signals_.read()) {
         if (signal != SIGCONT) {
             finish(exit_status::success);

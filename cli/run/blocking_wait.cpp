@@ -4,16 +4,14 @@
 #include "options/connecting.hpp"
 #include "output/exit_status.hpp"
 #include "output/main_thread_queue.hpp"
+#include "output/service_manager.hpp"
 #include "output/signals.hpp"
 #include "run/waiting_line.hpp"
 
-#include <array>
 #include <csignal>
 #include <exception>
 #include <optional>
 #include <thread>
-
-#include <poll.h>
 
 namespace latchkey::cli {
 
@@ -42,9 +40,8 @@ int wait_beside_signals(
         }
     });
     while (!status) {
-        std::array<pollfd, 2> fds{{{arrived.fd(), POLLIN, 0}, {queue.fd(), POLLIN, 0}}};
         const bool quick = connection.poll_limit() >= 0 || line.poll_limit() >= 0;
-        ::poll(fds.data(), fds.size(), quick ? 500 : -1);
+        wait_readable({arrived.fd(), queue.fd()}, quick ? 500 : -1);
         while (const int signal = arrived.read()) {
             if (signal != SIGCONT) {
                 ended_by = signal;

@@ -22,7 +22,7 @@ void run_for_a_while(const std::vector<std::string>& words,
                      const signals& inherited) {
     command_process process;
     try {
-        process = start_command(words, settings, inherited, nullptr);
+        process = start_command(words, settings, {}, inherited, nullptr);
     } catch (const std::system_error&) {
         return;
     }

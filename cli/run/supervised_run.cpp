@@ -1,17 +1,16 @@
 #include "run/supervised_run.hpp"
 
 #include "options/connecting.hpp"
+#include "output/service_manager.hpp"
 #include "run/forked_supervisor.hpp"
 #include "supervisor/process_tree.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <poll.h>
 
 namespace latchkey::cli {
 
@@ -88,10 +87,9 @@ void supervised_run::serve_events() {
 }
 
 void supervised_run::poll_events() {
-    std::array<pollfd, 3> fds{{{signals_.fd(), POLLIN, 0},
-                               {queue_.fd(), POLLIN, 0},
-                               {supervisor_ ? supervisor_->fd() : -1, POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), poll_limit());
+    wait_readable({signals_.fd(), queue_.fd(), supervisor_ ? supervisor_->fd() : -1},
+                  poll_limit(),
+                  phase_ == phase::running);
     while (const int signal = signals_.read()) {
         on_signal(signal);
     }
@@ -204,8 +202,7 @@ void supervised_run::on_signal(int signal) {
         return;
     }
     if (phase_ == phase::keeping) {
-        finish(command_status_);
-        return;
+        return finish(command_status_);
     }
     if (phase_ == phase::holding) {
         output_.event("signal", fmt::format("{}: releasing", signal_name(signal)));
@@ -213,8 +210,7 @@ void supervised_run::on_signal(int signal) {
         return;
     }
     if (phase_ == phase::pausing) {
-        finish(exit_status::of_signal(signal));
-        return;
+        return finish(exit_status::of_signal(signal));
     }
     output_.event("signal", fmt::format("{}: leaving the queue", signal_name(signal)));
     cancelled_by_ = cancelled_by_ == 0 ? signal : cancelled_by_;

@@ -2,6 +2,7 @@
 
 #include "options/connecting.hpp"
 #include "output/exit_status.hpp"
+#include "output/service_manager.hpp"
 #include "serve/reading_changes.hpp"
 #include "serve/token.hpp"
 #include "text/escape.hpp"
@@ -46,6 +47,7 @@ serve_run::serve_run(const serve_options& options, const status_output& output)
       metrics_(options.max_labels),
       signalled_(io_, duplicate_of(signals_.fd())),
       tasks_(io_, duplicate_of(queue_.fd())),
+      watchdog_(io_),
       trouble_(io_) {
     metrics_.add(client_);
     listen();
@@ -86,6 +88,7 @@ int serve_run::execute() {
     await_signals();
     await_tasks();
     await_trouble();
+    await_watchdog();
     io_.run();
     output_.event("ended", fmt::format("ended by SIG{}", signal_name(ended_by_)));
     return exit_status::success;
@@ -123,6 +126,20 @@ void serve_run::await_trouble() {
         connection_.report_trouble();
         await_trouble();
     });
+}
+
+void serve_run::await_watchdog() {
+    if (watchdog_fd() < 0) {
+        return;
+    }
+    if (!watchdog_.is_open()) {
+        watchdog_.assign(duplicate_of(watchdog_fd()));
+    }
+    watchdog_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this](const boost::system::error_code&) {
+                             serve_watchdog();
+                             await_watchdog();
+                         });
 }
 
 /// On the thread of the readings.

@@ -44,6 +44,7 @@ private:
     void await_signals();
     void await_tasks();
     void await_trouble();
+    void await_watchdog();
     void on_reading(const shown& before, const shown& now);
     [[nodiscard]] std::vector<sse_stream::text> first_events() const;
     [[nodiscard]] sse_stream::text reading_event(const snapshot& s) const;
@@ -61,6 +62,7 @@ private:
     boost::asio::io_context io_;
     boost::asio::posix::stream_descriptor signalled_;
     boost::asio::posix::stream_descriptor tasks_;
+    boost::asio::posix::stream_descriptor watchdog_;
     boost::asio::steady_timer trouble_;
     std::optional<reading_loop> readings_;
     std::optional<site> site_;

@@ -1,7 +1,9 @@
 #include "supervisor/command_process.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstddef>
 #include <string_view>
 #include <system_error>
 
@@ -46,6 +48,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& lines) {
     return pointers;
 }
 
+constexpr std::size_t room_for_id = 11;
+
+/// Behind the name, where there is room for it. Between fork() and exec() nothing may be allocated.
+void write_own_id(std::string& line) {
+    char* const end = line.data() + line.size();
+    std::to_chars(end - room_for_id, end, ::getpid());
+}
+
 void die_with(pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0UL, 0UL, 0UL);
     if (::getppid() != parent) {
@@ -65,10 +75,15 @@ void take_stdin(const terminal* from) {
 
 command_process start_command(const std::vector<std::string>& words,
                               const std::vector<environment_setting>& settings,
+                              const std::vector<std::string>& process_ids,
                               const signals& inherited,
                               const terminal* stdin_terminal) {
     auto arguments = words;
     auto environment = environment_with(settings);
+    const auto first_id = environment.size();
+    for (const auto& name : process_ids) {
+        environment.push_back(name + '=' + std::string(room_for_id, '\0'));
+    }
     const auto argument_pointers = pointers_to(arguments);
     const auto environment_pointers = pointers_to(environment);
     const pid_t parent = ::getpid();
@@ -88,6 +103,9 @@ command_process start_command(const std::vector<std::string>& words,
         ::setpgid(0, 0);
         take_stdin(stdin_terminal);
         inherited.restore();
+        for (auto i = first_id; i < environment.size(); ++i) {
+            write_own_id(environment[i]);
+        }
         ::execvpe(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
         const int error = errno;
         [[maybe_unused]] const auto written = ::write(ends[1], &error, sizeof error);

@@ -23,9 +23,11 @@ struct command_process {
 
 /// Forks and executes; searches the PATH. The command gets signals as latchkey got them, and dies
 /// with the calling thread. Without `stdin_terminal` it gets /dev/null as stdin. Throws
-/// std::system_error if no process can be made.
+/// std::system_error if no process can be made. Each variable in `process_ids` is the command's own
+/// id.
 [[nodiscard]] command_process start_command(const std::vector<std::string>& words,
                                             const std::vector<environment_setting>& settings,
+                                            const std::vector<std::string>& process_ids,
                                             const signals& inherited,
                                             const terminal* stdin_terminal);
 

@@ -1,6 +1,7 @@
 #include "supervisor/supervisor_process.hpp"
 
 #include "output/exit_status.hpp"
+#include "output/service_manager.hpp"
 #include "supervisor/command_process.hpp"
 #include "supervisor/kill_schedule.hpp"
 #include "supervisor/process_tree.hpp"
@@ -196,8 +197,11 @@ void supervisor_process::start(const order& o, std::string_view settings) {
         finish(report::kind::ended_by_loss, 0);
         return;
     }
+    const auto& passed = settings_of_service_manager();
+    environment.insert(environment.end(), passed.settings.begin(), passed.settings.end());
     try {
-        command_.process = start_command(words_, environment, inherited_, &terminal_);
+        command_.process =
+            start_command(words_, environment, passed.process_ids, inherited_, &terminal_);
         no_child_left_ = false;
     } catch (const std::system_error& e) {
         finish(report::kind::not_started, e.code().value());

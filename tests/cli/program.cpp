@@ -60,6 +60,14 @@ void set_signals(const std::vector<int>& ignored) {
 [[noreturn]] void become(const std::vector<std::string>& words,
                          const program_surroundings& around) {
     set_environment(around.environment);
+    for (const auto& name : around.process_ids) {
+        ::setenv(name.c_str(), std::to_string(::getpid()).c_str(), 1);
+    }
+    if (around.third_descriptor == 3) {
+        ::fcntl(3, F_SETFD, 0);
+    } else if (around.third_descriptor >= 0) {
+        ::dup2(around.third_descriptor, 3);
+    }
     set_signals(around.ignored_signals);
     std::vector<char*> pointers;
     for (const auto& word : words) {

@@ -18,6 +18,8 @@ struct program_surroundings {
     bool closed_stdout = false;    ///< a pipe without a reader
     int standard_output = -1;      ///< a terminal, for example; -1: a file, see program::out()
     std::vector<int> closed = {};  ///< closed descriptors, of 0, 1 and 2
+    std::vector<std::string> process_ids = {};  ///< variables with the id of the process
+    int third_descriptor = -1;                  ///< is number 3 in the process
 };
 
 /// A process of the built `latchkey`. Killed with this object, if it still runs.

@@ -3,20 +3,15 @@
 #include <latchkey/version.hpp>
 
 #include "eventually.hpp"
+#include "service_socket.hpp"
 
-#include <array>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace latchkey::test {
@@ -68,47 +63,6 @@ TEST(Program, CompletesWordsForShellsAlone) {
     EXPECT_EQ(unreachable.err(), "");
     EXPECT_EQ(program({"__complete"}).wait(), 64);
 }
-
-/// The socket of a service manager, in a folder of its own.
-class service_socket {
-public:
-    service_socket() {
-        std::string name = std::filesystem::temp_directory_path() / "latchkey.XXXXXX";
-        folder_ = ::mkdtemp(name.data());
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        std::strncpy(address.sun_path, path().c_str(), sizeof address.sun_path - 1);
-        EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    }
-
-    service_socket(const service_socket&) = delete;
-    service_socket& operator=(const service_socket&) = delete;
-
-    ~service_socket() {
-        ::close(fd_);
-        std::filesystem::remove_all(folder_);
-    }
-
-    [[nodiscard]] std::string path() const { return folder_ / "notify"; }
-
-    /// The next message that begins so.
-    [[nodiscard]] std::string next(const std::string& beginning) const {
-        pollfd waiting{fd_, POLLIN, 0};
-        while (::poll(&waiting, 1, 60'000) == 1) {
-            std::array<char, 4096> text{};
-            const auto size = ::recv(fd_, text.data(), text.size(), 0);
-            const std::string message(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-            if (message.starts_with(beginning)) {
-                return message;
-            }
-        }
-        return "";
-    }
-
-private:
-    std::filesystem::path folder_;
-    const int fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-};
 
 TEST(Program, TellsTheServiceManagerThatItIsElected) {
     ::unsetenv("LATCHKEY_AUTH");
