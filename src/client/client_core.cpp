@@ -156,9 +156,9 @@ void client_core::state_changed(connection_state s) {
     }
 }
 
-void client_core::trouble_changed(std::string why) {
+void client_core::trouble_changed(std::string why, bool malformed) {
     if (!why.empty()) {
-        log({log_level::warning, "unreachable", why});
+        log({log_level::warning, malformed ? "malformed-reply" : "unreachable", why});
     }
     // What is found while connected does not hinder the client.
     status_->set_trouble(connected() ? std::string() : std::move(why));

@@ -219,7 +219,7 @@ private:
 
     // From the keeper.
     void state_changed(connection_state s) override;
-    void trouble_changed(std::string why) override;
+    void trouble_changed(std::string why, bool malformed) override;
     void request_sent() noexcept override;
     void request_answered(request::kind what,
                           std::chrono::nanoseconds took,

@@ -161,7 +161,7 @@ void session_keeper::on_event(std::uint64_t opened, const session_event& e) {
                      e.detail.empty() ? "the servers refused the credentials" : e.detail});
             break;
         case session_event::kind::trouble:
-            owner_.trouble_changed(e.detail);
+            owner_.trouble_changed(e.detail, e.malformed);
             break;
     }
 }
@@ -195,7 +195,7 @@ void session_keeper::on_connected(const session_event& e) {
     set_claim(e.server.empty() ? session_claim{}
                                : session_claim{e.id, e.password, e.timeout, e.server});
     backoff_.reset();
-    owner_.trouble_changed({});
+    owner_.trouble_changed({}, false);
     behind_ = false;
     if (!fresh) {
         send_barrier();
@@ -296,7 +296,7 @@ void session_keeper::close(std::function<void()> ended) {
 
 /// The client can never be used again.
 void session_keeper::give_up(failure why) {
-    owner_.trouble_changed(why.detail);
+    owner_.trouble_changed(why.detail, false);
     retire();
     end(loss_reason::session_expired);
     owner_.client_closed(why);

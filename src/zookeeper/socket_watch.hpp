@@ -2,7 +2,6 @@
 
 #include "loop/io_loop.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -14,10 +13,6 @@ namespace latchkey::inline v0 {
 /// one. So a duplicate is watched. It is closed only here, never while the epoll set uses it. It is
 /// shut down when it is dropped, so that the connection ends even if a forked child has another
 /// duplicate.
-///
-/// The C client writes each request in two pieces, length and body. Each would be a packet, and
-/// would wake the server. So what is written waits in the kernel until await(), and the requests of
-/// one turn of the loop travel together.
 class socket_watch {
 public:
     using handler = std::function<void(bool readable, bool writable)>;
@@ -34,19 +29,10 @@ public:
     /// no more descriptors.
     void watch(int socket);
 
-    /// What has arrived at the beginning of a frame. Its length shows whether it can be a frame.
-    enum class arrived : std::uint8_t { nothing, part, length, garbage };
+    /// The duplicate. There must be one.
+    [[nodiscard]] int descriptor() const noexcept { return watched_->descriptor(); }
 
-    struct view {
-        arrived what = arrived::part;
-        int frames = 0;    ///< that have arrived completely; there may be more
-        bool all = false;  ///< nothing has arrived behind them
-    };
-
-    /// Looks without reading. `part` is less than a length, or the end of the connection.
-    [[nodiscard]] view look() const noexcept;
-
-    /// Sends what was written, and waits: always for reading, for writing if asked.
+    /// Waits: always for reading, for writing if asked.
     void await(bool write);
 
     /// Shuts down both directions. What has arrived can still be read. The socket becomes ready.

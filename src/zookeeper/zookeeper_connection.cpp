@@ -1,7 +1,6 @@
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -11,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using state = zookeeper_handle::state;
 
-/// The number of frames that are read before other tasks of the loop get their turn.
-constexpr int most_frames = 256;
+/// How many pieces are read before other tasks of the loop get their turn.
+constexpr int most_pieces = 8;
 
 }  // namespace
 
@@ -25,6 +24,7 @@ zookeeper_connection::zookeeper_connection(io_loop& l,
           to.tls == nullptr
               ? nullptr
               : tls_tunnel::open(l, {to.tls, to.server.address, to.server.port, to.server.name})),
+      continues_(to.session.id != 0),
       socket_(l, std::move(ready)) {
     zookeeper_handle::observer& observed_by = *this;
     const zookeeper_handle::opening how{
@@ -40,67 +40,96 @@ zookeeper_connection::~zookeeper_connection() {
 }
 
 bool zookeeper_connection::work(bool readable, bool writable) {
-    if (readable || writable) {
-        bool more = true;
-        for (int i = 0; i < most_frames && more && !over_ && !forgotten_; ++i) {
-            more = read_frame(writable && i == 0);
-        }
+    if (gate_ && readable) {
+        read_frames();
+    } else if (!gate_ && (readable || writable)) {
+        handle_->process(false, true);  // what the server sends is for the gate
     }
     if (forgotten_) {
         return true;
     }
-    // The C client does not report a failed attempt, or a send that failed: it has closed its
-    // socket.
-    const bool dead = socket_.watching() && handle_->current() == state::disconnected;
-    const auto wanted = over_ || dead ? zookeeper_handle::interest{} : handle_->next();
-    if (wanted.failed || wanted.socket < 0) {
+    if (!drive()) {
         on_state(state::disconnected);
         return false;
     }
-    if (forgotten_) {
-        return true;
+    if (!forgotten_) {
+        socket_.await(unsent_);
     }
-    if (!socket_.watching()) {
-        if (tunnel_) {
-            tunnel_->take_over(wanted.socket);
-        }
-        socket_.watch(wanted.socket);
-    }
-    socket_.await(wanted.write);
-    unsent_ = wanted.write;
-    patience_ = std::max(wanted.patience, milliseconds(1));
     return true;
 }
 
-/// Returns false if there is no other complete frame, or the connection is over. For a length that
-/// no server sends, the C client would fail to allocate memory and never continue to read.
-bool zookeeper_connection::read_frame(bool write) {
-    using arrived = socket_watch::arrived;
-    if (!between_frames_) {
-        ahead_ = {};
-    } else if (ahead_.frames == 0) {
-        ahead_ = socket_.look();
+void zookeeper_connection::read_frames() {
+    const auto going_on = [this] {
+        const auto now = handle_->current();
+        return !over_ && !forgotten_ && (now == state::connecting || now == state::connected);
+    };
+    bool more = true;
+    for (int i = 0; i < most_pieces && more && going_on(); ++i) {
+        more = gate_->read();
+        while (going_on() && gate_->next_frame()) {
+            bool whole = false;
+            while (!whole && going_on()) {
+                whole = gate_->hand_over();
+                handle_->process(true, false);
+            }
+        }
     }
-    if (ahead_.what == arrived::garbage) {
-        on_state(state::disconnected);
-        return false;
+}
+
+/// Lets the C client do what is due, and sends what it has written. Returns false when the
+/// connection, or the attempt, is over.
+bool zookeeper_connection::drive() {
+    zookeeper_handle::interest wanted;
+    bool again = true;
+    while (again) {
+        // The C client does not report a failed attempt, or a send that failed: it has closed its
+        // socket.
+        const bool dead = socket_.watching() && handle_->current() == state::disconnected;
+        wanted = over_ || dead ? zookeeper_handle::interest{} : handle_->next();
+        if (wanted.failed || wanted.socket < 0) {
+            return false;
+        }
+        if (forgotten_) {
+            return true;
+        }
+        watch(wanted.socket);
+        if (gate_) {
+            gate_->collect();
+        }
+        again = gate_ && wanted.write;  // more than the gate's socket took
+        if (again) {
+            handle_->process(false, true);
+        }
     }
-    const bool read = ahead_.what != arrived::nothing;
-    const bool whole = (read || write) && handle_->process(read, write) && read;
-    between_frames_ = read ? whole : between_frames_;
-    const bool was_last = whole && ahead_.frames == 1 && ahead_.all;
-    ahead_.frames = whole ? std::max(ahead_.frames - 1, 0) : 0;
-    return whole && !was_last;
+    if (gate_) {
+        gate_->flush();
+    }
+    unsent_ = wanted.write || (gate_ && gate_->unsent());
+    patience_ = std::max(wanted.patience, milliseconds(1));
+    return !gate_ || gate_->failure().empty();
+}
+
+/// `socket` is the C client's.
+void zookeeper_connection::watch(int socket) {
+    if (!socket_.watching()) {
+        if (tunnel_) {
+            tunnel_->take_over(socket);
+        }
+        socket_.watch(socket);
+    }
+    if (!gate_ && handle_->asked_for_session()) {
+        gate_.emplace(socket_.descriptor(), socket, continues_);
+    }
 }
 
 std::string zookeeper_connection::failure() const {
     if (tunnel_ && !tunnel_->failure().empty()) {
         return tunnel_->failure();
     }
-    const int error = handle_->last_failure();
-    // The C client's code for a connection that the server has closed.
-    return error == EHOSTDOWN ? "the server closed the connection"
-                              : std::generic_category().message(error);
+    if (gate_ && !gate_->failure().empty()) {
+        return gate_->failure();
+    }
+    return std::generic_category().message(handle_->last_failure());
 }
 
 std::string zookeeper_connection::unanswered_within(milliseconds limit) const {

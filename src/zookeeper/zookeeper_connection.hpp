@@ -3,6 +3,7 @@
 #include "session/session.hpp"
 #include "session/watch_registry.hpp"
 #include "tls/tls_tunnel.hpp"
+#include "zookeeper/frame_gate.hpp"
 #include "zookeeper/requests_in_flight.hpp"
 #include "zookeeper/server_list.hpp"
 #include "zookeeper/socket_watch.hpp"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,9 @@ public:
     /// Why work() returned false, for people.
     [[nodiscard]] std::string failure() const;
 
+    /// Whether it was because the server has sent what is not ZooKeeper's protocol.
+    [[nodiscard]] bool malformed() const noexcept { return gate_ && gate_->wrong_frame(); }
+
     /// What the server has not done within the limit, for people: "no answer within 400 ms".
     [[nodiscard]] std::string unanswered_within(std::chrono::milliseconds limit) const;
 
@@ -108,7 +113,9 @@ public:
     [[nodiscard]] std::unique_ptr<descriptor_watch> take_socket() { return socket_.take(); }
 
 private:
-    [[nodiscard]] bool read_frame(bool write);
+    void read_frames();
+    [[nodiscard]] bool drive();
+    void watch(int socket);
 
     // zookeeper_handle::observer
     void on_state(zookeeper_handle::state now) noexcept override;
@@ -117,15 +124,15 @@ private:
 
     listener* listener_;
     const std::shared_ptr<tls_tunnel> tunnel_;
+    const bool continues_;  ///< a session that there was before
     socket_watch socket_;
+    std::optional<frame_gate> gate_;  ///< from the request for the session on
     requests_in_flight in_flight_;
     watch_registry watches_;
     std::chrono::milliseconds patience_{};
     bool connected_ = false;
     bool over_ = false;
     bool unsent_ = false;
-    bool between_frames_ = false;  ///< nothing of the next frame was read
-    socket_watch::view ahead_;     ///< what the last look has seen, without what was read since
     bool closing_ = false;
     bool forgotten_ = false;
     std::unique_ptr<zookeeper_handle> handle_;  // last: its destructor completes requests

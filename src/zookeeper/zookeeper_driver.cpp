@@ -249,15 +249,14 @@ bool zookeeper_driver::work(bool readable, bool writable) {
     if (over_ || abandoned_) {
         return true;  // take_turn() ends it
     }
-    if (connection_->was_connected()) {
-        connection_ended();
-    } else {
-        attempt_failed(why);
-    }
+    connection_->was_connected() ? connection_ended(why) : attempt_failed(why);
     return false;
 }
 
-void zookeeper_driver::connection_ended() {
+void zookeeper_driver::connection_ended(const std::string& why) {
+    if (connection_->malformed()) {
+        tell_trouble(server_.described() + ": " + why);
+    }
     connection_->end();  // a completion may abandon this object
     connection_.reset();
     // A connection that breaks soon may break because of what was sent on it, so the next one comes
@@ -270,8 +269,8 @@ void zookeeper_driver::connection_ended() {
 }
 
 void zookeeper_driver::attempt_failed(const std::string& why) {
-    connection_.reset();
     tell_trouble(server_.described() + ": " + why);
+    connection_.reset();
     fail_waiting(result_code::connection_loss);
     if (++attempts_ < servers_.size() || !working()) {
         return;
@@ -393,6 +392,7 @@ void zookeeper_driver::tell(const session_event& e) {
 void zookeeper_driver::tell_trouble(std::string detail) {
     session_event e;
     e.detail = std::move(detail);
+    e.malformed = connection_ && connection_->malformed();
     tell(e);
 }
 

@@ -53,7 +53,7 @@ private:
     void take_turn(bool readable = false, bool writable = false);
     [[nodiscard]] bool begin_attempt();
     [[nodiscard]] bool work(bool readable, bool writable);
-    void connection_ended();
+    void connection_ended(const std::string& why);
     void attempt_failed(const std::string& why);
     void pause_before_next();
     void wake_at(loop::clock::time_point at);

@@ -298,6 +298,10 @@ zookeeper_handle::state zookeeper_handle::current() const noexcept {
     return trampolines::known(zoo_state(handle_));
 }
 
+bool zookeeper_handle::asked_for_session() const noexcept {
+    return zoo_state(handle_) == ZOO_ASSOCIATING_STATE;
+}
+
 session_key zookeeper_handle::session() const noexcept {
     const clientid_t& known = *zoo_client_id(handle_);
     session_key key{.id = known.client_id, .password = {}};
@@ -327,7 +331,7 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
         .patience = std::chrono::seconds(patience.tv_sec) + milliseconds(patience.tv_usec / 1000)};
 }
 
-bool zookeeper_handle::process(bool read, bool write) noexcept {
+void zookeeper_handle::process(bool read, bool write) noexcept {
     const scoped_restore scope(dispatching, this);
     errno = 0;
     const int rc =
@@ -335,7 +339,6 @@ bool zookeeper_handle::process(bool read, bool write) noexcept {
     if (rc != ZOK && rc != ZNOTHING) {
         last_failure_ = errno;
     }
-    return rc == ZOK;
 }
 
 result_code zookeeper_handle::send(std::uint64_t id, const request& r, bool watch) {

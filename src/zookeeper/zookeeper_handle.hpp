@@ -77,6 +77,8 @@ public:
     ~zookeeper_handle();
 
     [[nodiscard]] state current() const noexcept;
+    /// Whether it has asked for a session, and has no answer yet.
+    [[nodiscard]] bool asked_for_session() const noexcept;
     /// After it was connected.
     [[nodiscard]] session_key session() const noexcept;
     /// The timeout that was asked for; after it was connected, the one that was granted.
@@ -86,9 +88,9 @@ public:
     /// requests. Do not call it again after a failure or the end of the connection: the C client
     /// would open another one.
     interest next() noexcept;
-    /// If asked, reads at most one frame, and writes what can be written. Returns false if the
-    /// frame to be read has not arrived completely, or the connection failed.
-    bool process(bool read, bool write) noexcept;
+    /// If asked, reads at most one frame, and writes what can be written. The C client believes
+    /// each length in the frame: see frame_gate.
+    void process(bool read, bool write) noexcept;
 
     /// `r` must be acceptable(). If the result is not `ok`, nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);

@@ -21,6 +21,7 @@ TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
         all.connected += run.connected;
         all.watches += run.watches;
         all.expired += run.expired;
+        all.malformed += run.malformed;
     }
     if (seeds < 200) {
         return;  // few seeds meet little
@@ -31,6 +32,7 @@ TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
     EXPECT_GT(all.connected, 1'000U);
     EXPECT_GT(all.watches, 1'000U);
     EXPECT_GT(all.expired, 10U);
+    EXPECT_GT(all.malformed, 20U);
 }
 
 TEST(AdapterSimulation, ASeedIsARun) {

@@ -38,7 +38,7 @@ public:
         unsigned slow = 0;       ///< up to a second
         unsigned cut = 0;        ///< breaks after some bytes, in the middle of a frame or not
         unsigned late_cut = 0;   ///< the same after many bytes
-        unsigned garbled = 0;    ///< a length that is none, or half an answer, and then nothing
+        unsigned garbled = 0;    ///< an answer that is none, and then nothing
         duration latency = std::chrono::microseconds(200);
         duration jitter = std::chrono::microseconds(300);
     };

@@ -21,6 +21,9 @@ constexpr std::size_t length_size = 4;
 constexpr std::size_t hello_session_at = 20;
 constexpr std::size_t welcome_session_at = 12;
 constexpr std::size_t session_size = 8;
+// Of an answer to a request, with its length.
+constexpr std::size_t body_at = 20;
+constexpr std::size_t stat_size = 68;
 
 /// Counts bytes; false once those that may pass have passed: then `bytes` is what still may.
 bool may_pass(std::size_t& budget, std::string& bytes) {
@@ -187,31 +190,59 @@ void network::link::inspect_welcome(std::string_view frame) {
     }
 }
 
-/// A server that has lost its senses: it says no more afterwards, and hangs up.
-void network::link::garble(std::string& frame) {
+/// A server that has lost its senses: it says no more afterwards, and hangs up. `first`: it is the
+/// answer to the request for a session.
+void network::link::garble(std::string& frame, bool first) {
     garbled = true;
-    switch (net.random_.below(3)) {
+    const auto set_number = [&frame](std::size_t at, std::uint32_t value) {
+        for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+            frame[at++] = static_cast<char>(value >> shift);
+        }
+    };
+    switch (net.random_.below(6)) {
         case 0:
             frame.replace(0, length_size, "\xff\xff\xff\xfe");
             break;
         case 1:
             frame.replace(0, length_size, std::string("\x02\x00\x00\x00", length_size));
             break;
-        default:
+        case 2:
             frame.resize(length_size + (frame.size() - length_size) / 2);
+            break;
+        case 3:  // whole, and too short
+            frame.resize(frame.size() -
+                         std::min(frame.size() - length_size, 1 + net.random_.below(40)));
+            set_number(0, static_cast<std::uint32_t>(frame.size() - length_size));
+            break;
+        case 4:  // half a header, or the answer to another request
+            if (first) {
+                frame.resize(length_size + 6);
+                set_number(0, 6);
+            } else {
+                set_number(length_size, 4711);
+            }
+            break;
+        default:  // a length or a count that is none; a Stat begins with a zxid, which may be any
+            if (first || frame.size() <= body_at + 4 || frame.size() == body_at + stat_size) {
+                frame.resize(length_size);
+                set_number(0, 0);
+            } else {
+                set_number(body_at, net.random_.below(2) == 0 ? 0xfffffff0U : 0x7fffffffU);
+            }
     }
     opening.start(duration(net.random_.below(4'000'000'000)), [this] { break_off(); });
 }
 
 void network::link::send(std::string bytes) {
-    if (!std::exchange(welcomed_, true)) {
+    const bool first = !std::exchange(welcomed_, true);
+    if (first) {
         inspect_welcome(bytes);
     }
     if (garbled) {
         return;
     }
     if (good_frames-- == 0) {
-        garble(bytes);
+        garble(bytes, first);
     }
     to_client.send(
         shared_from_this(),

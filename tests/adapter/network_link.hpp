@@ -66,7 +66,7 @@ private:
     void deliver(std::string bytes);
     void inspect(std::string_view bytes);
     void inspect_welcome(std::string_view frame);
-    void garble(std::string& frame);
+    void garble(std::string& frame, bool first);
     [[nodiscard]] bool two_lead() const;
 
     std::string head_;       ///< of the frame that the client sends

@@ -38,6 +38,7 @@ struct adapter_run {
     std::uint64_t connected = 0;
     std::uint64_t watches = 0;  ///< that told
     std::uint64_t expired = 0;
+    std::uint64_t malformed = 0;  ///< frames that were noticed
 };
 
 /// `tale`: where to tell all that happens, if anywhere.

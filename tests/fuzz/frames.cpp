@@ -1,8 +1,9 @@
 #include "input.hpp"
+#include "zookeeper/frame_check.hpp"
 #include "zookeeper_frames.hpp"
 
-// What goes through the fault proxy. The first two bytes say how the stream is cut into pieces, and
-// who sends which frame.
+// What goes through the fault proxy, and what the client believes of it. The first two bytes say
+// how the stream is cut into pieces, and who sends which frame.
 
 namespace {
 
@@ -63,12 +64,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     require(together + whole.rest == stream, "no byte is lost or made up");
 
+    frame_check check((order & 1U) != 0);
     test::zookeeper_conversation talk;
+    bool right = true;
     unsigned turn = 0;
     for (const std::string& frame : whole.frames) {
         const bool from_client = (order >> turn++ % 8U & 1U) != 0;
-        check_frame(
-            from_client ? talk.from_client(frame) : talk.from_server(frame), frame, from_client);
+        const auto seen = from_client ? talk.from_client(frame) : talk.from_server(frame);
+        check_frame(seen, frame, from_client);
+        const std::string_view body = std::string_view(frame).substr(4);
+        if (from_client) {
+            check.sent(body);
+        } else if (right) {
+            right = check.received(body).empty();
+            require(!right || seen.what != kind::malformed, "what is malformed is not believed");
+        }
     }
     // Those who cut frames themselves.
     check_frame(talk.from_client(stream), stream, true);

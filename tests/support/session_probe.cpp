@@ -1,5 +1,6 @@
 #include "session_probe.hpp"
 
+#include "tls/tls_identity.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
 #include <algorithm>
@@ -25,6 +26,17 @@ session_probe::session_probe(session_options options,
                              name_resolver resolver)
     : loop_(std::make_shared<asio_loop>()),
       factory_(std::make_unique<zookeeper_sessions>(loop_, std::move(resolver))) {
+    open(options, destroy_at);
+}
+
+session_probe::session_probe(session_options options, const tls_options& tls)
+    : loop_(std::make_shared<asio_loop>()),
+      factory_(std::make_unique<zookeeper_sessions>(
+          loop_, &resolve_names, std::make_shared<tls_identity>(loop_, tls))) {
+    open(options, std::nullopt);
+}
+
+void session_probe::open(const session_options& options, std::optional<kind> destroy_at) {
     on_loop([&] {
         session_ = factory_->open(options, [this, destroy_at](const session_event& e) {
             if (e.what == destroy_at) {

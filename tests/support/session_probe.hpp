@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/client_options.hpp>
+
 #include "loop/asio_loop.hpp"
 #include "session/session.hpp"
 #include "zookeeper/name_resolution.hpp"
@@ -31,6 +33,8 @@ public:
     explicit session_probe(const std::string& servers,
                            std::chrono::milliseconds timeout = std::chrono::seconds(6),
                            std::optional<kind> destroy_at = std::nullopt);
+    /// With TLS.
+    session_probe(session_options options, const tls_options& tls);
     /// Drops the session.
     ~session_probe();
     session_probe(const session_probe&) = delete;
@@ -72,6 +76,8 @@ public:
     [[nodiscard]] session_event last(kind what) const;
 
 private:
+    void open(const session_options& options, std::optional<kind> destroy_at);
+
     std::shared_ptr<asio_loop> loop_;
     std::unique_ptr<session_factory> factory_;
     std::unique_ptr<latchkey::session> session_;

@@ -80,8 +80,12 @@ inline std::string event_frame(std::string_view path) {
         .frame();
 }
 
+inline frame_writer answer_to(std::int32_t xid, std::int32_t error = 0) {
+    return frame_writer().number(xid).long_number(4711).number(error);
+}
+
 inline std::string reply_frame(std::int32_t xid, std::int32_t error = 0) {
-    return frame_writer().number(xid).long_number(4711).number(error).frame();
+    return answer_to(xid, error).frame();
 }
 
 }  // namespace latchkey::test

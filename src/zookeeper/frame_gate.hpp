@@ -1,0 +1,69 @@
+#pragma once
+
+#include "zookeeper/frame_check.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace latchkey::inline v0 {
+
+/// Stands between the C client and its connection. The C client gets whole frames that are right,
+/// and nothing else: it would believe any length or count. See frame_check.
+///
+/// The C client reads and writes one end of a pair of sockets, this object has the other one. All
+/// is done inside the calls, which never block. On the loop only.
+class frame_gate {
+public:
+    /// Puts its end of the pair in the place of `client`, the C client's socket, once that has
+    /// asked for a session. `network` is the connection; it must outlive this object. Throws
+    /// std::system_error if there are no more descriptors.
+    frame_gate(int network, int client, bool continues);
+    frame_gate(const frame_gate&) = delete;
+    frame_gate& operator=(const frame_gate&) = delete;
+    ~frame_gate();
+
+    /// Reads a piece of what has arrived. Returns false if nothing more has, or the connection is
+    /// over.
+    [[nodiscard]] bool read();
+
+    /// Looks for the next whole frame in what was read. Returns false if there is none, or it is
+    /// wrong.
+    [[nodiscard]] bool next_frame();
+
+    /// Gives the C client as much of the frame as its socket takes. Returns false if there is more.
+    [[nodiscard]] bool hand_over();
+
+    /// Takes what the C client has written.
+    void collect();
+
+    /// Sends as much of it as the connection takes.
+    void flush();
+
+    /// Whether something that the C client has written was not sent yet.
+    [[nodiscard]] bool unsent() const noexcept { return !out_.empty(); }
+
+    /// Why the connection is over, for people; empty if it is not.
+    [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+
+    /// Whether it is over because of a frame.
+    [[nodiscard]] bool wrong_frame() const noexcept { return wrong_frame_; }
+
+private:
+    [[nodiscard]] std::size_t missing() const noexcept;
+    void note_requests();
+    void fail(std::string why);
+
+    const int network_;
+    int end_ = -1;  ///< of the pair
+    frame_check check_;
+
+    std::string in_;             ///< from the server
+    std::size_t in_begin_ = 0;   ///< of the next frame
+    std::size_t handed_to_ = 0;  ///< what is ahead of it was given to the C client
+    std::string out_;            ///< from the C client
+    std::size_t out_whole_ = 0;  ///< whole frames of it
+    std::string failure_;
+    bool wrong_frame_ = false;
+};
+
+}  // namespace latchkey::inline v0
