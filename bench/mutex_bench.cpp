@@ -140,7 +140,7 @@ void try_acquire_when_held(benchmark::State& state, const setting& where) {
     const std::string first = s.plain_other().create_participant(s.plain_path());
     const side ours{.cycle = [&] {
         const auto start = clock::now();
-        if (lock.try_acquire()) {
+        if (const hold h = lock.try_acquire()) {
             throw std::runtime_error("acquired what is held");
         }
         return since(start);

@@ -37,8 +37,7 @@ struct task {
 task take_a_turn(latchkey::mutex& m, std::string name) {
     latchkey::hold h = co_await m.acquire_async();
     std::cout << name << " has the lock, token " << h.token() << std::endl;
-    std::vector<operation> write{operation::set("/guide", name)};
-    co_await h.transact_async(std::move(write));
+    co_await h.transact_async({operation::set("/guide", name)});
 }
 
 // [/turn]

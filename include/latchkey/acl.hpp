@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>

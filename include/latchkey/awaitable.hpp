@@ -32,6 +32,13 @@ namespace latchkey::inline v0 {
 ///   it would continue. On another thread it could be continuing at that moment, which the
 ///   language does not allow: request a stop there, and let the coroutine end.
 /// - An object can be awaited once: `co_await std::move(a)`, if it has a name.
+/// - g++ 12 makes mistakes with temporaries in a statement that awaits. Options and operations in
+///   braces are safe in all calls of this library: `co_await m.acquire_async(30s, {.stop = t})`,
+///   `co_await h.transact_async({operation::set(path, text)})`. Give a name, in a statement before,
+///   to what it destroys twice: a lambda that captures by value what has a destructor, a temporary
+///   of `? :`, and every other structure in braces that has members with destructors, such as
+///   lock_options. It does not compile an explicit `std::vector<operation>{...}`. It does not warn
+///   if the result of a `co_await` is dropped, and a hold with it; clang does.
 template <class T>
 class [[nodiscard]] awaitable {
 public:
@@ -119,7 +126,7 @@ private:
     struct reporting_awaiter : awaiter {
         using awaiter::awaiter;
 
-        auto await_resume() {
+        [[nodiscard]] auto await_resume() {
             const auto& failed = this->call_->failed();
             const std::error_code ec = failed ? failed->code() : std::error_code();
             if constexpr (std::is_void_v<T>) {

@@ -34,7 +34,7 @@ class [[nodiscard]] subscription {
 public:
     subscription() noexcept = default;
 
-    explicit subscription(std::shared_ptr<void> registered) noexcept
+    [[nodiscard]] explicit subscription(std::shared_ptr<void> registered) noexcept
         : registered_(std::move(registered)) {}
 
 private:
@@ -70,7 +70,7 @@ private:
 ///   holds something, or is next in a queue, sends one quorum write every T/7, however many holds
 ///   it has. After the first write of an idle client, another one follows T/16 later. The two
 ///   threads sleep while there is nothing to call.
-class LATCHKEY_EXPORT client {
+class [[nodiscard]] LATCHKEY_EXPORT client {
 public:
     using state_listener = std::function<void(connection_state)>;
     using get_handler = move_only_function<void(std::error_code, std::optional<znode>)>;
@@ -187,7 +187,7 @@ public:
                                            std::error_code& ec = throws()) const;
     void async_transact(std::vector<operation> operations, transact_handler handler) const;
     [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
-        std::vector<operation> operations) const;
+        operation_list operations) const;
 
     /// Ends the session. Calls that wait fail with errc::closed, holds are lost
     /// (loss_reason::client_closed), and the client's znodes are deleted. Blocks for at most

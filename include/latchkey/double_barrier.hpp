@@ -48,10 +48,10 @@ public:
 
     /// Sends no request. Errors: errc::invalid_argument for the path or the data, as mutex's
     /// constructor, and for a number of participants that is not 1 to 1,000.
-    double_barrier(const client& c,
-                   std::string path,
-                   std::uint32_t participants,
-                   lock_options options = {});
+    [[nodiscard]] double_barrier(const client& c,
+                                 std::string path,
+                                 std::uint32_t participants,
+                                 lock_options options = {});
     double_barrier(const double_barrier&) = delete;
     double_barrier& operator=(const double_barrier&) = delete;
     ~double_barrier();

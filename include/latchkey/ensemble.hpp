@@ -62,8 +62,8 @@ struct counters {
 ///     servers.expire(zk.session_id());    // does the service notice?
 ///
 /// Each server applies transactions by itself, the leader ends sessions in whole ticks, a write
-/// needs a quorum, and watches belong to one server and one connection. A client sees what real
-/// servers would show it. The network and the clock are the ensemble's.
+/// needs a quorum, and watches belong to one server and one connection, as with real servers. After
+/// hold::release() another client may still find a lock taken: a test calls release_and_wait().
 ///
 /// *Threaded*, it runs by itself. Any thread may call any member, and calls act at once. *Stepped*,
 /// nothing happens outside step(), run_for() and run_until(): on one thread, on a virtual clock.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <functional>
 #include <memory>
 #include <type_traits>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <cstdint>
 
 /// Declarations of the classes of the library, for headers that only mention them.

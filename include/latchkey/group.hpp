@@ -7,6 +7,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
+#include <latchkey/join_options.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +40,7 @@ struct group_member {
 ///
 /// - Threads: any thread may call const members. The caller must serialize calls of the others.
 /// - Lifetime: may outlive the group object. Closing the client ends it.
-class LATCHKEY_EXPORT membership {
+class [[nodiscard]] LATCHKEY_EXPORT membership {
 public:
     membership() noexcept = default;
     membership(membership&& other) noexcept = default;
@@ -49,7 +50,9 @@ public:
     ~membership();
 
     /// False if it is empty: not joined in time, moved from, or left.
-    [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+    [[nodiscard]] explicit operator bool() const& noexcept { return state_ != nullptr; }
+
+    LATCHKEY_UNNAMED explicit operator bool() const&& noexcept { return state_ != nullptr; }
 
     /// Whether the member's znode existed when the client last heard of it, in the present session.
     /// This is no guarantee: a member that must never be counted while it is absent needs a lock.
@@ -83,12 +86,6 @@ struct group_options {
     /// How long a watcher collects changes before it lists again; its listener is notified that
     /// much later. From 0 to one hour.
     std::chrono::nanoseconds coalesce_for{};
-};
-
-/// How a member joins.
-struct join_options {
-    std::string data = {};      ///< what the member publishes
-    std::stop_token stop = {};  ///< a stop request cancels: join() returns an empty membership
 };
 
 /// Named members on a path, with data, each for as long as its session lives.

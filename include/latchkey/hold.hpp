@@ -48,7 +48,7 @@ class hold_state;
 ///   other members. A hold does not belong to a thread and may be moved to another one.
 /// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
 ///   hold (loss_reason::client_closed).
-class LATCHKEY_EXPORT hold {
+class [[nodiscard]] LATCHKEY_EXPORT hold {
 public:
     using transact_handler =
         move_only_function<void(std::error_code, std::vector<operation_result>)>;
@@ -66,17 +66,17 @@ public:
     /// Whether the lock is still guaranteed to be held. Compares the deadline with the clock and
     /// needs no event, so a process that was stopped and resumes late gets false at once. Cost: one
     /// clock read.
-    [[nodiscard]] bool valid() const noexcept;
+    [[nodiscard]] bool valid() const& noexcept;
 
     /// valid(). False also for an empty hold, whose why_lost() is loss_reason::none.
-    [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
+    [[nodiscard]] explicit operator bool() const& noexcept { return valid(); }
 
     /// The time until valid_until(). Zero if the hold is not valid.
     [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
     /// Whether enough is left: the hold stays valid for more than `time`. Cost: one clock read.
     template <duration_like Duration>
-    [[nodiscard]] bool valid_for(const Duration& time) const noexcept {
+    [[nodiscard]] bool valid_for(const Duration& time) const& noexcept {
         return remaining() > to_nanoseconds(time);
     }
 
@@ -96,7 +96,7 @@ public:
     /// A token whose stop is requested once, when the hold is lost, on the client's stop thread. No
     /// listener, handler or `log` function delays that; only earlier stop callbacks can. A release
     /// does not request it. For an empty hold, stop can never be requested.
-    [[nodiscard]] std::stop_token lost() const noexcept;
+    [[nodiscard]] std::stop_token lost() const& noexcept;
 
     /// The first cause of the loss. loss_reason::none while the hold is valid, and for an empty
     /// hold.
@@ -111,7 +111,20 @@ public:
     [[nodiscard]] std::stop_token revocation_requested() const noexcept;
 
     /// The token of this hold. It never changes. Zero for an empty hold.
-    [[nodiscard]] fencing_token token() const noexcept;
+    [[nodiscard]] fencing_token token() const& noexcept;
+
+    LATCHKEY_UNNAMED bool valid() const&& noexcept { return valid(); }
+
+    LATCHKEY_UNNAMED explicit operator bool() const&& noexcept { return valid(); }
+
+    template <duration_like Duration>
+    LATCHKEY_UNNAMED bool valid_for(const Duration& time) const&& noexcept {
+        return valid_for(time);
+    }
+
+    LATCHKEY_UNNAMED std::stop_token lost() const&& noexcept { return lost(); }
+
+    LATCHKEY_UNNAMED fencing_token token() const&& noexcept { return token(); }
 
     /// The path of the participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007".
     /// Empty for an empty hold.
@@ -147,7 +160,7 @@ public:
     /// errc::forked.
     void async_transact(std::vector<operation> operations, transact_handler handler);
     [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
-        std::vector<operation> operations);
+        operation_list operations);
 
     /// Commits the operations unless the znode `marker` exists, and creates it with them. So they
     /// are applied once, whatever answers are lost and however often programs make the call:
@@ -178,12 +191,14 @@ public:
                              std::vector<operation> operations,
                              transact_once_handler handler);
     [[nodiscard]] awaitable<bool> transact_once_async(std::string marker,
-                                                      std::vector<operation> operations);
+                                                      operation_list operations);
 
     /// Gives up the lock and empties this object, without waiting. The client sends the delete of
     /// the znode and repeats it until the znode is proven gone or its session is. The caller needs
     /// to do nothing more, whatever the network does. Cost: 1 request that no call waits for.
     /// Releasing an empty or lost hold is allowed.
+    /// When this returns, try_acquire() of another client may still find the lock taken. A test
+    /// that expects the lock to be free calls release_and_wait().
     void release() noexcept;
 
     /// release(), then waits until the delete is confirmed. Returns false if that takes longer than

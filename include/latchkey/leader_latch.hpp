@@ -26,7 +26,8 @@ class leader_candidate;
 /// others follow in the order of arrival.
 ///
 ///     latchkey::leader_latch latch(zk, "/service/leader", {.id = "node-7", .data = my_address});
-///     while (leadership term = latch.wait(stop)) {
+///     while (!stop.stop_requested()) {
+///         const leadership term = latch.wait(stop);
 ///         while (term.valid() && !term.hand_over_requested().stop_requested()) {
 ///             work(term.token());
 ///         }
@@ -100,7 +101,7 @@ public:
 
     /// Sends no request. Errors: errc::invalid_argument names the path, the id, the data or the
     /// preference.
-    leader_latch(const client& c, std::string path, leader_options options = {});
+    [[nodiscard]] leader_latch(const client& c, std::string path, leader_options options = {});
     leader_latch(const leader_latch&) = delete;
     leader_latch& operator=(const leader_latch&) = delete;
 

@@ -80,7 +80,7 @@ public:
 
     /// Sends no request. Errors: errc::invalid_argument names the path, the id or the data at
     /// fault, an empty function, or a preference (transfers need a leader_latch).
-    leader_selector(
+    [[nodiscard]] leader_selector(
         const client& c, std::string path, leader_options who, work fn, selector_options how = {});
     leader_selector(const leader_selector&) = delete;
     leader_selector& operator=(const leader_selector&) = delete;

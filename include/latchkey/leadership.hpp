@@ -40,7 +40,7 @@ class leader_term;
 ///   Curator's leaders, which have no tokens, do not change that.
 /// - Threads: any thread may call any member at any time.
 /// - Lifetime: a handle may outlive the latch and the client; the term is over then.
-class LATCHKEY_EXPORT leadership {
+class [[nodiscard]] LATCHKEY_EXPORT leadership {
 public:
     using transact_handler = hold::transact_handler;
     using transact_once_handler = hold::transact_once_handler;
@@ -133,9 +133,9 @@ public:
 
     /// transact() and transact_once() for coroutines: see awaitable.hpp.
     [[nodiscard]] awaitable<std::vector<operation_result>> transact_async(
-        std::vector<operation> operations) const;
+        operation_list operations) const;
     [[nodiscard]] awaitable<bool> transact_once_async(std::string marker,
-                                                      std::vector<operation> operations) const;
+                                                      operation_list operations) const;
 
     /// Replaces what this leader publishes, until the end of the term. Observers of the election
     /// are notified.

@@ -8,6 +8,7 @@
 #include <latchkey/export.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
+#include <latchkey/participant.hpp>
 
 #include <chrono>
 #include <functional>
@@ -65,6 +66,11 @@ public:
 
     /// As mutex::held().
     [[nodiscard]] hold& held();
+
+    /// The first participant in the queue of each path, for those paths whose queue is not empty,
+    /// in the order of paths(). Cost: 2 requests for each path, one after the other. Errors: as
+    /// mutex::participants().
+    [[nodiscard]] std::vector<participant> holders(std::error_code& ec = throws());
 
     /// The paths, sorted, each once. hold::paths() lists the znodes in this order.
     [[nodiscard]] const std::vector<std::string>& paths() const noexcept;

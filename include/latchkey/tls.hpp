@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <string>
 
 namespace latchkey::inline v0 {

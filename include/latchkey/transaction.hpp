@@ -1,8 +1,12 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -74,6 +78,28 @@ private:
     std::int32_t version_;
     std::string path_;
     std::string data_;
+};
+
+/// The operations of a transaction that a coroutine awaits: a vector, or operations in braces. g++
+/// 12 cannot compile a `co_await` with a vector in braces.
+///
+///     co_await h.transact_async({latchkey::operation::set("/jobs/last", today)});
+class operation_list {
+public:
+    operation_list(std::vector<operation> all = {})  // NOLINT: implicit
+        : all_(std::move(all)) {}
+
+    template <std::same_as<operation>... More>
+    operation_list(operation first, More... more) {  // NOLINT: implicit
+        all_.reserve(1 + sizeof...(more));
+        all_.push_back(std::move(first));
+        (all_.push_back(std::move(more)), ...);
+    }
+
+    [[nodiscard]] std::vector<operation> take() && { return std::move(all_); }
+
+private:
+    std::vector<operation> all_;
 };
 
 /// What one operation of a transaction did.

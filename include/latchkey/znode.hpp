@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/export.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>

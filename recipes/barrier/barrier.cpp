@@ -32,7 +32,7 @@ private:
         const deletion end = co_await waiting;
         const reply written = co_await sent;
         if (end.seen == result_code::no_auth) {
-            co_return result{failure_of(end.seen, path_), false};
+            co_return result{failure_of(end.seen, path_, request::kind::exists), false};
         }
         const bool known = end.seen == result_code::no_node || end.seen == result_code::ok;
         if (!known || !proves_quorum(written.code)) {

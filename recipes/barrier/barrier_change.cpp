@@ -40,7 +40,7 @@ task<barrier_change::attempted> barrier_change::attempt() {
     if (why == result_code::no_node || why == result_code::throttled || outcome_unknown(why)) {
         co_return std::nullopt;
     }
-    co_return result{failure_of(why, request_.path), false};
+    co_return result{failure_of(why, request_.path, request_.what), false};
 }
 
 }  // namespace latchkey::inline v0

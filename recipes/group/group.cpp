@@ -181,7 +181,7 @@ void group::start_join(std::string name,
 awaitable<membership> group::begin_join(std::string name,
                                         std::chrono::nanoseconds timeout,
                                         join_options options) {
-    auto stop = std::exchange(options.stop, {});
+    std::stop_token stop = options.stop;
     return awaitable<membership>(
         [this, name = std::move(name), timeout, options = std::move(options)](
             std::stop_token both, awaitable_handler<membership> handler) mutable {
@@ -197,7 +197,7 @@ std::vector<group_member> group::members(std::error_code& ec) {
         if (r.code == result_code::no_node) {
             return {};
         }
-        failure_of(r.code, impl_->directory).raise_unless(r.ok());
+        failure_of(r.code, impl_->directory, request::kind::children).raise_unless(r.ok());
         std::sort(r.names.begin(), r.names.end());
         std::vector<request> questions;
         for (const std::string& name : r.names) {
@@ -208,7 +208,7 @@ std::vector<group_member> group::members(std::error_code& ec) {
         for (std::size_t i = 0; i < answers.size(); ++i) {
             const reply& a = answers[i];
             if (a.code != result_code::no_node) {  // it left meanwhile
-                failure_of(a.code, questions[i].path).raise_unless(a.ok());
+                failure_of(a.code, questions[i].path, questions[i].what).raise_unless(a.ok());
                 found.push_back({.name = r.names[i],
                                  .data = a.data,
                                  .session_id = a.stat.ephemeral_owner,

@@ -13,7 +13,7 @@ task<retrying_operation::attempted> hold_break::attempt() {
         co_return result{{}, in_doubt_};
     }
     if (!seen.ok()) {
-        co_return result{failure_of(seen.code, path_), false};
+        co_return result{failure_of(seen.code, path_, request::kind::exists), false};
     }
     // If the connection breaks, this attempt is dropped where it waits.
     const bool before = std::exchange(in_doubt_, true);
@@ -29,7 +29,7 @@ task<retrying_operation::attempted> hold_break::attempt() {
     if (removed.ok() || removed.code == result_code::no_node) {
         co_return result{{}, removed.ok() || before};
     }
-    co_return result{failure_of(removed.code, path_), false};
+    co_return result{failure_of(removed.code, path_, request::kind::remove), false};
 }
 
 }  // namespace latchkey::inline v0

@@ -71,7 +71,7 @@ void path_look::on_path(std::vector<reply> answers) {
         if (r.code == result_code::no_node) {
             return;
         }
-        failure_of(r.code, path_).raise_unless(r.ok());
+        failure_of(r.code, path_, request::kind::children).raise_unless(r.ok());
     }
     names_ = std::move(answers[0].names);
     znode_ = std::move(answers[1]);
@@ -161,7 +161,7 @@ void path_look::on_hidden_participants(std::vector<reply> answers) {
             left_ = true;
             continue;
         }
-        failure_of(r.code, reading_[i]).raise_unless(r.ok());
+        failure_of(r.code, reading_[i], request::kind::get).raise_unless(r.ok());
         view_.participants.push_back(participant_from(reading_[i], queue_.markers, std::move(r)));
         view_.participants.back().readable = readable;
     }
@@ -276,7 +276,7 @@ void path_look::on_semaphore_lists(std::vector<reply> answers) {
     const std::string directory = join_path(path_, queue_.directory);
     const std::string taken = join_path(path_, permits_of_kind(view_.kind));
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        failure_of(answers[i].code, i < 2 ? directory : taken)
+        failure_of(answers[i].code, i < 2 ? directory : taken, request::kind::children)
             .raise_unless(answers[i].ok() || answers[i].code == result_code::no_node);
     }
     ordered_ = sort_out(answers[1].names);
@@ -343,7 +343,8 @@ void path_look::on_ready(std::vector<reply> answers) {
     ready_.code = result_code::no_node;
     if (!answers.empty()) {
         ready_ = std::move(answers.front());
-        failure_of(ready_.code, join_path(path_, double_barrier_round::ready))
+        failure_of(
+            ready_.code, join_path(path_, double_barrier_round::ready), request::kind::exists)
             .raise_unless(ready_.ok() || ready_.code == result_code::no_node);
     }
     read(paths_in(path_, members_in(names_)), &path_look::decide_round);

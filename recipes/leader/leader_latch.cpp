@@ -159,7 +159,8 @@ leader_latch::resignation request_to_resign(const client& c,
     const std::string peers = peers_of(path);
     const auto lists = blocking_read(core, {request::children(path), request::children(peers)});
     for (const reply& r : lists) {
-        failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
+        failure_of(r.code, path, request::kind::children)
+            .raise_unless(r.ok() || r.code == result_code::no_node);
     }
     const auto queue = in_order(lists[0].names, latch_names);
     if (queue.empty()) {
@@ -179,7 +180,8 @@ leader_latch::resignation request_to_resign(const client& c,
             mailbox,
             write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));
     // If the mailbox does not exist, that leader has gone already.
-    failure_of(asked.code, mailbox).raise_unless(asked.ok() || asked.code == result_code::no_node);
+    failure_of(asked.code, mailbox, request::kind::set)
+        .raise_unless(asked.ok() || asked.code == result_code::no_node);
     return requested;
 }
 

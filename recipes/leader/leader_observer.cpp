@@ -52,7 +52,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
         if (listed.code == result_code::no_node || (listed.ok() && heads.empty())) {
             return std::nullopt;
         }
-        failure_of(listed.code, path).raise_unless(listed.ok());
+        failure_of(listed.code, path, request::kind::children).raise_unless(listed.ok());
         std::vector<request> questions{request::get(path)};
         for (const std::string& name : heads) {
             questions.push_back(request::get(join_path(path, name)));
@@ -62,7 +62,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
         std::string its_path;
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& a = answers[i];
-            failure_of(a.code, questions[i].path)
+            failure_of(a.code, questions[i].path, questions[i].what)
                 .raise_unless(a.ok() || a.code == result_code::no_node);
             if (a.ok() && (oldest == nullptr || a.stat.czxid < oldest->stat.czxid)) {
                 oldest = &a;

@@ -82,10 +82,10 @@ void leadership::async_transact(std::vector<operation> operations, transact_hand
 }
 
 awaitable<std::vector<operation_result>> leadership::transact_async(
-    std::vector<operation> operations) const {
+    operation_list operations) const {
     using results = std::vector<operation_result>;
     return awaitable<results>(
-        [term = *this, operations = std::move(operations)](
+        [term = *this, operations = std::move(operations).take()](
             const std::stop_token&, awaitable_handler<results> handler) mutable {
             term.async_transact(std::move(operations), std::move(handler));
         });
@@ -99,9 +99,9 @@ bool leadership::transact_once(std::string marker,
 }
 
 awaitable<bool> leadership::transact_once_async(std::string marker,
-                                                std::vector<operation> operations) const {
+                                                operation_list operations) const {
     return awaitable<bool>(
-        [term = *this, marker = std::move(marker), operations = std::move(operations)](
+        [term = *this, marker = std::move(marker), operations = std::move(operations).take()](
             const std::stop_token&, awaitable_handler<bool> handler) mutable {
             term.async_transact_once(std::move(marker), std::move(operations), std::move(handler));
         });

@@ -127,6 +127,20 @@ hold& multi_mutex::held() {
     return impl_->held();
 }
 
+std::vector<participant> multi_mutex::holders(std::error_code& ec) {
+    return report(ec, [&] {
+        std::vector<participant> found;
+        for (const std::string& path : impl_->as->directories()) {
+            queue_recipe one = *impl_->as;
+            one.directory = path;
+            if (auto p = impl_->acquire.first(one)) {
+                found.push_back(std::move(*p));
+            }
+        }
+        return found;
+    });
+}
+
 const std::vector<std::string>& multi_mutex::paths() const noexcept {
     return impl_->paths;
 }

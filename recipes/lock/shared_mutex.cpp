@@ -138,7 +138,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     acquire.enter_at_once(
         upgrader,
         limit,
-        {.stop = options.stop, .reserved = nullptr},
+        {.stop = options.stop.value()},
         [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
             local_queue::acquired a) {
             const auto other = std::make_shared<hold>(std::move(a.granted));
@@ -180,13 +180,9 @@ bool shared_mutex::impl::convert_and_wait(hold& h,
     const std::stop_callback on_stop(stopped, [&stop] { stop.request_stop(); });
     const auto moved = std::make_shared<hold>(std::move(h));
     const auto result = std::make_shared<blocking_result<outcome>>();
-    convert(moved,
-            to,
-            timeout,
-            {.stop = stop.get_token(), .reserved = nullptr},
-            [result](failure why, bool done) {
-                result->set({std::move(why), done});
-            });
+    convert(moved, to, timeout, {.stop = stop.get_token()}, [result](failure why, bool done) {
+        result->set({std::move(why), done});
+    });
     const returned_hold back{h, *moved};
     const outcome o = result->get_or([&] { stop.request_stop(); });
     o.first.raise();
@@ -201,13 +197,13 @@ void shared_mutex::start_convert(
     impl_->convert(moved,
                    to,
                    limit,
-                   {.stop = std::move(options.stop), .reserved = nullptr},
+                   {.stop = options.stop.value()},
                    [moved, done = core->callbacks().once(std::move(handler))](
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
 awaitable<hold> shared_mutex::convert_async(hold h, lock_mode to, acquire_options options) {
-    auto stop = std::move(options.stop);
+    std::stop_token stop = options.stop;
     return awaitable<hold>(
         [this, h = std::move(h), to](std::stop_token both,
                                      awaitable_handler<hold> handler) mutable {

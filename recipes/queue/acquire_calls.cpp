@@ -231,7 +231,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
-    if (!options.reserved && !options.stop.stop_requested()) {
+    if (!options.reserved.value() && !options.stop.value().stop_requested()) {
         if (hold turn = queue_->take_turn(*as); !is_empty(turn)) {
             return turn;
         }
@@ -283,7 +283,7 @@ std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
     if (r.code == result_code::no_node) {
         return {};
     }
-    failure_of(r.code, as.directory).raise_unless(r.ok());
+    failure_of(r.code, as.directory, request::kind::children).raise_unless(r.ok());
     std::vector<std::string> paths;
     for (const std::string& name : in_order(r.names, as.markers)) {
         paths.push_back(join_path(as.directory, name));
@@ -304,7 +304,7 @@ std::vector<participant> acquire_calls::examine(const queue_recipe& as,
         if (r.code == result_code::no_node) {
             continue;  // it left meanwhile
         }
-        failure_of(r.code, paths[i]).raise_unless(r.ok());
+        failure_of(r.code, paths[i], request::kind::get).raise_unless(r.ok());
         found.push_back(participant_from(paths[i], as.markers, std::move(r)));
     }
     return found;
@@ -338,7 +338,8 @@ bool acquire_calls::revoke_in(const std::string& directory, const participant& w
         throw no_participant(whom, directory);
     }
     const reply r = blocking_read(*core(), request::set(path, std::string(revocation_request)));
-    failure_of(r.code, path).raise_unless(r.ok() || r.code == result_code::no_node);
+    failure_of(r.code, path, request::kind::set)
+        .raise_unless(r.ok() || r.code == result_code::no_node);
     return r.ok();
 }
 

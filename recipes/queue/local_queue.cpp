@@ -14,6 +14,12 @@ namespace {
 /// than many turns. (Go's sync.Mutex begins to hand over in order after the same time.)
 constexpr auto longest_passing = std::chrono::milliseconds(1);
 
+using reserved_function = std::function<void(const queue_position&)>;
+
+std::shared_ptr<const reserved_function> kept_reserved(client_core& core, reserved_function f) {
+    return f ? core.callbacks().keep(std::move(f)) : nullptr;
+}
+
 }  // namespace
 
 // ---- one call ----
@@ -25,9 +31,8 @@ acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
                            std::function<void(local_queue::acquired)> done)
     : queue_(std::move(queue)),
       as_(std::move(as)),
-      stop_(std::move(options.stop)),
-      reserved_(options.reserved ? queue_->core()->callbacks().keep(std::move(options.reserved))
-                                 : nullptr),
+      stop_(options.stop),
+      reserved_(kept_reserved(*queue_->core(), options.reserved)),
       done_(std::move(done)),
       span_{.begun = queue_->core()->loop().now()},
       limit_(queue_->core()->loop()),

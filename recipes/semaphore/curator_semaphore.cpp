@@ -58,7 +58,8 @@ public:
     /// The children of a directory; none if it does not exist.
     [[nodiscard]] std::vector<std::string> names_in(const reply& r,
                                                     const std::string& directory) const {
-        failure_of(r.code, directory).raise_unless(r.ok() || r.code == result_code::no_node);
+        failure_of(r.code, directory, request::kind::children)
+            .raise_unless(r.ok() || r.code == result_code::no_node);
         return r.names;
     }
 

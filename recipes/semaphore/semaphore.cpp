@@ -56,10 +56,12 @@ public:
     [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
         also.insert(also.begin(), request::get(terms.semaphore));
         std::vector<reply> answers = blocking_read(*acquire.core(), also);
-        failure_of(answers.front().code, terms.semaphore).raise_unless(answers.front().ok());
+        failure_of(answers.front().code, terms.semaphore, request::kind::get)
+            .raise_unless(answers.front().ok());
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& r = answers[i];
-            failure_of(r.code, also[i].path).raise_unless(r.ok() || r.code == result_code::no_node);
+            failure_of(r.code, also[i].path, also[i].what)
+                .raise_unless(r.ok() || r.code == result_code::no_node);
         }
         return answers;
     }
@@ -135,7 +137,7 @@ void semaphore::resize(std::uint32_t permits, std::error_code& ec) {
                           request::set(path(), std::to_string(permits), now.stat.version));
         // A write that was sent again after a lost answer may find that the first one was applied.
         if (r.code != result_code::bad_version || capacity() != permits) {
-            failure_of(r.code, path()).raise_unless(r.ok());
+            failure_of(r.code, path(), request::kind::set).raise_unless(r.ok());
         }
     });
 }

@@ -180,7 +180,7 @@ std::vector<std::string> sorted_names_in(reply r) {
 failure failure_of_read(const request& asked, const reply& r) {
     const bool answered =
         r.ok() || (r.code == result_code::no_node && asked.what != request::kind::children);
-    return answered ? failure() : failure_of(r.code, asked.path);
+    return answered ? failure() : failure_of(r.code, asked.path, asked.what);
 }
 
 reply read_and_wait(client_core& core, request read, read_from from) {
@@ -295,11 +295,10 @@ std::vector<operation_result> client::transact(std::vector<operation> operations
     });
 }
 
-awaitable<std::vector<operation_result>> client::transact_async(
-    std::vector<operation> operations) const {
+awaitable<std::vector<operation_result>> client::transact_async(operation_list operations) const {
     using results = std::vector<operation_result>;
     return awaitable<results>(
-        [c = *this, operations = std::move(operations)](
+        [c = *this, operations = std::move(operations).take()](
             const std::stop_token&, awaitable_handler<results> handler) mutable {
             c.async_transact(std::move(operations), std::move(handler));
         });

@@ -56,10 +56,25 @@ const char* remedy_for(result_code code) noexcept {
     }
 }
 
+const char* permission_for(request::kind asked) noexcept {
+    switch (asked) {
+        case request::kind::create:
+            return ": the client's identity needs CREATE on its parent";
+        case request::kind::remove:
+            return ": the client's identity needs DELETE on its parent";
+        case request::kind::set:
+            return ": the client's identity needs WRITE on it";
+        default:
+            return ": the client's identity needs READ on it";
+    }
+}
+
 }  // namespace
 
-failure failure_of(result_code code, std::string_view path) {
-    std::string detail = "\"" + escaped(path) + "\"" + remedy_for(code);
+failure failure_of(result_code code, std::string_view path, std::optional<request::kind> asked) {
+    const bool alone = code == result_code::no_auth && asked;
+    std::string detail =
+        "\"" + escaped(path) + "\"" + (alone ? permission_for(*asked) : remedy_for(code));
     if (word_for(code) == errc::protocol) {
         detail += " (ZooKeeper result code " + std::to_string(static_cast<int>(code)) + ")";
     }

@@ -4,7 +4,9 @@
 
 #include "session/request.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace latchkey::inline v0 {
@@ -50,7 +52,10 @@ auto report(std::error_code& ec, Call call) -> decltype(call()) {
 
 /// The failure for a server's answer to a request on `path`, with the remedy if there is one.
 /// `outcome_unknown` codes become errc::indeterminate: a caller that knows that nothing was sent
-/// must not use this.
-[[nodiscard]] failure failure_of(result_code code, std::string_view path);
+/// must not use this. `asked` is the request that was refused, if it was one alone: the remedy
+/// names the permission that it needs, and otherwise those that a lock needs.
+[[nodiscard]] failure failure_of(result_code code,
+                                 std::string_view path,
+                                 std::optional<request::kind> asked = {});
 
 }  // namespace latchkey::inline v0

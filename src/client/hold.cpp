@@ -43,7 +43,7 @@ hold_state& hold::granted() const {
     return *state_;
 }
 
-bool hold::valid() const noexcept {
+bool hold::valid() const& noexcept {
     return state_ && state_->valid();
 }
 
@@ -59,7 +59,7 @@ std::stop_token hold::at_risk_within(std::chrono::nanoseconds margin) const {
     return state_ ? state_->at_risk(margin) : std::stop_token();
 }
 
-std::stop_token hold::lost() const noexcept {
+std::stop_token hold::lost() const& noexcept {
     return state_ ? state_->lost() : std::stop_token();
 }
 
@@ -71,7 +71,7 @@ loss_reason hold::why_lost() const noexcept {
     return state_ ? state_->why_lost() : loss_reason::none;
 }
 
-fencing_token hold::token() const noexcept {
+fencing_token hold::token() const& noexcept {
     return state_ ? state_->token() : fencing_token{};
 }
 
@@ -96,11 +96,11 @@ void hold::async_transact(std::vector<operation> operations, transact_handler ha
     granted().transact_and_tell(std::move(operations), std::move(handler));
 }
 
-awaitable<std::vector<operation_result>> hold::transact_async(std::vector<operation> operations) {
+awaitable<std::vector<operation_result>> hold::transact_async(operation_list operations) {
     using results = std::vector<operation_result>;
     return awaitable<results>(
-        [this, operations = std::move(operations)](const std::stop_token&,
-                                                   awaitable_handler<results> handler) mutable {
+        [this, operations = std::move(operations).take()](
+            const std::stop_token&, awaitable_handler<results> handler) mutable {
             async_transact(std::move(operations), std::move(handler));
         });
 }
@@ -112,11 +112,12 @@ bool hold::transact_once(std::string marker,
                   [&] { return granted().transact_once_and_wait(std::move(marker), operations); });
 }
 
-awaitable<bool> hold::transact_once_async(std::string marker, std::vector<operation> operations) {
-    return awaitable<bool>([this, marker = std::move(marker), operations = std::move(operations)](
-                               const std::stop_token&, awaitable_handler<bool> handler) mutable {
-        async_transact_once(std::move(marker), std::move(operations), std::move(handler));
-    });
+awaitable<bool> hold::transact_once_async(std::string marker, operation_list operations) {
+    return awaitable<bool>(
+        [this, marker = std::move(marker), operations = std::move(operations).take()](
+            const std::stop_token&, awaitable_handler<bool> handler) mutable {
+            async_transact_once(std::move(marker), std::move(operations), std::move(handler));
+        });
 }
 
 void hold::async_transact_once(std::string marker,

@@ -1,8 +1,11 @@
 #include "client/user_callbacks.hpp"
 
 #include "loop/callback_guard.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -95,8 +98,15 @@ void user_callbacks::hand_over(thread& to, move_only_function<void()> code) {
 void user_callbacks::run(thread& here, move_only_function<void()> code) noexcept {
     here.since = loop_->now().time_since_epoch().count();
     run_callback(std::move(code), [this, &here](std::string_view what) {
-        if (&here == &callbacks_) {
-            deliver({log_level::error, "callback-threw", std::string(what)}, 0);
+        if (&here != &callbacks_) {
+            return;
+        }
+        deliver({log_level::error, "callback-threw", std::string(what)}, 0);
+        if (!logs_ && !threw_.exchange(true)) {
+            std::fputs(("latchkey: " + escaped_message(what) +
+                        " (client_options::log receives all such errors)\n")
+                           .c_str(),
+                       stderr);
         }
     });
     report_if_slow(here);

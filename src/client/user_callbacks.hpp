@@ -165,9 +165,10 @@ private:
 
     const std::shared_ptr<latchkey::loop> loop_;
     const bool logs_;
-    const bool executed_;       ///< by the user's executor
-    const std::string client_;  ///< its name, for the log
-    log_function log_;          // on the callback thread only
+    std::atomic<bool> threw_ = false;  ///< a callback, and stderr has the line
+    const bool executed_;              ///< by the user's executor
+    const std::string client_;         ///< its name, for the log
+    log_function log_;                 // on the callback thread only
     std::atomic<std::chrono::nanoseconds::rep> limit_{0};
     thread callbacks_;
     thread stops_;

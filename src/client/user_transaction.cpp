@@ -109,7 +109,8 @@ failure user_transaction::why(const reply& r) const {
                 escaped(first) + '"'};
     }
     if (const auto at = r.refused_operation(); at && *at < multi_.operations.size()) {
-        failure f = failure_of(r.results[*at].code, multi_.operations[*at].path);
+        failure f = failure_of(
+            r.results[*at].code, multi_.operations[*at].path, multi_.operations[*at].what);
         f.detail = described(*at) + f.detail + "; nothing was applied";
         if (*at >= ahead_) {
             f.known.operation = *at - ahead_;

@@ -87,6 +87,22 @@ void check_chroot(std::string_view text, std::string_view chroot) {
     }
 }
 
+/// "http://zk1:2181" would be a host "http" and a chroot "//zk1:2181".
+void check_no_url(std::string_view text) {
+    const auto mark = text.find("://");
+    if (mark == std::string_view::npos) {
+        return;
+    }
+    const auto before = text.find_last_of(", \t", mark);
+    const auto first = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view scheme = text.substr(first, mark + 3 - first);
+    std::string_view rest = text.substr(mark + 3);
+    refuse(text,
+           "it has the form of a URL: write host:port,host:port without \"" +
+               escaped(scheme.substr(0, longest_host)) + "\", as in \"" +
+               escaped(rest.substr(0, std::min(rest.find(','), longest_host))) + '"');
+}
+
 /// A list may be folded after a comma.
 std::string_view without_blanks(std::string_view entry) {
     while (entry.ends_with(' ') || entry.ends_with('\t')) {
@@ -101,6 +117,7 @@ std::string_view without_blanks(std::string_view entry) {
 connect_target parse_connect_string(std::string_view text) {
     connect_target target;
     text = trimmed(text);
+    check_no_url(text);
     const std::size_t slash = text.find('/');
     std::string_view servers = text.substr(0, slash);
     if (slash != std::string_view::npos && text.substr(slash) != "/") {

@@ -38,7 +38,7 @@ TEST_F(MutexInterop, CuratorWaitsForUsAndWeForCurator) {
     auto next = queued(mutex_);
     EXPECT_FALSE(is_granted(next, 100ms));
     java().release("m");
-    EXPECT_TRUE(next.get().valid());
+    EXPECT_TRUE(next.get());
     EXPECT_TRUE(queue_has(0));
 }
 
@@ -118,7 +118,7 @@ TEST_F(MutexInterop, KazooWithCuratorsNamesWaitsForAllAndAllForIt) {
     answer_of(std::move(curators));
     EXPECT_FALSE(is_granted(last, 100ms));
     java().release("m");
-    EXPECT_TRUE(last.get().valid());
+    EXPECT_TRUE(last.get());
 }
 
 TEST_F(MutexInterop, RecordOfADelayDisturbsNeitherCuratorNorKazoo) {
@@ -165,7 +165,7 @@ TEST_F(MutexInterop, MultiMutexTakesTurnsWithCuratorOnEachPath) {
     answer_of(java().acquire("both"));
     EXPECT_FALSE(in_time([&] { return both.try_acquire_for(200ms); }));
     java().release("both");
-    EXPECT_TRUE(both.acquire().valid());
+    EXPECT_TRUE(both.acquire());
 }
 
 TEST_F(MutexInterop, OneOfCuratorsThatTakesPathsOneByOneHasToGiveUpBesideAMultiMutex) {
@@ -177,7 +177,7 @@ TEST_F(MutexInterop, OneOfCuratorsThatTakesPathsOneByOneHasToGiveUpBesideAMultiM
     EXPECT_FALSE(java().try_acquire("b", 200ms)) << "it waits behind us, as we do behind it";
     EXPECT_FALSE(is_granted(ours));
     java().release("a");
-    EXPECT_TRUE(ours.get().valid());
+    EXPECT_TRUE(ours.get());
 }
 
 // What works in one direction only: docs/interoperation.md.

@@ -56,7 +56,7 @@ TEST_F(SharedMutexInterop, BothGrantInTheOrderOfArrival) {
     EXPECT_FALSE(is_granted(behind, 100ms));
     EXPECT_FALSE(is_ready(last));
     java().release("w");
-    EXPECT_TRUE(behind.get().valid());
+    EXPECT_TRUE(behind.get());
     answer_of(std::move(last));
 }
 
@@ -119,7 +119,7 @@ TEST_F(SharedMutexInterop, KazooWithCuratorsNamesReadsAndWritesWithAll) {
     answer_of(std::move(writer));
     EXPECT_FALSE(is_granted(behind, 100ms));
     python().release("w");
-    EXPECT_TRUE(behind.get().valid());
+    EXPECT_TRUE(behind.get());
 }
 
 TEST_F(SharedMutexInterop, KazooAsItIsIsAnotherLock) {

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -190,6 +192,23 @@ TEST_P(Client, ThrowingCallbacksHarmNobody) {
     });
     EXPECT_TRUE(m.acquire());
     EXPECT_EQ(told.get(), "a callback threw: the user's own trouble");
+}
+
+TEST_P(Client, WithoutALogReportsTheFirstExceptionOfACallbackToStderr) {
+    client c = connect();
+    ::testing::internal::CaptureStderr();
+    for (int i = 0; i < 2; ++i) {
+        c.async_exists("/", read_from::any_server, [](auto, auto) {
+            throw std::runtime_error("the user's own \x1b[31m trouble");
+        });
+    }
+    std::promise<void> next;
+    c.async_exists("/", read_from::any_server, [&](auto, auto) { next.set_value(); });
+    next.get_future().wait();
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    const auto at = said.find("latchkey: a callback threw: the user's own \\x1b[31m trouble");
+    EXPECT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.find("callback threw", at + 20), std::string::npos) << said;
 }
 
 TEST_P(Client, EndedSubscriptionHearsNothing) {

@@ -40,7 +40,8 @@ TEST_P(RecursiveMutex, IsReleasedWhenEachLockHasBeenUnlocked) {
         m_.unlock();
     }
     EXPECT_EQ(m_.depth(), 0U);
-    EXPECT_GT(same.acquire().token(), token);
+    const hold next = same.acquire();
+    EXPECT_GT(next.token(), token);
 }
 
 TEST_P(RecursiveMutex, BelongsToTheThreadThatLockedIt) {

@@ -56,7 +56,7 @@ TEST_P(Revocation, CallbackMayReleaseAndTheNextIsGranted) {
     const std::stop_callback give_up(h.revocation_requested(), [&h] { h.release(); });
     auto next = queued(other);
     EXPECT_TRUE(other.revoke(seen(other)));
-    EXPECT_TRUE(next.get().valid());
+    EXPECT_TRUE(next.get());
 }
 
 TEST_P(Revocation, CuratorsWordIsARequestAndNothingElseIs) {
@@ -92,7 +92,7 @@ TEST_P(Revocation, DisturbsNobodyWhoWaitsBehind) {
     }
     EXPECT_TRUE(asked(first));
     first.release();
-    EXPECT_TRUE(second.get().valid());
+    EXPECT_TRUE(second.get());
 }
 
 TEST_P(Revocation, TellsWhetherThereWasSomebodyToAsk) {
@@ -113,7 +113,8 @@ TEST_P(Revocation, OfTheNextHolderIsAnotherOne) {
     m.revoke(m.holder().value());
     ASSERT_TRUE(asked(first));
     first.release();
-    EXPECT_FALSE(m.acquire().revocation_requested().stop_requested());
+    const hold h = m.acquire();
+    EXPECT_FALSE(h.revocation_requested().stop_requested());
     EXPECT_FALSE(hold().revocation_requested().stop_possible());
 }
 

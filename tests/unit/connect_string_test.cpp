@@ -125,7 +125,16 @@ INSTANTIATE_TEST_SUITE_P(
         bad_case{"bracket_around_nothing_numeric", "[zk1]:2181", no_host},
         bad_case{"blank_inside", "a b:2181", no_host},
         bad_case{"semicolon", "a:1;b", no_port},
-        bad_case{"url", "zk://a:2181", "empty component"},
+        bad_case{"url", "zk://a:2181", "without \"zk://\", as in \"a:2181\""},
+        bad_case{
+            "url_of_http", "http://zk1:2181/app", "without \"http://\", as in \"zk1:2181/app\""},
+        bad_case{"url_of_zookeeper", "zookeeper://zk1,zk2/app", "has the form of a URL"},
+        bad_case{
+            "url_after_a_server", "zk1:2181, https://zk2", "without \"https://\", as in \"zk2\""},
+        bad_case{"url_without_scheme", "://zk1", "has the form of a URL"},
+        bad_case{"huge_url",
+                 std::string(1'000'000, 'x') + "://" + std::string(1'000'000, '\x1B'),
+                 "has the form of a URL"},
         bad_case{"user", "me@a:1", no_host},
         bad_case{"newline", "a\n,b", no_host},
         bad_case{"nul", "a\0b"s, no_host},
