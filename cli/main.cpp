@@ -75,6 +75,11 @@ command find_command(const std::string& name) {
             return run_command;
         }
     }
+    if (name.starts_with('-')) {
+        throw usage_error("'" + escaped(name) +
+                          "' is before the command: options follow it, as in latchkey lock " +
+                          escaped(name) + " ...; see latchkey --help");
+    }
     throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
 }
 

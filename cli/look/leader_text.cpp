@@ -26,7 +26,7 @@ std::string leader_json_line(const std::string& path, const std::optional<leader
         object["node"] = leader->path;
         object["token"] = nullptr;
         if (leader->token.zxid != 0) {
-            object["token"] = leader->token.value();
+            object["token"] = leader->token.to_string();
         }
         object["data"] = leader->data;
     }

@@ -14,7 +14,7 @@ json_object leader_json(const std::optional<leader_info>& leader) {
     }
     json_object o{{"id", leader->id}, {"token", nullptr}, {"data", leader->data}};
     if (leader->token.zxid != 0) {
-        o["token"] = leader->token.value();
+        o["token"] = leader->token.to_string();
     }
     o["node"] = leader->path;
     return o;
@@ -49,7 +49,7 @@ json_object json_of(const participant& p, lock_kind k) {
         o["mode"] = to_string(*p.mode);
     }
     if (p.token) {
-        o["token"] = p.token->value();
+        o["token"] = p.token->to_string();
     }
     if (p.identified) {
         o["host"] = p.identified->host;

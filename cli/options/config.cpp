@@ -156,7 +156,7 @@ void config::choose_profile(const std::optional<setting>& chosen) {
                                       escaped(name->text),
                                       names.empty()
                                           ? "no configuration file has profiles"
-                                          : fmt::format("there are {}", fmt::join(names, ", "))));
+                                          : fmt::format("known: {}", fmt::join(names, ", "))));
     }
     profile_ = &found->second;
 }

@@ -28,7 +28,7 @@ nlohmann::json record_of(const event& e) {
                         {"path", escaped(std::string(e.path))},
                         {"node", escaped(std::string(e.node))},
                         {"mode", to_string(e.mode)},
-                        {"token", e.token.value()},
+                        {"token", e.token.to_string()},
                         {"session", session_text(e.session)}};
     const double seconds = std::chrono::duration<double>(e.took).count();
     line[e.what == event_kind::acquired ? "waited_s" : "held_s"] = seconds;

@@ -29,7 +29,7 @@ std::string lines_of(const held_resource& held, const run_options& options) {
         nlohmann::ordered_json object{{"path", path}, {"node", node}};
         std::string line = escaped(path) + ' ' + escaped(node);
         if (held.token) {
-            object["token"] = *held.token;
+            object["token"] = std::to_string(*held.token);
             line += ' ' + std::to_string(*held.token);
         }
         text += (options.json ? object.dump() : line) + '\n';

@@ -19,7 +19,7 @@ void run_report::acquired(const held_resource& held) const {
     nlohmann::json details{{"node", node}};
     std::string token;
     if (held.token) {
-        details["token"] = *held.token;
+        details["token"] = std::to_string(*held.token);
         token = fmt::format(", token {}", *held.token);
     }
     output_.event(kind_.acquired, fmt::format("{} {}{}", kind_.acquired, node, token), details);

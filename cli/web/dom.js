@@ -82,7 +82,8 @@ export function kindText(kind) {
 export function whoText(p) {
     if (p.host !== null) {
         const program = p.program ? `, ${p.program}` : "";
-        return clean(`${p.user}@${p.host} (pid ${p.pid}${program})`);
+        const id = p.id ? `${p.id}, ` : "";
+        return clean(`${id}${p.user}@${p.host} (pid ${p.pid}${program})`);
     }
     return clean(p.id || p.data || nameOf(p.node));
 }

@@ -146,7 +146,8 @@ TEST_F(ElectCommand, WithoutCommandPrintsALineForEachTerm) {
     const auto first = nlohmann::json::parse(lines[0]);
     const auto second = nlohmann::json::parse(lines[1]);
     EXPECT_EQ(first.at("path"), path_);
-    EXPECT_LT(first.at("token"), second.at("token"));
+    EXPECT_LT(std::stoll(first.at("token").get<std::string>()),
+              std::stoll(second.at("token").get<std::string>()));
 }
 
 TEST_F(ElectCommand, ListenPrintsTheLeader) {
@@ -178,7 +179,7 @@ TEST_F(ElectCommand, ListenPrintsJsonForPrograms) {
     })) << listening->out();
     EXPECT_EQ(last().at("path"), path_);
     EXPECT_EQ(last().at("leader"), "node-1");
-    EXPECT_GT(last().at("token"), 0);
+    EXPECT_GT(std::stoll(last().at("token").get<std::string>()), 0);
     leader->send(SIGTERM);
     ASSERT_TRUE(eventually([&] { return last().at("leader").is_null(); }));
     EXPECT_EQ(leader->wait(), 0);

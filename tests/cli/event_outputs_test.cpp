@@ -53,7 +53,8 @@ TEST_F(EventOutputs, AuditHasALineForEachGrantAndRelease) {
     }
     EXPECT_THAT(events, ElementsAre("acquired", "released", "acquired", "released"));
     EXPECT_EQ(lines[0]["token"], lines[1]["token"]);
-    EXPECT_LT(lines[1]["token"].get<std::int64_t>(), lines[2]["token"].get<std::int64_t>());
+    EXPECT_LT(std::stoll(lines[1]["token"].get<std::string>()),
+              std::stoll(lines[2]["token"].get<std::string>()));
 
     struct stat about {};
 

@@ -31,7 +31,7 @@ TEST_F(LeaderCommand, PrintsThePresentLeader) {
     const auto seen = nlohmann::json::parse(as_json->out());
     EXPECT_EQ(seen["path"], path_);
     EXPECT_EQ(seen["leader"], "alpha");
-    EXPECT_EQ(seen["token"], term.token().value());
+    EXPECT_EQ(seen["token"], term.token().to_string());
     EXPECT_EQ(seen["data"], "10.0.0.1:80");
 }
 

@@ -139,7 +139,8 @@ TEST_F(LockCommand, PrintsJsonForPrograms) {
     ASSERT_TRUE(eventually([&] { return !holder->out().empty(); }));
     const auto object = nlohmann::json::parse(holder->out());
     EXPECT_EQ(object.at("path"), path_);
-    EXPECT_EQ(object.at("token"), fencing_token{.zxid = queue().holder().value().czxid}.value());
+    EXPECT_EQ(object.at("token"),
+              fencing_token{.zxid = queue().holder().value().czxid}.to_string());
     holder->send(SIGTERM);
     EXPECT_EQ(holder->wait(), 0);
     std::istringstream lines(holder->err());

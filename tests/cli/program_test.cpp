@@ -41,6 +41,9 @@ TEST(Program, DescribesItselfAndItsCommands) {
     program unknown({"help", "nothing"});
     EXPECT_EQ(unknown.wait(), 64);
     EXPECT_THAT(unknown.err(), HasSubstr("'nothing' is not a command"));
+    program early({"-z", "zk1:2181", "lock", "/jobs"});
+    EXPECT_EQ(early.wait(), 64);
+    EXPECT_THAT(early.err(), HasSubstr("'-z' is before the command: options follow it"));
     EXPECT_EQ(program({"help", "lock", "elect"}).wait(), 64);
 }
 

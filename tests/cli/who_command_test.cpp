@@ -38,7 +38,7 @@ TEST_F(WhoCommand, ShowsTheHolderAndTheQueue) {
     EXPECT_EQ(seen["holders"], 1);
     EXPECT_EQ(seen["waiters"], 1);
     EXPECT_EQ(seen["participants"][0]["pid"], ::getpid());
-    EXPECT_EQ(seen["participants"][0]["token"], h.token().value());
+    EXPECT_EQ(seen["participants"][0]["token"], h.token().to_string());
     EXPECT_EQ(seen["participants"][0]["node"], h.path());
     EXPECT_EQ(seen["participants"][1]["state"], "waits");
     stop.request_stop();

@@ -71,7 +71,7 @@ TEST(Config, FirstFileCountsMoreAndAProfileMost) {
         refusal_of([&] {
             c.choose_profile(setting{"prod\n", "--profile"});
         }),
-        AllOf(HasSubstr("--profile: there is no profile 'prod\\n'"), HasSubstr("there are test")));
+        AllOf(HasSubstr("--profile: there is no profile 'prod\\n'"), HasSubstr("known: test")));
 }
 
 TEST(Config, FileNamesTheProfileOfThoseWhoGiveNone) {

@@ -154,7 +154,7 @@ TEST(QueueJson, HasStableFieldsAndEscapesAll) {
     const auto& p = read["participants"][0];
     EXPECT_EQ(p["state"], "holds");
     EXPECT_EQ(p["session"], "0x1");
-    EXPECT_EQ(p["token"], 5 * 1024);
+    EXPECT_EQ(p["token"], "5120");
     EXPECT_EQ(p["since"], "2026-11-18T11:06:40.000Z");
     EXPECT_EQ(p["pid"], 812);
 }
