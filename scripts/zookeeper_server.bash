@@ -36,7 +36,7 @@ write_configuration() {
         echo "extendedTypesEnabled=true"
         echo "forceSync=no"
         if ((servers > 1)); then
-            echo "initLimit=25"
+            echo "initLimit=75"
             echo "syncLimit=10"
             echo "standaloneEnabled=false"
             for ((i = 1; i <= servers; i++)); do echo "server.$i=$(peer_address "$1" "$i")"; done
@@ -103,14 +103,14 @@ launch() {
         java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xms32m -Xmx128m \
         -Dorg.slf4j.simpleLogger.showDateTime=true \
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS" \
-        -Dzookeeper.jmx.log4j.disable=true -Dznode.container.checkIntervalMs=1000 "${options[@]}" \
+        -Dzookeeper.jmx.log4j.disable=true -Dznode.container.checkIntervalMs=3600000 "${options[@]}" \
         -cp "$class_path" "$main_class" "$dir/$1/zoo.cfg"
 }
 
-# The answer of server $1 to `srvr`; nothing when there is none within a second.
+# The answer of server $1 to `srvr`; nothing when there is none within five seconds: a busy machine is slow.
 ask() {
     # shellcheck disable=SC2016
-    timeout 1 bash -c 'exec 3<>"/dev/tcp/$1/$2" && printf srvr >&3 && cat <&3' - "$(host "$1")" "$client_port" 2>/dev/null
+    timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2" && printf srvr >&3 && cat <&3' - "$(host "$1")" "$client_port" 2>/dev/null
 }
 
 mode() { ask "$1" | sed -n 's/^Mode: //p'; }

@@ -52,7 +52,8 @@ real_ensemble_options servers_for(const chaos_options& o) {
     return {.servers = 3,
             .tick = o.tick,
             .settings = {"commitLogCount=1000000", "snapshotSizeFactor=1000000", "preAllocSize=64"},
-            .has_links = true};
+            .has_links = true,
+            .java = {"-Dznode.container.checkIntervalMs=1000"}};  // empty directories go, too
 }
 
 /// Where each server keeps its transactions. It says so only while it serves, so this is asked when
