@@ -150,7 +150,7 @@ nlohmann::json browser::next_message() {
         }
         pollfd waiting{from_, POLLIN, 0};
         std::array<char, 65536> bytes{};
-        const bool readable = ::poll(&waiting, 1, 60'000) > 0;
+        const bool readable = ::poll(&waiting, 1, 600'000) > 0;
         const ssize_t size = readable ? ::read(from_, bytes.data(), bytes.size()) : 0;
         if (size <= 0) {
             throw std::runtime_error("the browser does not answer");

@@ -16,7 +16,7 @@ namespace latchkey::test {
 
 http_peer::http_peer(std::uint16_t port, int buffer)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval limit{60, 0};
+    const timeval limit{600, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (buffer > 0) {
         ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);

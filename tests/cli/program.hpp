@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,20 @@ private:
     int status_ = -1;
     bool ended_ = false;
 };
+
+/// Runs a command with a time limit, in seconds, and returns it when it has ended. On a loaded
+/// machine the limit may pass before the command gets as far as it should: it is repeated with
+/// twice the limit until it says what is `wanted`, or has had two minutes.
+template <class Run>
+[[nodiscard]] std::unique_ptr<program> in_time(double limit, const std::string& wanted, Run run) {
+    for (;; limit *= 2) {
+        std::unique_ptr<program> p = run(std::to_string(limit));
+        p->wait();
+        if ((p->out() + p->err()).find(wanted) != std::string::npos || limit > 60) {
+            return p;
+        }
+    }
+}
 
 /// Sets the environment of a child process, before it becomes the program: without what whoever
 /// runs the tests has set for latchkey, and without their configuration files, but with these.

@@ -151,7 +151,7 @@ TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
     const hold four = pool.acquire(2);
     const hold five = second_pool.acquire(1);
     const hold six = files.acquire(lock_mode::shared);
-    leads.start();
+    ASSERT_TRUE(leads.wait());
     follows.start();
     std::vector<std::unique_ptr<mutex>> locks;
     std::vector<std::future<hold>> waits;

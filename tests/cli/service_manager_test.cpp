@@ -39,7 +39,7 @@ protected:
         while (manager_.receive(0)) {
         }
         for (int told = 0; told < times;) {
-            const auto message = manager_.receive(60'000);
+            const auto message = manager_.receive(600'000);
             ASSERT_TRUE(message) << told << p.err();
             EXPECT_EQ(message->sender, p.pid());
             EXPECT_THAT(message->text, Not(HasSubstr("of the command")));

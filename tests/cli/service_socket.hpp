@@ -68,7 +68,7 @@ public:
 
     /// The text of the next message that begins so.
     [[nodiscard]] std::string next(const std::string& beginning) const {
-        while (const auto one = receive(60'000)) {
+        while (const auto one = receive(600'000)) {
             if (one->text.starts_with(beginning)) {
                 return one->text;
             }

@@ -75,7 +75,9 @@ TEST_F(TlsCommand, SaysWhyTheServerIsNotTrusted) {
     const test_authority other("somebody else");
     auto options = files_of("owner");
     options[1] = secured->folder().write("other.pem", other.certificate());
-    const auto run = lock(joined(options, {"-w", "3"}), {"--", "true"});
+    const auto run = in_time(3, "no authority", [&](const std::string& limit) {
+        return lock(joined(options, {"-w", limit}), {"--", "true"});
+    });
     EXPECT_EQ(run->wait(), 69);
     EXPECT_THAT(
         run->err(),
@@ -83,7 +85,9 @@ TEST_F(TlsCommand, SaysWhyTheServerIsNotTrusted) {
 }
 
 TEST_F(TlsCommand, SaysThatACertificateIsNecessary) {
-    const auto run = lock({"--tls-ca", secured->ca_file(), "-w", "3"}, {"--", "true"});
+    const auto run = in_time(3, "give a certificate", [&](const std::string& limit) {
+        return lock({"--tls-ca", secured->ca_file(), "-w", limit}, {"--", "true"});
+    });
     EXPECT_EQ(run->wait(), 69);
     EXPECT_THAT(run->err(), HasSubstr("give a certificate file and its key"));
 }

@@ -2,6 +2,7 @@
 #include "contest.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
+#include "too_slow.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,13 @@ protected:
         }
     }
 
+    /// Another client, which has waited for the servers as the holder has, is answered when it may
+    /// be too late for the holder to hear from them before its deadline.
+    [[nodiscard]] static bool answers_too_late(contest& c, time_point deadline) {
+        static_cast<void>(c.effect());
+        return boottime_clock::now() + c.first().session_timeout() / 10 > deadline;
+    }
+
     real_ensemble& servers_ = real_ensemble::breakable();
 };
 
@@ -35,7 +43,11 @@ TEST_F(AllServers, SilentForShorterThanItsValidityLeaveTheHold) {
     // One heartbeat at least has been missed then.
     EXPECT_TRUE(eventually(
         [&] { return c.first().valid_until() - boottime_clock::now() < timeout * 2 / 5; }));
+    const time_point deadline = c.first().valid_until();
     servers_.mend();
+    if (answers_too_late(c, deadline)) {
+        GTEST_SKIP() << too_slow << "no server answered while the hold was valid";
+    }
     EXPECT_TRUE(c.writes(c.first(), "afterwards"));
     c.expect_kept();
 }
@@ -44,9 +56,13 @@ TEST_F(AllServers, SilentForShorterThanItsValidityLeaveTheHold) {
 TEST_F(AllServers, KilledAndRestartedLeaveTheHold) {
     contest c(sessions_of(60s));
     const auto start = boottime_clock::now();
+    const time_point deadline = c.first().valid_until();
     strike_all(&real_ensemble::kill);
     servers_.mend();
     report("away", boottime_clock::now() - start);
+    if (answers_too_late(c, deadline)) {
+        GTEST_SKIP() << too_slow << "no server answered while the hold was valid";
+    }
     EXPECT_TRUE(c.writes(c.first(), "afterwards")) << to_string(c.first().why_lost());
     c.expect_kept();
 }

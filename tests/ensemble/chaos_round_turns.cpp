@@ -35,7 +35,7 @@ private:
             show(order().beside(barrier.path()));
             work_for(std::chrono::microseconds(below(8000)));
             log().leaving(number, boottime_now());
-            const bool all = in_time([&] {
+            const bool all = unless_unreachable([&] {
                 return below(4) == 0 ? barrier.leave_for(some_time() / 2, stop)
                                      : barrier.leave(stop);
             });

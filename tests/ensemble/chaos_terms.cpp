@@ -160,7 +160,7 @@ private:
             case 2:
                 return ask_to_resign();
             default:
-                static_cast<void>(in_time([&] {
+                static_cast<void>(unless_unreachable([&] {
                     return candidate_->latch().wait_for(std::chrono::milliseconds(50), stop);
                 }));
         }

@@ -57,6 +57,7 @@ TEST(Herd, OneWaiterOfAHundredIsWokenByARelease) {
     ASSERT_TRUE(eventually([&] { return counter(ensemble, "zk_watch_count") >= 2 * waiters; }))
         << counter(ensemble, "zk_watch_count");
 
+    const auto begin = boottime_clock::now();
     const long before = counter(ensemble, "zk_packets_received");
     held.release();
     for (int i = 0; i < releases; ++i) {
@@ -66,9 +67,11 @@ TEST(Herd, OneWaiterOfAHundredIsWokenByARelease) {
     ASSERT_TRUE(eventually([&] { return grants == releases + 1; }));
     const long requests = counter(ensemble, "zk_packets_received") - before;
 
+    // On a slow machine the sessions' pings and heartbeats are many: one each ten seconds at most.
+    const auto rounds = (boottime_clock::now() - begin) / 10s + 1;
     // A release is a delete; who is woken lists, as it was not the next one when it last looked,
     // and the server counts the questions that are asked here. A herd would be a hundred each.
-    EXPECT_LT(requests, 5 * releases);
+    EXPECT_LT(requests, 5 * releases + 2 * clients * rounds);
     EXPECT_GE(requests, releases);
 }
 

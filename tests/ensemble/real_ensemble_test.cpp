@@ -5,10 +5,13 @@
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
+#include "too_slow.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -19,7 +22,15 @@ namespace latchkey::test {
 namespace {
 
 using testing::IsEmpty;
-using testing::Not;
+
+/// A server that is cut off serves so long: syncLimit, in ticks.
+constexpr auto until_it_notices = std::chrono::seconds(2);
+
+/// What a server says it is; empty if it serves nobody. On a slow machine it may lose the others
+/// for a moment.
+bool becomes(const real_ensemble& ensemble, int server, std::string_view mode) {
+    return eventually([&] { return ensemble.mode(server) == mode; });
+}
 
 TEST(RealEnsemble, ElectsAnotherLeaderAfterAKillAndTakesTheOldOneBack) {
     real_ensemble ensemble;
@@ -28,7 +39,7 @@ TEST(RealEnsemble, ElectsAnotherLeaderAfterAKillAndTakesTheOldOneBack) {
     EXPECT_THAT(ensemble.mode(killed), IsEmpty());
     EXPECT_NE(ensemble.leader(), killed);
     ensemble.restart(killed);
-    EXPECT_EQ(ensemble.mode(killed), "follower");
+    EXPECT_TRUE(becomes(ensemble, killed, "follower"));
 }
 
 TEST(RealEnsemble, PausedServerIsSilentUntilResumed) {
@@ -36,31 +47,41 @@ TEST(RealEnsemble, PausedServerIsSilentUntilResumed) {
     ensemble.pause(1);
     EXPECT_THAT(ensemble.srvr(1), IsEmpty());
     ensemble.resume(1);
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(1) == "standalone"; }));
+    EXPECT_TRUE(becomes(ensemble, 1, "standalone"));
 }
 
 TEST(RealEnsemble, IsolatedFollowerServesUntilItNoticesAndComesBack) {
     real_ensemble ensemble({.can_isolate = true});
     const int follower = ensemble.follower();
+    const time_window unaware(until_it_notices);
     ensemble.isolate(follower);
-    EXPECT_EQ(ensemble.mode(follower), "follower");
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(follower).empty(); }));
+    const std::string mode = ensemble.mode(follower);
+    if (unaware.is_over()) {
+        GTEST_SKIP() << too_slow << "the server had time to notice before it was asked";
+    }
+    EXPECT_EQ(mode, "follower");
+    EXPECT_TRUE(becomes(ensemble, follower, ""));
     EXPECT_NE(ensemble.leader(), follower);
     ensemble.heal(follower);
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(follower) == "follower"; }));
+    EXPECT_TRUE(becomes(ensemble, follower, "follower"));
 }
 
 TEST(RealEnsemble, IsolatedLeaderIsReplacedAndFollowsWhenHealed) {
     real_ensemble ensemble({.can_isolate = true});
     const int isolated = ensemble.leader();
+    const time_window unaware(until_it_notices);
     ensemble.isolate(isolated);
-    EXPECT_EQ(ensemble.mode(isolated), "leader");
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(isolated).empty(); }));
+    const std::string mode = ensemble.mode(isolated);
+    if (unaware.is_over()) {
+        GTEST_SKIP() << too_slow << "the server had time to notice before it was asked";
+    }
+    EXPECT_EQ(mode, "leader");
+    EXPECT_TRUE(becomes(ensemble, isolated, ""));
     const int successor = ensemble.leader();
     EXPECT_NE(successor, isolated);
     ensemble.heal(isolated);
-    EXPECT_TRUE(eventually([&] { return ensemble.mode(isolated) == "follower"; }));
-    EXPECT_EQ(ensemble.mode(successor), "leader");
+    EXPECT_TRUE(becomes(ensemble, isolated, "follower"));
+    EXPECT_NE(ensemble.leader(), isolated);
 }
 
 TEST(RealEnsemble, ConfiguresTickAndSettings) {
@@ -82,7 +103,7 @@ TEST(RealEnsemble, ServerWithAFullDiskStopsServingAndIsMended) {
         return ensemble.mode(full).empty();
     }));
     ensemble.mend();
-    EXPECT_THAT(ensemble.mode(full), Not(IsEmpty()));
+    EXPECT_TRUE(eventually([&] { return !ensemble.mode(full).empty(); }));
 }
 
 TEST(RealEnsemble, BreakableOneIsWholeAgainWhenItIsTaken) {
@@ -91,7 +112,7 @@ TEST(RealEnsemble, BreakableOneIsWholeAgainWhenItIsTaken) {
     ensemble.pause(2);
     real_ensemble::breakable();
     for (int server = 1; server <= ensemble.size(); ++server) {
-        EXPECT_THAT(ensemble.mode(server), Not(IsEmpty())) << server;
+        EXPECT_TRUE(eventually([&] { return !ensemble.mode(server).empty(); })) << server;
     }
 }
 

@@ -42,9 +42,10 @@ TEST(WallClock, JumpsOfTheClientsMachineChangeNothing) {
         // What waits does so for as long as it should.
         client other = client::connect(servers, {.session_timeout = timeout});
         const auto asked = boottime_clock::now();
-        EXPECT_FALSE(in_time([&] { return mutex(other, c.path()).try_acquire_for(300ms); }));
+        EXPECT_FALSE(in_time(
+            300ms, [&](auto limit) { return mutex(other, c.path()).try_acquire_for(limit); }));
         EXPECT_GE(boottime_clock::now() - asked, 300ms);
-        EXPECT_LT(boottime_clock::now() - asked, 20s);
+        EXPECT_LT(boottime_clock::now() - asked, 10min);
     }
     c.expect_kept();
 }

@@ -34,7 +34,7 @@ protected:
             const pid_t child = ::fork();
             ASSERT_GE(child, 0);
             if (child == 0) {
-                ::alarm(10);
+                ::alarm(600);
                 try {
                     call();
                 } catch (const error& e) {

@@ -20,8 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a failure takes; a JVM on a busy machine starts slowly.
-constexpr auto patience = 60s;
+/// A JVM starts slowly.
+constexpr auto start_up = 60s;
 
 std::array<int, 2> make_pipe() {
     std::array<int, 2> ends{};
@@ -217,11 +217,11 @@ bool peer::says(const std::string& event) {
             events_.erase(found);
             return true;
         },
-        patience);
+        start_up);
 }
 
 std::string answer_of(std::future<std::string> answer) {
-    if (!is_ready(answer, patience)) {
+    if (!eventually([&] { return is_ready(answer, 0ms); }, start_up)) {
         throw std::runtime_error("no answer");
     }
     std::string text = answer.get();

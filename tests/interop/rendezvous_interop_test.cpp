@@ -42,7 +42,7 @@ protected:
 
 TEST_F(BarrierInterop, WeWaitForCurators) {
     java().set("b");
-    EXPECT_FALSE(in_time([&] { return ours_.wait_for(100ms); }));
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return ours_.wait_for(limit); }));
     auto waiting = promised([&](barrier::wait_handler h) {
         ours_.async_wait(std::chrono::nanoseconds::max(), {}, std::move(h));
     });
@@ -58,16 +58,16 @@ TEST_F(BarrierInterop, CuratorWaitsForOurs) {
     EXPECT_FALSE(is_ready(waiting, 100ms));
     ours_.remove();
     answer_of(std::move(waiting));
-    EXPECT_TRUE(java().try_acquire("b", 10s));
+    EXPECT_TRUE(java().try_acquire("b", 30s));
 }
 
 TEST_F(BarrierInterop, WhoeverTakesItAwayTakesItAwayForBoth) {
     java().set("b");
     ours_.remove();
-    EXPECT_TRUE(java().try_acquire("b", 10s));
+    EXPECT_TRUE(java().try_acquire("b", 30s));
     ours_.set();
     java().release("b");
-    EXPECT_TRUE(ours_.wait_for(10s));
+    EXPECT_TRUE(ours_.wait_for(30s));
 }
 
 // ---- double barriers ----

@@ -28,6 +28,7 @@ TEST_F(RevocationInterop, RequestOfCuratorsReachesOurHolder) {
 TEST_F(RevocationInterop, OurRequestReachesCuratorsHolder) {
     java().open("m", "revocable", path_);
     answer_of(java().acquire("m"));
+    catch_up(client_);
     EXPECT_TRUE(mutex_.revoke(mutex_.holder().value()));
     EXPECT_TRUE(java().says("revoked m"));
     EXPECT_FALSE(mutex_.try_acquire());

@@ -65,7 +65,7 @@ TEST_F(SemaphoreInterop, CuratorTakesSeveralAndNeverTwoTooMany) {
     hold both = pair.get();
     EXPECT_FALSE(java().try_acquire("s", 200ms, 2));
     both.release();
-    EXPECT_TRUE(java().try_acquire("s", 10s, 2));
+    EXPECT_TRUE(java().try_acquire("s", 30s, 2));
 }
 
 TEST_F(SemaphoreInterop, ParticipantsAreSeenFromBothSides) {

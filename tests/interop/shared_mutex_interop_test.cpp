@@ -84,7 +84,8 @@ TEST_F(SharedMutexInterop, OurUpgraderIsAWriterToCuratorAndWaitsForItsReaders) {
     auto late = java().acquire("late");
     ASSERT_TRUE(queue_has(3));
     EXPECT_FALSE(is_ready(late, 100ms));
-    EXPECT_FALSE(in_time([&] { return shared_.try_convert_for(ours, exclusive, 200ms); }));
+    EXPECT_FALSE(in_time(
+        200ms, [&](auto limit) { return shared_.try_convert_for(ours, exclusive, limit); }));
     java().release("early");
     EXPECT_TRUE(shared_.convert(ours, exclusive));
     EXPECT_FALSE(is_ready(late, 100ms));
@@ -126,9 +127,9 @@ TEST_F(SharedMutexInterop, KazooAsItIsIsAnotherLock) {
     python().open("r", "kazoo-read", path_);
     python().open("w", "kazoo-write", path_);
     const hold ours = shared_.acquire(exclusive);
-    EXPECT_TRUE(python().try_acquire("w", 10s));
+    EXPECT_TRUE(python().try_acquire("w", 30s));
     python().release("w");
-    EXPECT_TRUE(python().try_acquire("r", 10s));
+    EXPECT_TRUE(python().try_acquire("r", 30s));
     EXPECT_EQ(shared_.participants().size(), 1U);
 }
 

@@ -24,7 +24,7 @@ TEST_P(Barrier, HoldsBackWhileItStands) {
     mine.set();
     mine.set();
     EXPECT_FALSE(yours.wait_for(0s));
-    EXPECT_FALSE(in_time([&] { return yours.wait_for(50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return yours.wait_for(limit); }));
     auto waiting = std::async(std::launch::async, [&] { return yours.wait(); });
     auto other = std::async(std::launch::async, [&] { return mine.wait_for(60s); });
     EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout);
@@ -190,7 +190,7 @@ TEST_P(DoubleBarrier, KeepsRoundsApartHoweverQuickSomeAre) {
 
 TEST_P(DoubleBarrier, EntrantThatGivesUpIsNotCounted) {
     make(2);
-    EXPECT_FALSE(in_time([&] { return all_[0]->enter_for(100ms); }));
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return all_[0]->enter_for(limit); }));
     EXPECT_FALSE(all_[0]->enter_for(0s));
     EXPECT_TRUE(eventually_there(0));
     std::stop_source stop;

@@ -30,7 +30,7 @@ TEST_P(CuratorSemaphore, GrantsUpToItsLimit) {
     EXPECT_EQ(leases(), 3U);
     EXPECT_EQ(first.available(), 0U);
     EXPECT_FALSE(first.try_acquire());
-    EXPECT_FALSE(in_time([&] { return second.try_acquire_for(1, 50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return second.try_acquire_for(1, limit); }));
     ASSERT_TRUE(two.release_and_wait());
     EXPECT_TRUE(first.acquire(2).valid());
     EXPECT_TRUE(empties(path_ + "/locks"));

@@ -147,7 +147,7 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
     group yours(b, path_);
     membership first = mine.join("leader", {.data = "a"});
     EXPECT_FALSE(yours.join_for("leader", 0s));
-    EXPECT_FALSE(in_time([&] { return yours.join_for("leader", 50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return yours.join_for("leader", limit); }));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] {
         return static_cast<bool>(yours.join("leader", {.stop = stop.get_token()}));

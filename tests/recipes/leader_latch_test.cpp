@@ -116,13 +116,13 @@ TEST_P(LeaderLatch, WaitingEndsWithItsTimeOrItsStopTokenAndTheCandidacyDoesNot) 
     leader_latch first(a, path_);
     leader_latch second(b, path_);
     start_in_order(first, second);
-    EXPECT_FALSE(in_time([&] { return second.wait_for(10ms); }));
+    EXPECT_FALSE(in_time(10ms, [&](auto limit) { return second.wait_for(limit); }));
     EXPECT_FALSE(second.wait_for(0ms));
-    EXPECT_FALSE(in_time([&] { return second.wait_until(boottime_clock::now() + 10ms); }));
+    EXPECT_FALSE(in_time(
+        10ms, [&](auto limit) { return second.wait_until(boottime_clock::now() + limit); }));
     std::stop_source stop;
-    std::thread stopper([&] { stop.request_stop(); });
+    const std::jthread stopper([&] { stop.request_stop(); });
     EXPECT_FALSE(second.wait(stop.get_token()));
-    stopper.join();
     EXPECT_EQ(world_->children(path_).size(), 2U);
     first.close();
     EXPECT_TRUE(second.wait_for(30s).valid());
@@ -316,7 +316,7 @@ TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
     static_cast<void>(leader.wait());
     {
         leader_latch follower(b, path_);
-        EXPECT_FALSE(in_time([&] { return follower.wait_for(10ms); }));
+        EXPECT_FALSE(in_time(10ms, [&](auto limit) { return follower.wait_for(limit); }));
     }
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
     leadership outlives;

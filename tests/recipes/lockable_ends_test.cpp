@@ -120,7 +120,7 @@ TYPED_TEST(EndOfEveryLockable, MayNotComeToAThreadThatHasItAlready) {
     }
     if constexpr (again == relock::error || again == relock::waits) {
         EXPECT_FALSE(m.try_lock());
-        EXPECT_FALSE(in_time([&] { return m.try_lock_for(10ms); }));
+        EXPECT_FALSE(in_time(10ms, [&](auto limit) { return m.try_lock_for(limit); }));
     } else {
         m.lock();
         EXPECT_TRUE(m.try_lock());

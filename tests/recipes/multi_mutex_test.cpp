@@ -99,7 +99,7 @@ TEST_P(MultiMutex, ExcludesSingleLocksOnEachPathAndIsExcludedByThem) {
         hold single = one.acquire();
         EXPECT_GT(single.token(), h.token());
         EXPECT_FALSE(all.try_acquire()) << path;
-        EXPECT_FALSE(in_time([&] { return all.try_acquire_for(50ms); })) << path;
+        EXPECT_FALSE(in_time(50ms, [&](auto limit) { return all.try_acquire_for(limit); })) << path;
         EXPECT_TRUE(single.release_and_wait());
         EXPECT_TRUE(all_empty(three_)) << "nothing is left of what was tried";
     }

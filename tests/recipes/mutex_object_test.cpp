@@ -154,7 +154,7 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     blocking_result<std::thread::id> second;
     mutex other(c, path_);
     other.async_acquire(100ms, {}, [&](std::error_code ec, const hold& h) {
-        EXPECT_TRUE(!ec && !h);
+        EXPECT_TRUE((!ec || ec == errc::unreachable) && !h);
         second.set(std::this_thread::get_id());
     });
     const std::thread::id thread = second.get();

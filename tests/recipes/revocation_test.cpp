@@ -75,6 +75,7 @@ TEST_P(Revocation, RequestToOneThatWaitsIsThereWithItsGrant) {
     mutex other(others_, path_);
     hold first = m.acquire();
     auto second = queued(other);
+    catch_up(holders_);
     EXPECT_TRUE(m.revoke(m.participants().at(1)));
     EXPECT_FALSE(first.revocation_requested().stop_requested());
     first.release();
@@ -127,6 +128,7 @@ TEST_P(Revocation, ReachesOneReaderOfManyAlsoAfterADowngrade) {
     EXPECT_TRUE(other.revoke(other.participants().at(0)));
     EXPECT_TRUE(asked(writer));
     EXPECT_FALSE(reader.revocation_requested().stop_requested());
+    catch_up(holders_);
     EXPECT_TRUE(m.revoke(m.participants().at(1)));
     EXPECT_TRUE(asked(reader));
 }

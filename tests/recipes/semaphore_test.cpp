@@ -24,7 +24,7 @@ TEST_P(Semaphore, GrantsUpToItsLimit) {
     EXPECT_TRUE(one.valid() && two.valid());
     EXPECT_EQ(second.available(), 0U);
     EXPECT_FALSE(first.try_acquire());
-    EXPECT_FALSE(in_time([&] { return first.try_acquire_for(1, 50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return first.try_acquire_for(1, limit); }));
     two.release();
     hold three = first.acquire(2);
     EXPECT_TRUE(three.valid());
@@ -109,7 +109,7 @@ TEST_P(Semaphore, RaisedLimitWakesWhoWaits) {
     const hold second = next.get();
     EXPECT_TRUE(second.valid());
     EXPECT_EQ(s.capacity(), 2U);
-    EXPECT_FALSE(in_time([&] { return s.try_acquire_for(1, 50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return s.try_acquire_for(1, limit); }));
 }
 
 TEST_P(Semaphore, LoweredLimitGrantsNothingUntilWhatIsTakenFits) {
@@ -184,7 +184,7 @@ TEST_P(Semaphore, CancelledWaiterLeavesNothing) {
     client c = connect();
     semaphore s(c, path_, 1);
     const hold h = s.acquire();
-    EXPECT_FALSE(in_time([&] { return s.try_acquire_for(1, 100ms); }));
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return s.try_acquire_for(1, limit); }));
     EXPECT_TRUE(empties(path_ + "/queue"));
     EXPECT_EQ(world_->children(path_ + "/permits").size(), 1U);
 }

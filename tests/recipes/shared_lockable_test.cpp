@@ -41,16 +41,18 @@ TEST_P(SharedLockable, GuardsOfReadersShareAndKeepWritersOut) {
         EXPECT_TRUE(mine_.held_shared().valid() && other_.held_shared().valid());
         EXPECT_EQ(world_->children(path_).size(), 3U);
         EXPECT_FALSE(other_.try_lock());
-        EXPECT_FALSE(in_time(
-            [&] { return boost_unique(other_, boost::chrono::milliseconds(10)).owns_lock(); }));
+        EXPECT_FALSE(in_time(10ms, [&](auto limit) {
+            return boost_unique(other_, boost::chrono::milliseconds(limit.count())).owns_lock();
+        }));
     }
     const std::unique_lock alone(mine_);
     EXPECT_EQ(mine_.held().mode(), lock_mode::exclusive);
     EXPECT_FALSE(std_shared(other_, std::try_to_lock).owns_lock());
-    EXPECT_FALSE(in_time([&] { return std_shared(other_, 10ms).owns_lock(); }));
+    EXPECT_FALSE(in_time(10ms, [&](auto limit) { return std_shared(other_, limit).owns_lock(); }));
     EXPECT_FALSE(std_shared(other_, std::chrono::system_clock::now()).owns_lock());
-    EXPECT_FALSE(
-        in_time([&] { return boost_shared(other_, boost::chrono::milliseconds(10)).owns_lock(); }));
+    EXPECT_FALSE(in_time(10ms, [&](auto limit) {
+        return boost_shared(other_, boost::chrono::milliseconds(limit.count())).owns_lock();
+    }));
     EXPECT_FALSE(boost_shared(other_, boost::chrono::steady_clock::now()).owns_lock());
     EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
 }
@@ -60,10 +62,11 @@ TEST_P(SharedLockable, ThatUpgradesReadsBesideReadersAndAloneAmongThoseThatMay) 
     boost_upgrade up(mine_);
     EXPECT_EQ(mine_.held().mode(), lock_mode::upgrade);
     EXPECT_FALSE(boost_upgrade(other_, boost::try_to_lock).owns_lock());
-    EXPECT_FALSE(in_time([&] { return other_.try_lock_upgrade_for(10ms); }));
+    EXPECT_FALSE(in_time(10ms, [&](auto limit) { return other_.try_lock_upgrade_for(limit); }));
     EXPECT_FALSE(other_.try_lock_upgrade_until(boost::chrono::steady_clock::now()));
     EXPECT_FALSE(boost_unique(std::move(up), boost::try_to_lock).owns_lock()) << "one reads";
-    EXPECT_FALSE(in_time([&] { return mine_.try_unlock_upgrade_and_lock_for(10ms); }));
+    EXPECT_FALSE(
+        in_time(10ms, [&](auto limit) { return mine_.try_unlock_upgrade_and_lock_for(limit); }));
     EXPECT_FALSE(mine_.try_unlock_upgrade_and_lock_until(std::chrono::steady_clock::now()));
     EXPECT_TRUE(up.owns_lock());
     EXPECT_TRUE(mine_.held().valid());
@@ -102,7 +105,8 @@ TEST_P(SharedLockable, GuardsConvertIntoEachOther) {
     ASSERT_TRUE(writing.owns_lock());
     EXPECT_FALSE(other_.try_lock_shared());
     const boost_shared last(std::move(writing));
-    EXPECT_TRUE(other_.try_lock_shared());
+    // Another server may show the writer for a moment.
+    ASSERT_TRUE(eventually([&] { return other_.try_lock_shared(); }));
     other_.unlock_shared();
 }
 

@@ -28,11 +28,12 @@ TEST_P(SharedMutex, ReadersHoldTogetherAndAWriterAlone) {
     EXPECT_FALSE(first.try_acquire(exclusive));
     r1.release();
     r2.release();
-    EXPECT_FALSE(in_time([&] { return first.try_acquire_for(exclusive, 50ms); }));
+    EXPECT_FALSE(
+        in_time(50ms, [&](auto limit) { return first.try_acquire_for(exclusive, limit); }));
     r3.release();
     hold w = first.acquire(exclusive);
     EXPECT_FALSE(second.try_acquire(shared));
-    EXPECT_FALSE(in_time([&] { return second.try_acquire_for(shared, 50ms); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return second.try_acquire_for(shared, limit); }));
     w.release();
     EXPECT_TRUE(second.acquire(shared));
     EXPECT_TRUE(empties(path_));
@@ -117,7 +118,7 @@ TEST_P(SharedMutex, UpgraderReadsBesideReadersAndBecomesAWriterBeforeAnybodyElse
     EXPECT_TRUE(r.valid() && u.valid());
     EXPECT_EQ(u.mode(), upgrade);
     auto late = queued(m, exclusive);
-    EXPECT_FALSE(in_time([&] { return m.try_convert_for(u, exclusive, 50ms); }))
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return m.try_convert_for(u, exclusive, limit); }))
         << "there is a reader";
     EXPECT_EQ(u.mode(), upgrade);
     EXPECT_TRUE(u.valid());
@@ -199,7 +200,8 @@ TEST_P(SharedMutex, LossOfTheSessionEndsEveryModeAndAnUpgradeThatWaits) {
     EXPECT_FALSE(back.valid());
     EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
     EXPECT_TRUE(r.valid());
-    EXPECT_FALSE(in_time([&] { return others.try_acquire_for(exclusive, 100ms); }));
+    EXPECT_FALSE(
+        in_time(100ms, [&](auto limit) { return others.try_acquire_for(exclusive, limit); }));
 }
 
 TEST_P(SharedMutex, SpeaksCuratorsNames) {

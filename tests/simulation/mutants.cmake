@@ -25,7 +25,7 @@ add_executable(mutants_test mutants_test.cpp mutants_check.cpp mutants_kill.cpp 
 target_link_libraries(mutants_test PRIVATE
     latchkey_mutated latchkey_simulation latchkey_static latchkey_build GTest::gmock GTest::gtest_main)
 latchkey_compile_together(mutants_test)
-latchkey_discover(mutants_test LABEL simulation TIMEOUT 600)
+latchkey_discover(mutants_test LABEL simulation)
 add_executable(mutants mutants.cpp mutants_kill.cpp mutants_run.cpp)
 target_link_libraries(mutants PRIVATE latchkey_mutated latchkey_simulation latchkey_static latchkey_build)
 latchkey_compile_together(mutants)

@@ -1,18 +1,21 @@
 #pragma once
 
+#include "patience.hpp"
+
 #include <chrono>
 #include <thread>
 
 namespace latchkey::test {
 
-/// Waits until `condition()` is true; false when it was not within `limit`. The limit is generous:
-/// it decides how long a failure takes, never how long a success does.
+/// Waits until `condition()` is true; false when it was not within `limit`, which is generous and
+/// grows with the load of the machine (`patience`): it decides how long a failure takes, never how
+/// long a success does.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition,
                               std::chrono::milliseconds limit = std::chrono::seconds(30)) {
-    const auto end = std::chrono::steady_clock::now() + limit;
+    patience patient(limit);
     while (!condition()) {
-        if (std::chrono::steady_clock::now() > end) {
+        if (patient.ended()) {
             return false;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -1,5 +1,6 @@
 #include "session_probe.hpp"
 
+#include "eventually.hpp"
 #include "tls/tls_identity.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
@@ -8,6 +9,8 @@
 #include <stdexcept>
 
 namespace latchkey::test {
+
+using namespace std::chrono_literals;
 
 session_options options_for(const std::string& servers, std::chrono::milliseconds timeout) {
     session_options options;
@@ -44,7 +47,6 @@ void session_probe::open(const session_options& options, std::optional<kind> des
             }
             const std::lock_guard lock(mutex_);
             events_.push_back(e);
-            changed_.notify_all();
         });
     });
 }
@@ -77,7 +79,8 @@ std::future<reply> session_probe::submit(request r, const std::shared_ptr<sessio
 }
 
 reply session_probe::awaited(std::future<reply> answer) {
-    if (answer.wait_for(std::chrono::seconds(30)) != std::future_status::ready) {
+    const auto comes = [&] { return answer.wait_for(0s) == std::future_status::ready; };
+    if (!eventually(comes)) {
         throw std::runtime_error("no answer within 30 s");
     }
     return answer.get();
@@ -106,13 +109,7 @@ std::size_t session_probe::count(kind what) const {
 }
 
 bool session_probe::wait_for(kind what, std::size_t times) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(30), [&] {
-        return static_cast<std::size_t>(
-                   std::count_if(events_.begin(), events_.end(), [what](const auto& e) {
-                       return e.what == what;
-                   })) >= times;
-    });
+    return eventually([&] { return count(what) >= times; });
 }
 
 session_event session_probe::last(kind what) const {

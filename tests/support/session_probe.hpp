@@ -7,7 +7,6 @@
 #include "zookeeper/name_resolution.hpp"
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <future>
 #include <memory>
@@ -82,7 +81,6 @@ private:
     std::unique_ptr<session_factory> factory_;
     std::unique_ptr<latchkey::session> session_;
     mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
     std::vector<session_event> events_;
 };
 

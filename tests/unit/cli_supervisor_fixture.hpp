@@ -128,7 +128,7 @@ protected:
 
     static supervisor_report next(supervisor& s) {
         pollfd p{s.fd(), POLLIN, 0};
-        EXPECT_EQ(::poll(&p, 1, 30'000), 1) << "no report";
+        EXPECT_EQ(::poll(&p, 1, 600'000), 1) << "no report";
         return s.read().value_or(supervisor_report{kind::supervisor_died, -1});
     }
 

@@ -1,5 +1,6 @@
 #include "cli_supervisor_fixture.hpp"
 #include "supervisor/kill_schedule.hpp"
+#include "too_slow.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -183,8 +184,12 @@ TEST_F(Supervisor, LetsTheCommandRunWhileTheDeadlineMoves) {
     const auto started = next(s);
     EXPECT_EQ(started.what, kind::started);
     const auto first_deadline = boottime_clock::now() + 3s;
+    const test::time_window before_term(1s);
     s.move_deadline(first_deadline);
     s.move_deadline(first_deadline + 1h);
+    if (before_term.is_over()) {
+        GTEST_SKIP() << test::too_slow << "the deadline came before it was moved";
+    }
     ASSERT_TRUE(eventually([&] { return boottime_clock::now() > first_deadline; }));
     EXPECT_FALSE(dead(started.number));
     std::ofstream(folder_ / "go").close();

@@ -276,7 +276,7 @@ TEST_F(StateListeners, OfTheParentAreLeftAloneInAForkedChild) {
     ASSERT_TRUE(eventually([&] { return l.running.load(); }));
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);  // in the child nobody will ever leave the listener
+        ::alarm(600);  // in the child nobody will ever leave the listener
         handle.reset();
         ::_exit(0);
     }

@@ -20,7 +20,7 @@ protected:
     [[nodiscard]] static int in_a_child(const std::function<bool()>& body) {
         const pid_t child = ::fork();
         if (child == 0) {
-            ::alarm(120);
+            ::alarm(600);
             ::_exit(body() ? 0 : 1);
         }
         int status = -1;
