@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,8 +17,27 @@
 namespace latchkey {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+TEST(Failure, OfOneRequestNamesThePermissionThatItNeeds) {
+    using enum request::kind;
+    for (const auto& [asked, needs] : {std::pair{get, "needs READ on it"},
+                                       {exists, "needs READ on it"},
+                                       {children, "needs READ on it"},
+                                       {check, "needs READ on it"},
+                                       {set, "needs WRITE on it"},
+                                       {create, "needs CREATE on its parent"},
+                                       {remove, "needs DELETE on its parent"}}) {
+        const failure f = failure_of(result_code::no_auth, "/a", asked);
+        EXPECT_EQ(f.code, errc::not_authorized);
+        EXPECT_THAT(f.detail, AllOf(HasSubstr(needs), Not(HasSubstr("READ, CREATE and DELETE"))));
+    }
+    EXPECT_THAT(failure_of(result_code::no_auth, "/a").detail,
+                HasSubstr("READ, CREATE and DELETE on the directory"));
+    EXPECT_THAT(failure_of(result_code::no_node, "/a", set).detail, Not(HasSubstr("WRITE")));
+}
 
 struct word_case {
     result_code code;
