@@ -32,6 +32,8 @@ sessions are lost. Never use it in production.
                              0 each server takes a free port
       --servers N            the number of servers, 1 to 9 (1)
       --tick SEC             session timeouts are from 2 to 20 ticks (2)
+      --open-exists          exists needs no permission, as on servers before
+                             3.8.4 and 3.9.2. Without it, exists needs READ
   -h, --help                 print this text
   -V, --version              print the version
 
@@ -40,7 +42,8 @@ TERM, HUP and QUIT end it. Everyone who reaches the ports can do everything that
 access control lists do not forbid.
 
 It answers the four-letter words ruok, srvr, stat and isro. It has no TLS, no
-SASL, and no znodes with a time to live.
+SASL, no reconfiguration, and no znodes with a time to live. Quotas have no
+effect. docs/design/ensemble.md lists what else differs from real servers.
 
 Exit status: 0 if a signal ended it, and
    64  wrong use                           74  cannot write to stdout
@@ -52,6 +55,7 @@ struct dev_server_options {
     std::uint16_t port = 2181;
     int servers = 1;
     std::chrono::nanoseconds tick = std::chrono::seconds(2);
+    bool open_exists = false;
 };
 
 int servers_from(const std::string& text) {
@@ -83,6 +87,7 @@ dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
     parser.value("--servers",
                  [&](const std::string& text) { options.servers = servers_from(text); });
     parser.value("--tick", [&](const std::string& text) { options.tick = tick_from(text); });
+    parser.flag("--open-exists", options.open_exists);
     const auto operands = parser.read(arguments);
     if (!operands.empty()) {
         throw usage_error(fmt::format("'{}': dev-server takes no operands; leave it out",
@@ -119,6 +124,7 @@ int dev_server_command(const std::vector<std::string>& arguments, status_output&
     how.servers = options.servers;
     how.one_way = {};
     how.tick = options.tick;
+    how.exists_needs_read = !options.open_exists;
     testing::ensemble servers(how);
     const std::string listening = servers.serve(options.address, options.port);
     if (!write_to_stdout(listening + "\n")) {

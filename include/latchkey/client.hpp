@@ -138,7 +138,8 @@ public:
 
     /// Read a znode: get() its data and stat, exists() its stat, children() the sorted names of its
     /// children. Without the znode, get() and exists() return nothing, and children() fails
-    /// (errc::no_such_znode). `from` says what is seen, and at what cost.
+    /// (errc::no_such_znode). `from` says what is seen, and at what cost. They need READ on the
+    /// znode; exists() does only from ZooKeeper 3.8.4 and 3.9.2 on.
     ///
     /// A read waits for a connection and is repeated if its answer is lost, for at most the session
     /// timeout (errc::unreachable). Other errors: errc::invalid_argument for a bad path,

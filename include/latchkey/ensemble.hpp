@@ -99,6 +99,7 @@ public:
         duration election = std::chrono::milliseconds(200);
         duration container_interval = std::chrono::minutes(1);  ///< 0: only reap_containers()
         std::size_t max_request = 0xfffff;  ///< bytes, as `jute.maxbuffer`; more: it hangs up
+        bool exists_needs_read = true;      ///< false: no permission, as before 3.8.4 and 3.9.2
     };
 
     struct session_info {

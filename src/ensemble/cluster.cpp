@@ -229,8 +229,9 @@ std::shared_ptr<client_process> cluster::make_process() {
     return p;
 }
 
-connection_ptr cluster::connect(client_process& from, int server) {
+connection_ptr cluster::connect(client_process& from, int server, std::string address) {
     auto c = std::make_shared<connection>(*from.loop, at(server).process());
+    c->identities.push_back({"ip", std::move(address)});
     if (from.black_holed) {
         c->to_client.hold();
         c->to_server.hold();

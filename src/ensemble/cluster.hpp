@@ -75,7 +75,9 @@ public:
 
     // For clients.
     [[nodiscard]] std::shared_ptr<client_process> make_process();
-    [[nodiscard]] connection_ptr connect(client_process& from, int server);
+    [[nodiscard]] connection_ptr connect(client_process& from,
+                                         int server,
+                                         std::string address = "127.0.0.1");
     void hang_up(const connection_ptr& c, int server, bool abruptly);
     void opened(std::int64_t session, const std::shared_ptr<client_process>& by);
 

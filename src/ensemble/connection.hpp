@@ -43,11 +43,15 @@ struct packet {
         add_watch,       ///< a lasting watch
         check_watches,   ///< asks whether there is one
         remove_watches,  ///< the same, and removes it
+        who_am_i,        ///< asks for the identities of the connection
+        ephemerals,      ///< asks for those of the session whose paths begin so
+        count_below,     ///< asks how many znodes are below a path
+        multi_read,      ///< any number of `get` and `children`, each answered by itself
         refused          ///< any packet whose answer is `code`
     };
 
     kind what = kind::ping;
-    request body;  ///< request; add_watch, check_watches, remove_watches: the path
+    request body;  ///< request, multi_read; of other kinds about a path: the path
     bool watch = false;
     bool stats = false;    ///< request: children, and creates in a multi, return a Stat
     std::size_t size = 0;  ///< bytes on the wire, if its limit was checked there; otherwise 0
@@ -61,6 +65,7 @@ struct packet {
     session_options::identity credentials;  ///< auth
     watch_kinds kinds;                      ///< add_watch, check_watches, remove_watches
     result_code code = result_code::ok;     ///< refused
+    bool hangs_up = false;                  ///< refused: the server ends the connection, too
 };
 
 /// The client's end of a connection.

@@ -36,6 +36,7 @@ model::settings settings_of(const ensemble::options& how) {
     s.election = how.election;
     s.container_interval = how.container_interval;
     s.max_request = how.max_request;
+    s.exists_needs_read = how.exists_needs_read;
     if (how.mode == ensemble::mode::threaded) {
         // So it is newer than everything that clients remember of earlier servers on the same
         // ports.

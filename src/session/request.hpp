@@ -165,7 +165,9 @@ struct request {
     create_mode mode = create_mode::persistent;  ///< create
     acl access;                                  ///< create, set_acl
     std::vector<request> operations;  ///< multi: create, remove, set and check; no container
-    bool urgent = false;  ///< passes requests that wait on this side for earlier answers
+    bool no_data = false;  ///< create, set: no data rather than empty data; only at the ports of
+                           ///< the in-process ensemble
+    bool urgent = false;   ///< passes requests that wait on this side for earlier answers
 
     static request create(std::string path, std::string data, create_mode mode, acl access) {
         request r = of(kind::create, std::move(path));
@@ -256,6 +258,7 @@ struct reply {
     result_code code = result_code::ok;
     std::string path;                ///< create: the created path, with its sequence number
     std::string data;                ///< get
+    bool no_data = false;            ///< get: there is none; as no_data of a request
     server_stat stat;                ///< create (not inside a multi), get, exists, set
     std::vector<std::string> names;  ///< children, in no order
     acl access;                      ///< get_acl

@@ -29,6 +29,8 @@ public:
 
     [[nodiscard]] std::string fresh_path() override { return real_ensemble::fresh_path(); }
 
+    [[nodiscard]] bool exists_needs_read() override { return servers_.exists_needs_read(); }
+
     [[nodiscard]] bool wait(const std::function<bool()>& done) override {
         return eventually(done, 60s);
     }

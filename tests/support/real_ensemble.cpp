@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -295,6 +296,16 @@ std::string real_ensemble::four_letter_word(int server,
     stream.connect(host, port);
     stream << word << std::flush;
     return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool real_ensemble::exists_needs_read() const {
+    std::array<int, 3> version{};
+    char dot = 0;
+    std::istringstream text(srvr(1));
+    text.ignore(std::numeric_limits<std::streamsize>::max(), ':');
+    text >> version[0] >> dot >> version[1] >> dot >> version[2];
+    return version >= std::array{3, 9, 2} ||
+           (version >= std::array{3, 8, 4} && version < std::array{3, 9, 0});
 }
 
 std::string real_ensemble::mode(int server) const {

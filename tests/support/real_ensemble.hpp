@@ -96,6 +96,9 @@ public:
 
     [[nodiscard]] std::string srvr(int server) const { return four_letter_word(server, "srvr"); }
 
+    /// Whether `exists` needs READ on the znode, as from 3.8.4 and 3.9.2 on.
+    [[nodiscard]] bool exists_needs_read() const;
+
     /// "leader", "follower" or "standalone"; empty while the server does not serve.
     [[nodiscard]] std::string mode(int server) const;
     /// The leader (or the standalone server). Waits for an election; throws when 30 s brought none.

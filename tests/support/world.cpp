@@ -91,6 +91,8 @@ public:
 
     std::string fresh_path() override { return "/fresh-" + std::to_string(++paths_); }
 
+    bool exists_needs_read() const override { return true; }
+
 private:
     testing::ensemble ensemble_;
     std::atomic<int> paths_{0};
@@ -110,6 +112,8 @@ public:
     }
 
     std::string fresh_path() override { return real_ensemble::fresh_path(); }
+
+    bool exists_needs_read() const override { return real_ensemble::shared().exists_needs_read(); }
 };
 
 }  // namespace

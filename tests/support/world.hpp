@@ -30,6 +30,9 @@ public:
     /// A path that no other test uses; nothing is created.
     [[nodiscard]] virtual std::string fresh_path() = 0;
 
+    /// Whether its servers are like 3.8.4, 3.9.2 and newer in this.
+    [[nodiscard]] virtual bool exists_needs_read() const = 0;
+
     // What an operator does by hand, through a client of its own. They throw latchkey::error.
     std::string create(const std::string& path, const std::string& data = {});
     void remove(const std::string& path);

@@ -40,7 +40,8 @@ class in_process final : public contract_ensemble {
 public:
     using ensemble = latchkey::testing::ensemble;
 
-    explicit in_process(const ensemble::options& how) : ensemble_(how) {}
+    explicit in_process(const ensemble::options& how)
+        : ensemble_(how), exists_needs_read_(how.exists_needs_read) {}
 
     [[nodiscard]] std::unique_ptr<contract_client> make_client() override {
         return std::make_unique<in_process_client>(ensemble_);
@@ -52,12 +53,15 @@ public:
 
     [[nodiscard]] std::string fresh_path() override { return "/test"; }
 
+    [[nodiscard]] bool exists_needs_read() override { return exists_needs_read_; }
+
     [[nodiscard]] bool wait(const std::function<bool()>& done) override {
         return ensemble_.run_until(done, std::chrono::minutes(1));
     }
 
 private:
     ensemble ensemble_;
+    const bool exists_needs_read_;
 };
 
 }  // namespace latchkey::test

@@ -41,14 +41,38 @@ TEST_F(ProtocolRequests, AnswersWhatItCannotReadOrDoWithAnError) {
     wire_client& c = client();
     c.say(wire_client::request(1, opcode::create).number(1000).take());
     EXPECT_EQ(c.next().code, -5);
-    c.say(wire_client::request(2, static_cast<opcode>(77)).take());
-    EXPECT_EQ(c.next().code, -6);
     c.say(wire_client::create(3, "/ttl", "", opcode::create_ttl, 5));
     EXPECT_EQ(c.next().code, -6);
     c.say(wire_client::request(4, opcode::set_watches).long_number(0).number(1 << 30).take());
     EXPECT_EQ(c.next().code, -5);
-    c.say(wire_client::read(5, opcode::exists, "/", false));
+    c.say(wire_client::read(5, opcode::exists, "/", false) +
+          wire_client::request(6, static_cast<opcode>(77)).take());
     EXPECT_EQ(c.next().xid, 5);
+    EXPECT_EQ(c.next().code, -6);
+    EXPECT_TRUE(c.ended());
+}
+
+TEST_F(ProtocolRequests, AnswersATransactionWithoutAPathAsMalformed) {
+    wire_client& c = client();
+    jute_writer out = wire_client::request(1, opcode::multi);
+    out.number(static_cast<std::int32_t>(opcode::check)).flag(false).number(-1).none().number(-1);
+    c.say(out.number(-1).flag(true).number(-1).take());
+    EXPECT_EQ(c.next().code, -5);
+}
+
+TEST_F(ProtocolRequests, AContainerIsMadeByItsOwnOperationWhateverTheFlagsOfOthersAre) {
+    wire_client& c = client();
+    c.say(wire_client::create(1, "/own", "", opcode::create_container, 0) +
+          wire_client::create(2, "/flag", "", opcode::create, 4));
+    EXPECT_EQ(c.next().code, 0);
+    EXPECT_EQ(c.next().code, 0);
+    for (const char* const path : {"/own", "/flag"}) {
+        ensemble_.create(std::string(path) + "/child");
+        ensemble_.remove(std::string(path) + "/child");
+    }
+    ensemble_.reap_containers();
+    EXPECT_FALSE(ensemble_.exists("/own"));
+    EXPECT_TRUE(ensemble_.exists("/flag"));
 }
 
 TEST_F(ProtocolRequests, AWatchSetByExistsTellsOfTheCreation) {

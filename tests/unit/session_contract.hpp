@@ -61,6 +61,9 @@ public:
     /// A path that no other test uses; its parent exists, it does not.
     [[nodiscard]] virtual std::string fresh_path() = 0;
 
+    /// Whether its servers are like 3.8.4, 3.9.2 and newer in this.
+    [[nodiscard]] virtual bool exists_needs_read() = 0;
+
     /// Lets the ensemble and its clients run until `done()`; false if that takes far too long.
     [[nodiscard]] virtual bool wait(const std::function<bool()>& done) = 0;
 };

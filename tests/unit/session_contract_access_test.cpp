@@ -42,10 +42,14 @@ TEST_P(SessionContract, TheSameIdentityIsLetInOnAnySession) {
     EXPECT_EQ(same->ask(request::get(at("a"))).data, "new") << "also on the next connection";
 }
 
-TEST_P(SessionContract, ExistsNeedsNoPermission) {
-    another({alice})->ask(create(at("a"), plain, "data", creator_only_acl()));
+TEST_P(SessionContract, ExistsNeedsReadOnNewerServersAndNothingOnOlderOnes) {
+    const auto owner = another({alice});
+    owner->ask(create(at("a"), plain, "data", creator_only_acl()));
     catch_up(*main_);
-    EXPECT_EQ(main_->ask(request::exists(at("a"))).code, result_code::ok);
+    EXPECT_EQ(main_->ask(request::exists(at("a"))).code,
+              ensemble_->exists_needs_read() ? result_code::no_auth : result_code::ok);
+    EXPECT_EQ(main_->ask(request::exists(at("none"))).code, result_code::no_node);
+    EXPECT_EQ(owner->ask(request::exists(at("a"))).code, result_code::ok);
 }
 
 TEST_P(SessionContract, RemoveNeedsPermissionOnTheParentAndNotOnTheZnode) {

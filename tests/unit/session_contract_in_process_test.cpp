@@ -21,6 +21,16 @@ contract_parameter stepped(std::uint64_t seed, ensemble::duration between_server
             }};
 }
 
+/// As servers before 3.8.4 and 3.9.2.
+contract_parameter older() {
+    return {"Older", [] {
+                ensemble::options how;
+                how.mode = ensemble::mode::stepped;
+                how.exists_needs_read = false;
+                return std::make_unique<in_process>(how);
+            }};
+}
+
 contract_parameter threaded() {
     return {"Threaded", [] {
                 ensemble::options how;
@@ -34,7 +44,7 @@ contract_parameter threaded() {
 INSTANTIATE_TEST_SUITE_P(
     InProcess,
     SessionContract,
-    ::testing::Values(stepped(1, 0ns), stepped(2, 300us), stepped(3, 5ms), threaded()),
+    ::testing::Values(stepped(1, 0ns), stepped(2, 300us), stepped(3, 5ms), older(), threaded()),
     [](const auto& p) { return p.param.name; });
 
 }  // namespace

@@ -65,6 +65,8 @@ public:
 
     [[nodiscard]] std::string fresh_path() override { return "/test"; }
 
+    [[nodiscard]] bool exists_needs_read() override { return true; }
+
     [[nodiscard]] bool wait(const std::function<bool()>& done) override {
         return eventually(done, 60s);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ensemble/connection.hpp"
+#include "ensemble/server/settings.hpp"
 #include "ensemble/server/transaction.hpp"
 #include "ensemble/server/tree.hpp"
 #include "ensemble/server/watch_table.hpp"
@@ -8,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace latchkey::model {
 
@@ -19,7 +22,7 @@ public:
     using notify =
         std::function<void(connection&, watch_event, const std::string& path, bool replayed)>;
 
-    database(std::int64_t first_zxid, notify n);
+    database(const settings& how, notify n);
 
     [[nodiscard]] const tree& state() const noexcept { return tree_; }
 
@@ -32,6 +35,9 @@ public:
 
     [[nodiscard]] reply read(connection& c, const packet& p);
 
+    /// Answers `ephemerals`, `count_below` and `multi_read`.
+    [[nodiscard]] reply look(connection& c, const packet& p);
+
     void set_watches(connection& c, const packet& p);
     void watch_lastingly(connection& c, const packet& p);
     [[nodiscard]] result_code find_watches(connection& c, const packet& p);
@@ -41,6 +47,10 @@ public:
     [[nodiscard]] std::size_t watches() const noexcept { return watches_.size(); }
 
 private:
+    [[nodiscard]] std::shared_ptr<const acl> access_of(std::string_view path) const;
+    void notify_watchers(const change& step, const acl& before);
+
+    const bool exists_needs_read_;
     const notify notify_;
     tree tree_;
     watch_table watches_;

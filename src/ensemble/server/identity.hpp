@@ -13,6 +13,8 @@ namespace latchkey::model {
 struct identity {
     std::string scheme;
     std::string id;
+
+    bool operator==(const identity&) const = default;
 };
 
 /// The identity that credentials prove; nothing if the servers refuse them. The servers know the
@@ -25,8 +27,11 @@ struct identity {
                            permission wanted,
                            const std::vector<identity>& identities);
 
-/// The list as it is stored, with `auth` replaced by the creator's identities; nothing if the list
-/// is not valid.
+/// The list as it is stored: equal entries once, and `auth` replaced by the creator's identities.
+/// Nothing if the list is not valid.
 [[nodiscard]] std::optional<acl> resolve(const acl& list, const std::vector<identity>& identities);
+
+/// The name that a client may see of its own identity: of a digest, the user.
+[[nodiscard]] std::string user_of(const identity& i);
 
 }  // namespace latchkey::model

@@ -29,6 +29,17 @@ bool allowed(const znode& node, permission wanted, const principal& who) {
     return who.operator_of_servers || permits(*node.access, wanted, who.identities);
 }
 
+/// All that is checked of the path at first. More follows where the znode is looked for.
+bool has_parent(std::string_view path) {
+    return path.find('/') != std::string_view::npos && path.find('\0') == std::string_view::npos;
+}
+
+/// Whether no client may delete it.
+bool is_of_servers(std::string_view path) {
+    return path == "/" || path == "/zookeeper" || path == "/zookeeper/config" ||
+           path == "/zookeeper/quota";
+}
+
 std::int64_t owner_of(const request& r, const principal& who) {
     switch (r.mode) {
         case create_mode::ephemeral:
@@ -42,9 +53,8 @@ std::int64_t owner_of(const request& r, const principal& who) {
 }
 
 decision decide_create(const tree& t, const request& r, const principal& who) {
-    const std::size_t slash = r.path.rfind('/');
-    if (slash == std::string::npos || r.path == "/") {
-        return refuse(r.path == "/" ? result_code::node_exists : result_code::bad_arguments);
+    if (!has_parent(r.path)) {
+        return refuse(result_code::bad_arguments);
     }
     std::optional<acl> access = resolve(r.access, who.identities);
     if (!access) {
@@ -73,6 +83,7 @@ decision decide_create(const tree& t, const request& r, const principal& who) {
         return refuse(result_code::no_children_for_ephemerals);
     }
     c.data = r.data;
+    c.no_data = r.no_data;
     c.access = std::make_shared<const acl>(std::move(*access));
     c.owner = owner_of(r, who);
     c.time = who.time;
@@ -85,7 +96,7 @@ bool other_version(std::int32_t version, const request& r) {
 }
 
 decision decide_remove(const tree& t, const request& r, const principal& who) {
-    if (r.path == "/" || !valid_path(r.path)) {
+    if (!has_parent(r.path) || is_of_servers(r.path)) {
         return refuse(result_code::bad_arguments);
     }
     const znode* const parent = t.find(parent_of(r.path));
@@ -139,12 +150,16 @@ decision decide_set(const tree& t, const request& r, const principal& who) {
     c.what = change::kind::set_data;
     c.path = r.path;
     c.data = r.data;
+    c.no_data = r.no_data;
     c.number = static_cast<std::int32_t>(static_cast<std::uint32_t>(t.find(r.path)->version) + 1U);
     c.time = who.time;
     return {result_code::ok, std::move(c)};
 }
 
 decision decide_set_acl(const tree& t, const request& r, const principal& who) {
+    if (!valid_path(r.path)) {
+        return refuse(result_code::bad_arguments);
+    }
     std::optional<acl> access = resolve(r.access, who.identities);
     if (!access) {
         return refuse(result_code::invalid_acl);

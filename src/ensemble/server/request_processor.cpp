@@ -69,10 +69,14 @@ void request_processor::accept(const connection_ptr& c, const hello& h) {
 }
 
 void request_processor::admit(connection& c, const session_options::identity& credentials) {
-    if (std::optional<identity> known = authenticate(credentials)) {
-        c.identities.push_back(std::move(*known));
-    } else {
+    if (credentials.scheme == "ip") {
+        return;  // every connection has this identity
+    }
+    std::optional<identity> known = authenticate(credentials);
+    if (!known) {
         c.unauthenticated = true;
+    } else if (std::find(c.identities.begin(), c.identities.end(), *known) == c.identities.end()) {
+        c.identities.push_back(std::move(*known));
     }
 }
 
@@ -194,18 +198,31 @@ void request_processor::serve(const connection_ptr& c, const pending& p) {
         case packet::kind::remove_watches:
             r.code = data_->find_watches(*c, *p.what);
             return answer(c, std::move(r));
+        case packet::kind::who_am_i:
+            for (const identity& i : c->identities) {
+                r.access.push_back({i.scheme, user_of(i), {}});
+            }
+            return answer(c, std::move(r));
+        case packet::kind::ephemerals:
+        case packet::kind::count_below:
+        case packet::kind::multi_read:
+            return answer(c, data_->look(*c, *p.what));
         case packet::kind::refused:
             r.code = p.what->code;
-            return answer(c, std::move(r));
+            answer(c, std::move(r));
+            if (p.what->hangs_up) {
+                close(c, "the operation is unknown");
+            }
+            return;
         case packet::kind::set_watches:
             data_->set_watches(*c, *p.what);
             break;
         default:
             break;
     }
-    c->send_client(
-        [zxid = data_->state().zxid()](connection_client& client) { client.heard(zxid); },
-        all_->client_latency());
+    const std::int64_t zxid = p.what->what == packet::kind::auth ? 0 : data_->state().zxid();
+    c->send_client([zxid](connection_client& client) { client.heard(zxid); },
+                   all_->client_latency());
 }
 
 void request_processor::notify(connection& c,

@@ -10,7 +10,7 @@ server::server(cluster& all, int index, std::shared_ptr<virtual_process> process
     : all_(&all),
       index_(index),
       process_(std::move(process)),
-      data_(all.how().first_zxid,
+      data_(all.how(),
             [this](connection& c, watch_event e, const std::string& path, bool replayed) {
                 clients_.notify(c, e, path, replayed);
             }),

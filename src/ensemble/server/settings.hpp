@@ -21,8 +21,9 @@ struct settings {
     duration election{};
     duration container_interval{};
     std::size_t max_request = 0xfffff;  ///< bytes, as `jute.maxbuffer`
-    std::int64_t first_zxid = 0;        ///< those of the first leader are above it
-    std::int64_t first_session = 0;     ///< the same for session ids, without the server's number
+    bool exists_needs_read = true;
+    std::int64_t first_zxid = 0;     ///< those of the first leader are above it
+    std::int64_t first_session = 0;  ///< the same for session ids, without the server's number
 };
 
 }  // namespace latchkey::model

@@ -21,6 +21,7 @@ struct change {
     kind what = kind::create;
     std::string path;
     std::string data;                   ///< create, set_data
+    bool no_data = false;               ///< create, set_data: absent rather than empty
     std::shared_ptr<const acl> access;  ///< create, set_acl
     std::int64_t owner = 0;             ///< create
     std::int32_t number = 0;  ///< create: the parent's new counter; set_data: the new version;

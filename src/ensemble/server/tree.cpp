@@ -2,6 +2,7 @@
 
 #include "ensemble/server/znode_path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey::model {
@@ -31,6 +32,10 @@ tree::tree(view v, std::int64_t zxid) : view_(v), zxid_(zxid) {
         nodes_[path].access = open;
         at(parent_of(path))->children.emplace(name_of(path));
     }
+    static const auto read_only =
+        std::make_shared<const acl>(acl{{"world", "anyone", permission::read}});
+    at("/zookeeper/config")->access = read_only;
+    at("/zookeeper/config")->aversion = -1;
 }
 
 tree tree::as(view v) const {
@@ -46,6 +51,14 @@ const znode* tree::find(std::string_view path) const {
 
 znode* tree::at(std::string_view path) {
     return const_cast<znode*>(std::as_const(*this).find(path));
+}
+
+std::int32_t tree::count_below(std::string_view path) const {
+    const std::string prefix = path == "/" ? "/" : std::string(path) + '/';
+    return static_cast<std::int32_t>(
+        std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& n) {
+            return n.first.starts_with(prefix) && n.first != path;
+        }));
 }
 
 std::vector<std::string> tree::children(std::string_view path) const {
@@ -84,6 +97,7 @@ void tree::create(const change& c, std::int64_t zxid) {
     }
     znode& node = nodes_[c.path];
     node.data = c.data;
+    node.no_data = c.no_data;
     node.access = c.access;
     node.czxid = node.mzxid = node.pzxid = zxid;
     node.ctime = node.mtime = c.time;
@@ -117,6 +131,7 @@ void tree::apply(const change& c, std::int64_t zxid) {
             break;
         case change::kind::set_data:
             node->data = c.data;
+            node->no_data = c.no_data;
             node->version = c.number;
             node->mzxid = zxid;
             node->mtime = c.time;
@@ -139,6 +154,7 @@ tree::undo tree::apply_undoably(const change& c, std::int64_t zxid) {
     if (node != nullptr) {
         // A multi removes only znodes without children, so this copy is small.
         u.before.data = node->data;
+        u.before.no_data = node->no_data;
         u.before.access = node->access;
         u.before.czxid = node->czxid;
         u.before.mzxid = node->mzxid;
@@ -173,6 +189,7 @@ void tree::revert(undo u) {
         default:
             znode* const node = at(u.what.path);
             node->data = std::move(u.before.data);
+            node->no_data = u.before.no_data;
             node->version = u.before.version;
             node->mzxid = u.before.mzxid;
             node->mtime = u.before.mtime;

@@ -31,6 +31,7 @@ using text_set = std::unordered_set<std::string, text_hash, std::equal_to<>>;
 
 struct znode {
     std::string data;
+    bool no_data = false;  ///< absent, which is not the same as empty
     std::shared_ptr<const acl> access;
     std::int64_t czxid = 0;
     std::int64_t mzxid = 0;
@@ -77,6 +78,9 @@ public:
     [[nodiscard]] const znode* find(std::string_view path) const;
 
     [[nodiscard]] std::int64_t zxid() const noexcept { return zxid_; }
+
+    /// The number of znodes below a path.
+    [[nodiscard]] std::int32_t count_below(std::string_view path) const;
 
     /// The number of znodes.
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }

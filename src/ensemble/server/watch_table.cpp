@@ -1,5 +1,6 @@
 #include "ensemble/server/watch_table.hpp"
 
+#include "ensemble/server/identity.hpp"
 #include "ensemble/server/znode_path.hpp"
 
 #include <algorithm>
@@ -121,41 +122,46 @@ void watch_table::add_lasting(const std::string& path, watchers& to) const {
     }
 }
 
-void watch_table::notify_all(const watchers& concerned, watch_event e, const std::string& path) {
+void watch_table::notify_all(const watchers& concerned,
+                             watch_event e,
+                             const std::string& path,
+                             const acl& access) {
     for (connection* const c : concerned) {
-        notify_(*c, e, path);
+        if (permits(access, permission::read, c->identities)) {
+            notify_(*c, e, path);
+        }
     }
 }
 
-void watch_table::children_changed(std::string_view parent) {
+void watch_table::children_changed(std::string_view parent, const acl& access) {
     watchers concerned = take(children_, &connection::child_watches, parent);
     if (const auto found = lasting_.find(parent); found != lasting_.end()) {
         join(found->second, concerned);
     }
     if (!concerned.empty()) {
-        notify_all(concerned, watch_event::children_changed, std::string(parent));
+        notify_all(concerned, watch_event::children_changed, std::string(parent), access);
     }
 }
 
-void watch_table::created(const std::string& path) {
+void watch_table::created(const std::string& path, const acl& own, const acl& above) {
     watchers concerned = take(data_, &connection::data_watches, path);
     add_lasting(path, concerned);
-    notify_all(concerned, watch_event::created, path);
-    children_changed(parent_of(path));
+    notify_all(concerned, watch_event::created, path, own);
+    children_changed(parent_of(path), above);
 }
 
-void watch_table::changed(const std::string& path) {
+void watch_table::changed(const std::string& path, const acl& own) {
     watchers concerned = take(data_, &connection::data_watches, path);
     add_lasting(path, concerned);
-    notify_all(concerned, watch_event::changed, path);
+    notify_all(concerned, watch_event::changed, path, own);
 }
 
-void watch_table::removed(const std::string& path) {
+void watch_table::removed(const std::string& path, const acl& own, const acl& above) {
     watchers concerned = take(data_, &connection::data_watches, path);
     join(take(children_, &connection::child_watches, path), concerned);
     add_lasting(path, concerned);
-    notify_all(concerned, watch_event::deleted, path);
-    children_changed(parent_of(path));
+    notify_all(concerned, watch_event::deleted, path, own);
+    children_changed(parent_of(path), above);
 }
 
 }  // namespace latchkey::model

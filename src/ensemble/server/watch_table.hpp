@@ -28,9 +28,11 @@ public:
     /// Whether there is a watch of these kinds. Removes it if `remove`.
     bool find(connection& c, const std::string& path, const watch_kinds& kinds, bool remove);
 
-    void created(const std::string& path);
-    void changed(const std::string& path);
-    void removed(const std::string& path);
+    // With the list of the znode, and that of its parent. Who may not read a znode is not notified
+    // of what happens to it (CVE-2024-23944).
+    void created(const std::string& path, const acl& own, const acl& above);
+    void changed(const std::string& path, const acl& own);
+    void removed(const std::string& path, const acl& own, const acl& above);
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -41,8 +43,11 @@ private:
     void drop(text_map<watchers>& table, const std::string& path, connection& c);
     watchers take(text_map<watchers>& table, text_set connection::*own, std::string_view path);
     void add_lasting(const std::string& path, watchers& to) const;
-    void notify_all(const watchers& concerned, watch_event e, const std::string& path);
-    void children_changed(std::string_view parent);
+    void notify_all(const watchers& concerned,
+                    watch_event e,
+                    const std::string& path,
+                    const acl& access);
+    void children_changed(std::string_view parent, const acl& access);
 
     notify notify_;
     text_map<watchers> data_;

@@ -23,8 +23,9 @@ std::string report(const server& s, const cluster& all, bool clients) {
     std::snprintf(
         zxid.data(), zxid.size(), "0x%llx", static_cast<unsigned long long>(s.applied().zxid()));
     const std::string requests = std::to_string(all.counted().total().requests());
-    std::string text =
-        "Zookeeper version: 3.8.0-latchkey-in-memory, built on 2022-02-25 08:49 UTC\n";
+    std::string text = "Zookeeper version: ";
+    text += all.how().exists_needs_read ? "3.9.3" : "3.8.0";
+    text += "-latchkey-in-memory, built on 2022-02-25 08:49 UTC\n";
     text += clients ? "Clients:\n\n" : "";
     text += "Latency min/avg/max: 0/0.0/0\n";
     text += "Received: " + requests + "\nSent: " + requests + "\n";

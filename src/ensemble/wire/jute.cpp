@@ -22,6 +22,12 @@ std::string_view jute_reader::text() {
     return size < 0 ? std::string_view() : bytes(static_cast<std::size_t>(size));
 }
 
+std::string jute_reader::text_that_is_there() {
+    const std::string_view read = text();
+    good_ = good_ && read.data() != nullptr;
+    return std::string(read);
+}
+
 std::vector<std::string> jute_reader::texts() {
     std::vector<std::string> result;
     // Each element takes bytes, so a false count alone costs no memory.

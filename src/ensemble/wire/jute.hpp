@@ -26,8 +26,11 @@ public:
 
     bool flag() { return unsigned_number(1) != 0; }
 
-    /// A string or a buffer. A length of -1 means that there is none.
+    /// A string or a buffer. A length of -1 means that there is none: then its data() is null.
     std::string_view text();
+
+    /// One that must be there: without it, nothing is good.
+    std::string text_that_is_there();
 
     /// A vector of strings.
     std::vector<std::string> texts();
@@ -53,6 +56,10 @@ public:
     jute_writer& flag(bool value) { return put(value ? 1U : 0U, 1); }
 
     jute_writer& text(std::string_view value);
+
+    /// In place of a text: that there is none.
+    jute_writer& none() { return number(-1); }
+
     jute_writer& texts(const std::vector<std::string>& values);
 
     /// The frame, with its length.

@@ -96,9 +96,8 @@ void protocol_connection::begin(std::string_view frame) {
         return session_unknown();
     }
     phase_ = phase::opening;
-    connection_ = all_->connect(*process_, server_);
+    connection_ = all_->connect(*process_, server_, address_);
     connection_->client = this;
-    connection_->identities.push_back({"ip", address_});
     connection_->to_server.send(
         connection_,
         [end = connection_.get(), to = &all_->at(server_), said = h->said] {

@@ -39,16 +39,26 @@ void put_body(jute_writer& out, opcode what, const reply& r) {
             put(out, r.stat);
             return;
         case opcode::get_data:
-            put(out.text(r.data), r.stat);
+            put(r.no_data ? out.none() : out.text(r.data), r.stat);
             return;
         case opcode::get_acl:
             put(out, r.access);
             put(out, r.stat);
             return;
+        case opcode::all_children_number:
+            out.number(r.stat.num_children);
+            return;
+        case opcode::who_am_i:
+            out.number(static_cast<std::int32_t>(r.access.size()));
+            for (const acl_entry& who : r.access) {
+                out.text(who.scheme).text(who.id);
+            }
+            return;
         case opcode::add_watch:
             out.number(0);  // the error code 0: none
             return;
         case opcode::get_children:
+        case opcode::ephemerals:
             out.texts(r.names);
             return;
         case opcode::get_children2:
@@ -62,7 +72,7 @@ void put_body(jute_writer& out, opcode what, const reply& r) {
 void put_results(jute_writer& out, const unanswered& u, const reply& r) {
     for (std::size_t i = 0; i < r.results.size(); ++i) {
         const auto code = static_cast<std::int32_t>(r.results[i].code);
-        if (r.ok()) {
+        if (r.ok() && r.results[i].ok()) {
             put_header(out, u.parts[i], false, code);
             put_body(out, u.parts[i], r.results[i]);
         } else {
@@ -105,7 +115,8 @@ std::string connect_frame(std::int64_t session,
 std::string answer_frame(const unanswered& u, const reply& r, std::int64_t zxid) {
     jute_writer out;
     // A failed multi reports its errors in the results. Its header is that of a success.
-    const bool in_results = u.what == opcode::multi && (r.ok() || !r.results.empty());
+    const bool in_results =
+        (u.what == opcode::multi || u.what == opcode::multi_read) && (r.ok() || !r.results.empty());
     const result_code code = in_results ? result_code::ok : r.code;
     out.number(u.xid).long_number(zxid).number(static_cast<std::int32_t>(code));
     if (in_results) {

@@ -11,6 +11,8 @@ namespace {
 
 using kind = packet::kind;
 
+constexpr auto reconfig_disabled = static_cast<result_code>(-123);
+
 packet refused(result_code code) {
     packet p;
     p.what = kind::refused;
@@ -25,8 +27,15 @@ packet asking(request r) {
     return p;
 }
 
-std::string text(jute_reader& in) {
-    return std::string(in.text());
+/// The servers do not understand a request without a path.
+std::string path_in(jute_reader& in) {
+    return in.text_that_is_there();
+}
+
+void read_data(jute_reader& in, request& to) {
+    const std::string_view data = in.text();
+    to.no_data = data.data() == nullptr;
+    to.data = data;
 }
 
 acl read_acl(jute_reader& in) {
@@ -37,54 +46,75 @@ acl read_acl(jute_reader& in) {
         acl_entry e;
         e.allowed = static_cast<permission>(in.number());
         e.scheme = in.text();
-        e.id = in.text();
+        const bool needs_id = e.scheme == "world" || e.scheme == "ip" || e.scheme == "digest";
+        e.id = needs_id ? in.text_that_is_there() : std::string(in.text());
         result.push_back(std::move(e));
     }
     return result;
 }
 
-/// Nothing for a kind of znode that these servers do not have: one with a time to live.
-std::optional<request> read_create(jute_reader& in) {
-    std::string path = text(in);
-    std::string data = text(in);
-    acl access = read_acl(in);
+/// Nothing if there is no such kind of znode, or if it needs a time to live. In a multi the flags
+/// alone can ask for a container; else only the operation can.
+std::optional<request> read_create(jute_reader& in, opcode what, bool in_multi) {
+    request r = request::create(path_in(in), {}, create_mode::persistent, {});
+    read_data(in, r);
+    r.access = read_acl(in);
     const std::int32_t flags = in.number();
     if (flags < 0 || flags > static_cast<std::int32_t>(create_mode::container)) {
         return std::nullopt;
     }
-    return request::create(
-        std::move(path), std::move(data), static_cast<create_mode>(flags), std::move(access));
+    r.mode = static_cast<create_mode>(flags);
+    if (what == opcode::create_container) {
+        r.mode = create_mode::container;
+    } else if (r.mode == create_mode::container && !in_multi) {
+        r.mode = create_mode::persistent;
+    }
+    return r;
 }
 
-request read_set(jute_reader& in) {
-    std::string path = text(in);
-    std::string data = text(in);
-    return request::set(std::move(path), std::move(data), in.number());
+/// Alone, it may be without a path, which is not valid then.
+request read_set(jute_reader& in, bool in_multi) {
+    request r = request::set(in_multi ? path_in(in) : std::string(in.text()), {});
+    read_data(in, r);
+    r.version = in.number();
+    return r;
 }
 
 /// An operation that stands alone or inside a multi. Nothing if it is another one.
-std::optional<request> read_change(jute_reader& in, opcode what) {
+std::optional<request> read_change(jute_reader& in, opcode what, bool in_multi) {
     std::string path;
     switch (what) {
         case opcode::create:
         case opcode::create2:
         case opcode::create_container:
-            return read_create(in);
+            return read_create(in, what, in_multi);
         case opcode::set_data:
-            return read_set(in);
+            return read_set(in, in_multi);
         case opcode::remove:
-            path = text(in);
+            path = path_in(in);
             return request::remove(std::move(path), in.number());
         case opcode::check:
-            path = text(in);
+            path = path_in(in);
             return request::check(std::move(path), in.number());
         default:
             return std::nullopt;
     }
 }
 
-packet read_multi(jute_reader& in, std::vector<opcode>& parts) {
+/// A part of a group of reads. Nothing if it is another one.
+std::optional<request> read_question(jute_reader& in, opcode what) {
+    if (what != opcode::get_data && what != opcode::get_children) {
+        return std::nullopt;
+    }
+    std::string path = path_in(in);
+    in.flag();  // whether to watch, which does not count here
+    return what == opcode::get_data ? request::get(std::move(path))
+                                    : request::children(std::move(path));
+}
+
+packet read_group(jute_reader& in, opcode group, std::vector<opcode>& parts) {
     packet p = asking(request::multi({}));
+    p.what = group == opcode::multi ? kind::request : kind::multi_read;
     p.stats = true;
     for (;;) {
         const auto what = static_cast<opcode>(in.number());
@@ -93,17 +123,19 @@ packet read_multi(jute_reader& in, std::vector<opcode>& parts) {
         if (last || !in.good()) {
             return p;
         }
-        std::optional<request> operation = read_change(in, what);
-        if (!operation) {
-            return refused(in.good() ? result_code::unimplemented : result_code::marshalling_error);
+        std::optional<request> part =
+            group == opcode::multi ? read_change(in, what, true) : read_question(in, what);
+        if (!part) {
+            return refused(what == opcode::create_ttl ? result_code::unimplemented
+                                                      : result_code::marshalling_error);
         }
-        parts.push_back(what == opcode::create_container ? opcode::create2 : what);
-        p.body.operations.push_back(std::move(*operation));
+        parts.push_back(part->mode == create_mode::container ? opcode::create2 : what);
+        p.body.operations.push_back(std::move(*part));
     }
 }
 
 packet read_watched(jute_reader& in, opcode what) {
-    std::string path = text(in);
+    std::string path = path_in(in);
     packet p = asking(what == opcode::exists     ? request::exists(std::move(path))
                       : what == opcode::get_data ? request::get(std::move(path))
                                                  : request::children(std::move(path)));
@@ -133,6 +165,9 @@ packet read_watch_to_find(jute_reader& in, opcode what) {
     p.what = what == opcode::check_watches ? kind::check_watches : kind::remove_watches;
     p.body.path = in.text();
     const std::int32_t type = in.number();
+    if (type < children || type > recursive) {
+        return refused(result_code::marshalling_error);
+    }
     p.kinds = {type == data || type == any,
                type == children || type == any,
                type == lasting || type == any,
@@ -148,7 +183,7 @@ packet read_add_watch(jute_reader& in) {
     p.body.path = in.text();
     const std::int32_t mode = in.number();
     if (mode != lasting && mode != recursive) {
-        return refused(result_code::bad_arguments);
+        return refused(result_code::marshalling_error);
     }
     (mode == lasting ? p.kinds.lasting : p.kinds.recursive) = true;
     return p;
@@ -157,8 +192,10 @@ packet read_add_watch(jute_reader& in) {
 packet read_acl_request(jute_reader& in, opcode what) {
     request r;
     r.what = what == opcode::get_acl ? request::kind::get_acl : request::kind::set_acl;
-    r.path = in.text();
-    if (what == opcode::set_acl) {
+    if (what == opcode::get_acl) {
+        r.path = path_in(in);
+    } else {
+        r.path = in.text();
         r.access = read_acl(in);
         r.version = in.number();
     }
@@ -170,8 +207,31 @@ packet read_auth(jute_reader& in) {
     p.what = kind::auth;
     in.number();  // the type, which has no meaning
     p.credentials.scheme = in.text();
-    p.credentials.secret = in.text();
+    const std::string_view secret = in.text();
+    p.credentials.secret = secret;
+    if (secret.data() == nullptr && p.credentials.scheme == "digest") {
+        p.credentials.scheme.clear();  // which no server knows
+    }
     return p;
+}
+
+packet about_path(kind what, std::string_view path) {
+    packet p;
+    p.what = what;
+    p.body.path = path;
+    return p;
+}
+
+/// An operation that the servers do not know.
+packet unknown() {
+    packet p = refused(result_code::unimplemented);
+    p.hangs_up = true;
+    return p;
+}
+
+packet read_lone_change(jute_reader& in, opcode what) {
+    std::optional<request> change = read_change(in, what, false);
+    return change ? asking(std::move(*change)) : refused(result_code::bad_arguments);
 }
 
 packet read_body(jute_reader& in, wire_request& r) {
@@ -183,12 +243,13 @@ packet read_body(jute_reader& in, wire_request& r) {
         case opcode::get_children2:
             return read_watched(in, r.what);
         case opcode::multi:
-            return read_multi(in, r.parts);
+        case opcode::multi_read:
+            return read_group(in, r.what, r.parts);
         case opcode::get_acl:
         case opcode::set_acl:
             return read_acl_request(in, r.what);
         case opcode::sync:
-            return asking(request::sync(text(in)));
+            return asking(request::sync(std::string(in.text())));
         case opcode::set_watches:
         case opcode::set_watches2:
             return read_set_watches(in, r.what);
@@ -204,11 +265,27 @@ packet read_body(jute_reader& in, wire_request& r) {
         case opcode::close_session:
             p.what = kind::close;
             return p;
-        default:
-            if (std::optional<request> change = read_change(in, r.what)) {
-                return asking(std::move(*change));
-            }
+        case opcode::create:
+        case opcode::create2:
+        case opcode::create_container:
+        case opcode::set_data:
+        case opcode::remove:
+        case opcode::check:
+            return read_lone_change(in, r.what);
+        case opcode::who_am_i:
+            return about_path(kind::who_am_i, {});
+        case opcode::ephemerals:
+            return about_path(kind::ephemerals, in.text());
+        case opcode::all_children_number:
+            return about_path(kind::count_below, path_in(in));
+        case opcode::create_ttl:
             return refused(result_code::unimplemented);
+        case opcode::delete_container:
+            return refused(result_code::bad_arguments);
+        case opcode::reconfig:
+            return refused(reconfig_disabled);
+        default:
+            return unknown();
     }
 }
 
