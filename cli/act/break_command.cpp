@@ -108,6 +108,10 @@ break_options parse_break(const std::vector<std::string>& arguments) {
     return options;
 }
 
+std::string session_of(const participant& whom) {
+    return whom.hidden() ? "unknown" : session_text(whom.session_id);
+}
+
 bool user_agrees(const queue_view& seen, const participant& whom) {
     std::cerr << fmt::format(
         "{} is a {}. {} {} it:\n  {}, session {}{}\n"
@@ -117,7 +121,7 @@ bool user_agrees(const queue_view& seen, const participant& whom) {
         escaped(whom.name),
         whom.holding ? "holds" : "waits for",
         owner_of(whom),
-        session_text(whom.session_id),
+        session_of(whom),
         whom.session_alive ? ", which the servers have not ended" : "");
     std::string answer;
     std::getline(std::cin, answer);
@@ -129,7 +133,7 @@ std::string text_of_break(const break_options& options, const participant& whom)
     if (options.json) {
         return line_of({{"deleted", whom.path},
                         {"owner", owner},
-                        {"session", session_text(whom.session_id)},
+                        {"session", session_of(whom)},
                         {"reason", options.reason}});
     }
     return fmt::format(
@@ -141,7 +145,7 @@ nlohmann::json record_of_break(const break_options& options, const participant& 
             {"path", escaped(options.path)},
             {"node", escaped(whom.path)},
             {"owner", owner_of(whom)},
-            {"session", session_text(whom.session_id)},
+            {"session", session_of(whom)},
             {"reason", escaped(options.reason)}};
 }
 

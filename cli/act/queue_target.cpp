@@ -43,6 +43,9 @@ std::optional<participant> participant_named(const queue_view& v, const std::str
 }
 
 std::string owner_of(const participant& p) {
+    if (p.hidden()) {
+        return "an owner that its access control list hides";
+    }
     const auto here = std::chrono::system_clock::now() - p.created;
     return owner_text(p.data, std::max<std::chrono::nanoseconds>(here, p.existed_for));
 }

@@ -100,7 +100,7 @@ void health_check::look_at(const lock_tree_entry& e) {
 
 void health_check::look_at_participants(const queue_view& v) {
     for (const participant& p : v.participants) {
-        if (p.ephemeral || !needs_sessions(v.kind)) {
+        if (p.ephemeral || p.hidden() || !needs_sessions(v.kind)) {
             continue;
         }
         count(

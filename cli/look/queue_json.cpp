@@ -36,15 +36,20 @@ json_object json_of(const participant& p, lock_kind k) {
         {"pid", nullptr},
         {"since", nullptr},
         {"kept_since", nullptr},
-        {"created", time_text(p.created)},
+        {"created", nullptr},
         {"existed_ms", p.existed_for.count()},
         {"session", p.session_id != 0 ? json_object(session_text(p.session_id)) : nullptr},
-        {"session_alive", p.session_alive},
-        {"ephemeral", p.ephemeral},
+        {"session_alive", nullptr},
+        {"ephemeral", nullptr},
         {"library", to_string(p.library)},
         {"node", p.path},
         {"readable", p.readable},
         {"data", p.data}};
+    if (!p.hidden()) {
+        o["created"] = time_text(p.created);
+        o["session_alive"] = p.session_alive;
+        o["ephemeral"] = p.ephemeral;
+    }
     if (p.mode) {
         o["mode"] = to_string(*p.mode);
     }

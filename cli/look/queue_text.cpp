@@ -47,7 +47,7 @@ using row = std::array<std::string, 7>;
 
 row row_of(const participant& p, const queue_view& v, wall_clock::time_point now) {
     std::string who = shortened(who_text(p), longest_who);
-    if (!p.ephemeral && v.kind != lock_kind::barrier) {
+    if (!p.ephemeral && !p.hidden() && v.kind != lock_kind::barrier) {
         who += " [no session]";
     }
     std::string mode = p.mode ? to_string(*p.mode) : "-";
@@ -58,7 +58,7 @@ row row_of(const participant& p, const queue_view& v, wall_clock::time_point now
             state_text(p, v.kind),
             std::move(mode),
             std::move(who),
-            age_text(age_of(p, now)),
+            p.hidden() ? "-" : age_text(age_of(p, now)),
             p.token ? p.token->to_string() : "-",
             escaped(p.name)};
 }
@@ -80,6 +80,9 @@ void add_names(std::string& text, const std::vector<std::string>& names, const c
 }  // namespace
 
 std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point now) {
+    if (p.hidden()) {
+        return {};
+    }
     const auto here = std::chrono::duration_cast<std::chrono::milliseconds>(now - p.created);
     return std::max(p.existed_for, here);
 }

@@ -107,7 +107,7 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
                        to_string(v.kind),
                        holders,
                        e.waiting,
-                       held ? age_text(age_of(*holder, now)) : "-",
+                       held && !holder->hidden() ? age_text(age_of(*holder, now)) : "-",
                        escaped(v.path),
                        who);
 }

@@ -43,6 +43,9 @@ void add_lock(lock_figures& to, const queue_view& v, wall_clock::time_point now)
     for (const participant& p : v.participants) {
         any_holds = any_holds || p.holding;
         ++(p.holding ? to.holders : to.waiters);
+        if (p.hidden()) {
+            continue;
+        }
         to.without_session += !p.ephemeral && needs_session(v.kind) ? 1 : 0;
         auto& oldest = p.holding ? to.holder_age : to.waiter_age;
         oldest = std::max(oldest.value_or(milliseconds()), age_of(p, now));

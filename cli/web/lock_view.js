@@ -77,7 +77,7 @@ export class LockView {
         for (const cell of this.element.querySelectorAll("[data-since]")) {
             const p = this.lock?.participants[Number(cell.dataset.since)];
             if (p) {
-                say(cell, ageText(this.model.ageOf(p)));
+                say(cell, p.created === null ? "" : ageText(this.model.ageOf(p)));
             }
         }
     }
@@ -270,9 +270,11 @@ export class LockView {
                 "td",
                 {},
                 h("span", { class: "state", "data-state": p.state }, p.state + mode),
-                p.ephemeral ? null : h("span", { class: "state warn" }, "not ephemeral"),
+                p.ephemeral !== false ? null : h("span", { class: "state warn" }, "not ephemeral"),
             ),
-            h("td", { class: "age", "data-since": i }, ageText(this.model.ageOf(p))),
+            p.created === null
+                ? h("td", { class: "age" })
+                : h("td", { class: "age", "data-since": i }, ageText(this.model.ageOf(p))),
             h("td", { class: "token" }, p.token ?? ""),
         );
     }

@@ -138,8 +138,7 @@ public:
     ///
     /// The servers listen until the ensemble is destroyed, on a thread of their own. A stopped
     /// server hangs up on its clients. cut() and expire() affect such clients as well; move(),
-    /// suspend(), black_hole(), pause() and replace() do not. Anyone who reaches the ports can do
-    /// everything that access control lists do not forbid.
+    /// suspend(), black_hole(), pause() and replace() do not. Access lists alone protect znodes.
     std::string serve(const std::string& address = "127.0.0.1", std::uint16_t port = 0);
 
     // Time.

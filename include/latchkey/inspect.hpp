@@ -113,6 +113,9 @@ struct queue_view {
 ///   each: 3 requests for a semaphore; 1 for a round of a double_barrier; 1 for each child of a
 ///   path that is a group or unknown; 1 for each participant whose data the client may not read.
 /// - Blocks: until the servers have answered. Each round trip may take up to the session timeout.
+/// - Without READ on the znode of a participant, its data is not shown. From ZooKeeper 3.8.4 and
+///   3.9.2 on nothing but its name is (participant::hidden()). A path is then taken for a group, or
+///   for a double_barrier of Curator's, only if all its children may be read.
 /// - Errors: errc::invalid_argument for the path; not_authorized if the client may not read the
 ///   path or a directory below it; unreachable, closed, forked, would_deadlock.
 /// - Threads: any thread.
@@ -141,15 +144,17 @@ struct queue_view {
 ///   data versions, not czxids, so the client reads the czxid and then deletes with the version it
 ///   has read. Remaining race: within that round trip, another client deletes the znode and creates
 ///   one of exactly the same name, which is then deleted. Sequence numbers and GUIDs do not repeat,
-///   so only a client that chooses that name can do this.
+///   so only a client that chooses that name can do this. Where the servers hide the czxid
+///   (participant::hidden()), a name with a GUID counts as the same znode.
 /// - A lost answer: the call looks again. If the znode has gone by then, it returns true: a delete
 ///   was sent, and nobody can know which one was first.
 /// - `reason`: for people. It is written to client_options::log of this client, with the path, its
 ///   session and its czxid. The first 512 bytes are used. The holder does not receive it.
 /// - Cost: 2 requests, 2 round trips.
-/// - Errors: errc::invalid_argument; not_authorized (needs DELETE on the directory),
-///   not_empty, unreachable (no answer within the session timeout: it may have been deleted, or may
-///   still be), closed, forked, would_deadlock.
+/// - Errors: errc::invalid_argument; not_authorized (needs DELETE on the directory; from ZooKeeper
+///   3.8.4 and 3.9.2 on also READ on the znode, if its name has no GUID), not_empty, unreachable
+///   (no answer within the session timeout: it may have been deleted, or may still be), closed,
+///   forked, would_deadlock.
 /// - Threads: any thread.
 LATCHKEY_EXPORT bool break_hold(const client& c,
                                 const participant& whom,

@@ -73,6 +73,11 @@ struct participant {
     std::chrono::milliseconds existed_for{};
     participant_library library = participant_library::unknown;
     bool readable = true;  ///< false: the access control list hides the data
+
+    /// Whether the access control list hides all but the name: from ZooKeeper 3.8.4 and 3.9.2 on it
+    /// does so without READ. Then session_id, czxid, ephemeral, created and session_alive are not
+    /// known, and have no value.
+    [[nodiscard]] bool hidden() const noexcept { return !readable && czxid == 0; }
 };
 
 /// The place of a participant in its queue, when it has just joined.

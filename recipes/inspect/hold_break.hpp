@@ -10,8 +10,9 @@
 
 namespace latchkey::inline v0 {
 
-/// Deletes the znode at a path if it is still the one with this czxid. Reached: it was deleted, or
-/// it has gone after a delete whose answer was lost.
+/// Deletes the znode at a path if it is still the one with this czxid, or if the servers do not
+/// show the czxid and the name has a GUID. Reached: it was deleted, or it has gone after a delete
+/// whose answer was lost.
 class hold_break final : public retrying_operation {
 public:
     hold_break(std::shared_ptr<client_core> core, std::string path, std::int64_t czxid)

@@ -194,6 +194,15 @@ bool is_in_a_queue(std::string_view name) noexcept {
 
 // ---- names ----
 
+bool has_guid(std::string_view name) noexcept {
+    if (name.starts_with(protection)) {
+        name.remove_prefix(protection.size());
+        return begins_with_plain_uuid(name, '-') ||
+               (is_uuid(name.substr(0, 36)) && name.substr(36).starts_with('-'));
+    }
+    return begins_with_plain_uuid(name, '_') || begins_with_plain_uuid(name, '-');
+}
+
 participant_library library_of(lock_kind kind, std::string_view name, bool has_record) {
     using enum participant_library;
     if (kind == lock_kind::group) {

@@ -61,6 +61,9 @@ struct queue_seen {
 /// Whether the name is that of a participant in the queue of some recipe.
 [[nodiscard]] bool is_in_a_queue(std::string_view name) noexcept;
 
+/// Whether the name of a participant has a GUID, so that no other znode gets that name.
+[[nodiscard]] bool has_guid(std::string_view name) noexcept;
+
 /// Which library gives such names; `has_record`: the data is Latchkey's record.
 [[nodiscard]] participant_library library_of(lock_kind kind,
                                              std::string_view name,

@@ -47,8 +47,7 @@ path_look::path_look(std::string path, bool waiters) : path_(std::move(path)), w
 
 void path_look::ask(std::vector<request> questions, std::size_t most_data, answered next) {
     if (questions.empty()) {
-        (this->*next)({});
-        return;
+        return (this->*next)({});
     }
     questions_ = std::move(questions);
     most_data_ = most_data;
@@ -78,8 +77,7 @@ void path_look::on_path(std::vector<reply> answers) {
     const auto known = kind_of_path({names_, znode_.data, znode_.stat.ephemeral_owner != 0});
     view_.kind = known.value_or(lock_kind::unknown);
     if (known) {
-        look_by_kind();
-        return;
+        return look_by_kind();
     }
     std::vector<request> questions;
     for (const std::string& name : names_) {
@@ -92,6 +90,9 @@ void path_look::on_path(std::vector<reply> answers) {
 void path_look::on_children(std::vector<reply> answers) {
     std::vector<child_seen> children;
     for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i].code == result_code::no_auth) {
+            return look_by_kind();  // of an unknown kind
+        }
         if (answers[i].ok()) {
             children.push_back({names_[i], answers[i].stat.ephemeral_owner != 0});
         }
@@ -105,26 +106,20 @@ void path_look::look_by_kind() {
     switch (view_.kind) {
         case lock_kind::semaphore:
         case lock_kind::curator_semaphore:
-            look_at_semaphore();
-            break;
+            return look_at_semaphore();
         case lock_kind::barrier:
-            look_at_barrier();
-            break;
+            return look_at_barrier();
         case lock_kind::double_barrier:
-            look_at_double_barrier();
-            break;
+            return look_at_double_barrier();
         case lock_kind::group:
-            look_at_group();
-            break;
+            return look_at_group();
         case lock_kind::none:
         case lock_kind::unknown:
-            look_at_nothing_known();
-            break;
+            return look_at_nothing_known();
         case lock_kind::mutex:
         case lock_kind::shared_mutex:
         case lock_kind::leader_election:
-            look_at_queue();
-            break;
+            return look_at_queue();
     }
 }
 
@@ -140,7 +135,7 @@ void path_look::read(std::vector<std::string> paths, decided next) {
     ask(std::move(questions), longest_participant_data, &path_look::on_participants);
 }
 
-/// A client that may list a directory may ask whether a child exists. That shows all but the data.
+/// Servers before 3.8.4 and 3.9.2 show all but the data to any client. Newer ones show the name.
 void path_look::on_participants(std::vector<reply> answers) {
     std::vector<request> hidden;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -161,7 +156,8 @@ void path_look::on_hidden_participants(std::vector<reply> answers) {
             left_ = true;
             continue;
         }
-        failure_of(r.code, reading_[i], request::kind::get).raise_unless(r.ok());
+        failure_of(r.code, reading_[i], request::kind::get)
+            .raise_unless(r.ok() || r.code == result_code::no_auth);
         view_.participants.push_back(participant_from(reading_[i], queue_.markers, std::move(r)));
         view_.participants.back().readable = readable;
     }
@@ -218,7 +214,7 @@ void path_look::decide_holders() {
         const bool first =
             queue.decide(p.name, rule_of(mode)).what == queue_verdict::answer::acquired;
         p.holding = first && (view_.delays.empty() || !p.identified);  // others do not know delays
-        if (p.holding && mode != lock_mode::shared) {
+        if (p.holding && mode != lock_mode::shared && !p.hidden()) {
             p.token = latchkey::fencing_token{.zxid = p.czxid};
         }
     }
@@ -355,10 +351,9 @@ void path_look::decide_round() {
     if (!ready_.ok()) {
         return;
     }
-    // A round that one of Curator's participants began has no list.
     const auto round = double_barrier_round::read(ready_.data);
     for (participant& p : view_.participants) {
-        p.holding = round ? round->has(p.name) : p.czxid < ready_.stat.czxid;
+        p.holding = round ? round->has(p.name) : !p.hidden() && p.czxid < ready_.stat.czxid;
     }
 }
 
@@ -386,7 +381,8 @@ void path_look::finish() {
         participant& p = view_.participants[i];
         p.position = i;
         p.session_alive = p.ephemeral;
-        const auto age = std::max(wall_time(newest_) - p.created, decltype(p.created)::duration());
+        const auto now = wall_time(p.hidden() ? 0 : newest_);
+        const auto age = std::max(now - p.created, decltype(p.created)::duration());
         p.existed_for = std::chrono::duration_cast<std::chrono::milliseconds>(age);
         if (p.library == participant_library::unknown) {
             p.library = library_of(view_.kind, p.name, p.identified.has_value());

@@ -150,6 +150,30 @@ TEST_P(BreakHold, RefusesBarriersAndMembersOfGroups) {
     EXPECT_TRUE(m.present());
 }
 
+TEST_P(BreakHold, NeedsNoPermissionOnAZnodeWhoseNameHasAGuid) {
+    make_directory();
+    const std::string kazoos(32, 'a');
+    for (const std::string& name : {"_c_" + some_uuid + "-lock-0000000000",
+                                    "_c_" + kazoos + "-lock-0000000001",
+                                    kazoos + "__lock__0000000002"}) {
+        put(name, {}, create_mode::ephemeral, nobodys());
+        const participant whom = first();
+        EXPECT_EQ(whom.name, name);
+        EXPECT_FALSE(whom.readable);
+        EXPECT_TRUE(break_hold(zk_, whom, "its host is gone"));
+        EXPECT_FALSE(break_hold(zk_, whom, "again"));
+    }
+    EXPECT_EQ(world_->children(path_), std::vector<std::string>());
+}
+
+TEST_P(BreakHold, NeedsReadOnAZnodeWithoutAGuidWhereNothingElseTellsItFromAnother) {
+    make_directory();
+    put("lock-0000000000", {}, create_mode::ephemeral, nobodys());
+    std::error_code ec;
+    EXPECT_EQ(break_hold(zk_, first(), "test", ec), !world_->exists_needs_read());
+    EXPECT_EQ(ec == errc::not_authorized, world_->exists_needs_read());
+}
+
 TEST_P(BreakHold, WithoutPermissionIsAnError) {
     world_->create(path_.substr(0, path_.rfind('/')));
     put_znode(others_,

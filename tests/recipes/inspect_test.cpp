@@ -267,12 +267,27 @@ TEST_P(Inspect, ParticipantThatMayNotBeReadIsShownWithoutItsData) {
     ASSERT_EQ(seen.participants.size(), 2U);
     const participant& hidden = seen.participants[0];
     EXPECT_FALSE(hidden.readable);
-    EXPECT_TRUE(hidden.holding && hidden.ephemeral);
-    EXPECT_EQ(hidden.session_id, others_.session_id());
-    EXPECT_GT(hidden.czxid, 0);
+    EXPECT_TRUE(hidden.holding);
     EXPECT_EQ(hidden.data, "");
+    EXPECT_EQ(hidden.hidden(), world_->exists_needs_read());
+    EXPECT_EQ(hidden.ephemeral, !hidden.hidden());
+    EXPECT_EQ(hidden.session_id, hidden.hidden() ? 0 : others_.session_id());
+    EXPECT_EQ(hidden.czxid > 0, !hidden.hidden());
+    EXPECT_EQ(hidden.token.has_value(), !hidden.hidden());
+    if (hidden.hidden()) {
+        EXPECT_EQ(hidden.existed_for, 0ms);
+        EXPECT_FALSE(hidden.session_alive);
+    }
     EXPECT_TRUE(seen.participants[1].readable);
     EXPECT_EQ(seen.participants[1].data, "open");
+}
+
+TEST_P(Inspect, PathWithAChildThatIsHiddenIsNotTakenForAGroup) {
+    make_directory();
+    put("member");
+    EXPECT_EQ(look().kind, lock_kind::group);
+    put("plain", {}, create_mode::persistent, nobodys());
+    EXPECT_EQ(look().kind, world_->exists_needs_read() ? lock_kind::unknown : lock_kind::group);
 }
 
 TEST_P(Inspect, WrongUseIsAnError) {
