@@ -252,10 +252,16 @@ void place_turns::close() {
 }
 
 place_turns::last_turns place_turns::end(place& of) {
+    {
+        const monitor_lock lock(guard_);
+        if (place_ && place_.get() != &of) {
+            return {false, of.granted_};  // turns begin in another place already
+        }
+    }
     look_again_.cancel();
     successors_.reset();
     const monitor_lock lock(guard_);
-    const bool was_kept = place_.get() == &of && of.held_ == 0;
+    const bool was_kept = place_ && of.held_ == 0;
     drop();
     return {was_kept, of.granted_};
 }

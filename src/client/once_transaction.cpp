@@ -39,6 +39,11 @@ task<retrying_operation::attempted> once_transaction::attempt() {
     if (!waits_for_deletion_) {
         heard_of_servers();
     }
+    if (applied_) {
+        auto ending = end_known();
+        attempted a = co_await ending;
+        co_return a;
+    }
     if (!end_ && !may_send()) {
         end_ = guard_is_gone();
     }
@@ -75,7 +80,11 @@ task<retrying_operation::attempted> once_transaction::send() {
         auto sent = core()->send(std::move(one_try));
         const reply answer = co_await sent;
         if (answer.ok()) {
-            co_return result{{}, true};
+            in_doubt_ = in_doubt;
+            applied_ = true;
+            auto ending = end_known();
+            attempted a = co_await ending;
+            co_return a;
         }
         if (outcome_unknown(answer.code)) {
             co_return std::nullopt;
@@ -91,7 +100,13 @@ task<retrying_operation::attempted> once_transaction::send() {
             }
             auto marker = read_marker();
             attempted a = co_await marker;
-            co_return a;
+            if (!a || a->why) {
+                co_return a;
+            }
+            applied_ = a->reached;
+            auto ending = end_known();
+            attempted known = co_await ending;
+            co_return known;
         }
         if (!answer.refused(0, result_code::bad_version)) {
             // That its znode is gone the hold learns from its watch, or knows: it was converted.
@@ -129,6 +144,19 @@ task<retrying_operation::attempted> once_transaction::read_marker() {
     co_return std::nullopt;
 }
 
+/// Whether it was applied is known. It is not to be applied later, when the marker is deleted.
+task<retrying_operation::attempted> once_transaction::end_known() {
+    if (in_doubt_ && guard_->writable()) {
+        auto barring = bar_late_tries();
+        const std::optional<bool> barred = co_await barring;
+        if (!barred) {
+            co_return std::nullopt;
+        }
+        barred_ = *barred;
+    }
+    co_return result{{}, *applied_};
+}
+
 /// No try is sent any more.
 task<retrying_operation::attempted> once_transaction::find_out() {
     auto barring = bar_late_tries();
@@ -136,7 +164,8 @@ task<retrying_operation::attempted> once_transaction::find_out() {
     if (!barred) {
         co_return std::nullopt;
     }
-    if (!*barred) {
+    barred_ = *barred;
+    if (!barred_) {
         end_ = unknown(guard_->writable() ? "the znode of the hold cannot be read and written"
                                           : "the znode of a candidate is never written to");
     }
@@ -175,6 +204,10 @@ task<std::optional<bool>> once_transaction::bar_late_tries() {
 // ---- the end ----
 
 void once_transaction::give_up() {
+    if (applied_) {
+        finish({{}, *applied_});
+        return;
+    }
     finish({in_doubt_
                 ? unknown(waits_for_deletion_ ? "its znode was not deleted within a session timeout"
                                               : "no server was reached for a session timeout")
@@ -185,6 +218,10 @@ void once_transaction::give_up() {
 }
 
 void once_transaction::client_closed(const failure& why) {
+    if (applied_) {
+        finish({{}, *applied_});
+        return;
+    }
     finish({in_doubt_ ? unknown("the client was closed") : why});
 }
 

@@ -21,12 +21,13 @@ namespace latchkey::inline v0 {
 /// sent until its outcome is known. Reached: this call applied it.
 ///
 /// The marker makes it safe to send it again: it cannot be applied twice. If it is refused while an
-/// earlier try may have been applied, the marker's data tells. Before this call ends without having
-/// applied anything, no earlier try may be on its way any more. A server may keep one for long, and
-/// pass it on when the session comes back to that server. As in a guarded_write, the version is
-/// what makes it worthless: each try checks one version of the hold's znode, and a write raises
-/// that. Where the znode may not be written to, it has to be gone first: a refusal while the hold
-/// goes on is errc::indeterminate then.
+/// earlier try may have been applied, the marker's data tells. Before this call ends, no earlier
+/// try may be on its way any more: not if it has applied nothing, and not if it did, since a
+/// program may delete the marker then. A server may keep a try for long, and pass it on when the
+/// session comes back to that server. As in a guarded_write, the version is what makes it
+/// worthless: each try checks one version of the hold's znode, and a write raises that. Where the
+/// znode may not be written to, it has to be gone first: a refusal while the hold goes on is
+/// errc::indeterminate then. What is known does not wait for that: the marker protects it.
 ///
 /// It is guarded by the znodes that the hold had at first. A conversion ends it: what may be done
 /// under an exclusive hold may not be done when that was converted to shared.
@@ -43,7 +44,9 @@ private:
     task<attempted> attempt() override;
     void give_up() override;
 
-    void session_ended(loss_reason) override { end_if_nothing_was_sent(); }
+    void session_ended(loss_reason) override {
+        applied_ ? finish({{}, *applied_}) : end_if_nothing_was_sent();
+    }
 
     void validity_passed() override { end_if_nothing_was_sent(); }
 
@@ -51,7 +54,7 @@ private:
 
     void note_end(const failure& why) override {
         silence_.cancel();
-        if (!why || !in_doubt_) {
+        if (barred_ || !in_doubt_) {
             guard_->transaction_ends();
         }
         core()->telemetry().transacted(guard_->path(), begun_, why);
@@ -60,6 +63,7 @@ private:
     [[nodiscard]] task<attempted> send();
     [[nodiscard]] task<attempted> read_marker();
     [[nodiscard]] task<attempted> find_out();
+    [[nodiscard]] task<attempted> end_known();
     /// Whether tries on their way were made worthless; nothing: not known yet.
     [[nodiscard]] task<std::optional<bool>> bar_late_tries();
 
@@ -78,6 +82,8 @@ private:
     std::string mark_;                 ///< the marker's data
     std::int32_t version_ = 0;         ///< of the hold's znode, as the tries check it
     bool in_doubt_ = false;            ///< a try may have been applied, or may still be
+    bool barred_ = false;              ///< ... but no try is applied from now on
+    std::optional<bool> applied_;      ///< whether one was, once that is known
     bool waits_for_deletion_ = false;  ///< of the hold's znode: it may not be written to
     /// Nothing is sent any more; this is how it ends unless a try was applied.
     std::optional<failure> end_;

@@ -24,6 +24,7 @@ public:
     void enter(Task t) {
         if (entered_ || (has_room() && waiting_.empty())) {
             run(t);
+            let_in();
         } else {
             waiting_.emplace_back(std::move(t));
         }
@@ -34,6 +35,7 @@ public:
     void begin(Task t) {
         if (has_room() && waiting_.empty() && beginning_.empty()) {
             run(t);
+            let_in();
         } else {
             beginning_.emplace_back(std::move(t));
         }
@@ -46,6 +48,14 @@ public:
 
     void answered() {
         --in_flight_;
+        let_in();
+    }
+
+private:
+    [[nodiscard]] bool has_room() const noexcept { return in_flight_ < width; }
+
+    /// What is answered while a task runs lets others in when it has returned.
+    void let_in() {
         while (has_room() && !entered_ && (!waiting_.empty() || !beginning_.empty())) {
             auto& first = waiting_.empty() ? beginning_ : waiting_;
             const auto next = std::move(first.front());
@@ -53,9 +63,6 @@ public:
             run(next);
         }
     }
-
-private:
-    [[nodiscard]] bool has_room() const noexcept { return in_flight_ < width; }
 
     template <class Task>
     void run(const Task& t) {

@@ -99,6 +99,56 @@ TEST_F(OnceFaults, MarkerOfAnotherClientThatCameFirstIsFalse) {
     EXPECT_EQ(applied(), 0);
 }
 
+/// The first try waits in a server. Whatever the call returns, a program may delete the marker
+/// then.
+TEST_F(LateTry, IsNotAppliedWhenTheMarkerIsDeletedAfterTheCall) {
+    for (const bool other_was_first : {false, true}) {
+        hold h = held(mine_);
+        ensemble_.run_for(1s);
+        lose(when::before);
+        const auto o = once(h);
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.faults_to_come() == 0; }, 10s));
+        if (other_was_first) {
+            ensemble_.create("/marker", "of another client");
+        }
+        finish(o);
+        EXPECT_FALSE(o->ec) << o->ec.message();
+        EXPECT_EQ(o->passed, !other_was_first);
+        const int before = applied();
+        ensemble_.remove("/marker");
+        late_try_arrives(h);
+        EXPECT_EQ(applied(), before);
+        EXPECT_FALSE(ensemble_.exists("/marker"));
+        EXPECT_TRUE(h.valid());
+    }
+}
+
+/// The answer was known already.
+TEST_F(LateTry, IsNoReasonToLoseWhatIsKnown) {
+    for (const bool by_close : {false, true}) {
+        client c = connected();
+        mutex m(c, "/known");
+        hold h = held(m);
+        ensemble_.run_for(1s);
+        ensemble_.fail_next(op::multi, when::before, c.session_id());
+        ensemble_.fail_next(op::set, when::before, c.session_id(), 1'000'000);
+        const auto o = once(h);
+        ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/marker"); }, 20s));
+        ensemble_.run_for(1s);
+        EXPECT_FALSE(o->done);
+        if (by_close) {
+            c.close();
+        } else {
+            ensemble_.expire(c.session_id());
+        }
+        finish(o);
+        EXPECT_FALSE(o->ec) << o->ec.message();
+        EXPECT_TRUE(o->passed);
+        ensemble_.remove("/marker");
+        ensemble_.fail_next(op::set, when::before, c.session_id(), 0);
+    }
+}
+
 TEST_F(OnceFaults, ZnodeGoneAfterItWasAppliedIsTrue) {
     hold h = held(mine_);
     ensemble_.run_for(1s);

@@ -62,6 +62,18 @@ TEST_F(SendWindow, LetsNobodyPassThoseWhoWait) {
     EXPECT_THAT(ran, ElementsAre(1, 2, 4, 3)) << "but what was let in already";
 }
 
+TEST_F(SendWindow, LetsInBehindATaskWhatWasAnsweredWhileItRan) {
+    window.enter([this] {
+        for (std::size_t i = 0; i < send_window::width; ++i) {
+            window.sent();
+        }
+        window.begin([this] { ran.push_back(1); });
+        window.answered();
+        EXPECT_THAT(ran, ElementsAre()) << "not inside of a task";
+    });
+    EXPECT_THAT(ran, ElementsAre(1)) << "no other answer has to come";
+}
+
 TEST_F(SendWindow, GoesOnWithWhatHasBegunBeforeItBeginsMore) {
     enter(1, send_window::width);
     window.begin([this] { ran.push_back(2); });
