@@ -43,6 +43,10 @@ void convert_call::begin(lock_mode to,
         finish({errc::hold_lost, "the hold was released"}, false);
         return;
     }
+    if (stop.stop_requested()) {
+        finish({}, false);
+        return;
+    }
     const bool wait = limit > std::chrono::nanoseconds::zero();
     owner->convert(to, wait, [self = shared_from_this()](failure why, bool done) {
         self->finish(std::move(why), done);

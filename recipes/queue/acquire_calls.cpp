@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include <boost/thread/thread_only.hpp>
+
 namespace latchkey::inline v0 {
 namespace {
 
@@ -18,6 +20,30 @@ error no_participant(const participant& whom, const std::string& directory) {
 }  // namespace
 
 namespace {
+
+/// The handlers of a canceled call never get a hold, although it was granted before the loop had
+/// heard of the cancel.
+acquire_calls::handler empty_if_canceled(std::stop_token stop, acquire_calls::handler h) {
+    if (!h || !stop.stop_possible()) {
+        return h;
+    }
+    return [stop = std::move(stop), h = std::move(h)](std::error_code ec, hold granted) mutable {
+        if (stop.stop_requested()) {
+            granted.release();
+        }
+        h(ec, std::move(granted));
+    };
+}
+
+awaitable_handler<hold> empty_if_canceled(std::stop_token stop, awaitable_handler<hold> h) {
+    return awaitable_handler<hold>(
+        [stop = std::move(stop), h = std::move(h)](const error* why, hold granted) mutable {
+            if (stop.stop_requested()) {
+                granted.release();
+            }
+            why != nullptr ? h(*why, std::move(granted)) : h(std::error_code(), std::move(granted));
+        });
+}
 
 void check_times(const lock_options& options, const queue_markers& markers) {
     const auto zero = std::chrono::nanoseconds::zero();
@@ -231,7 +257,9 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
-    if (!options.reserved.value() && !options.stop.value().stop_requested()) {
+    boost::this_thread::interruption_point();  // a turn waits nowhere
+    const std::stop_token stop = options.stop.value();
+    if (!options.reserved.value() && !stop.stop_requested()) {
         if (hold turn = queue_->take_turn(*as); !is_empty(turn)) {
             return turn;
         }
@@ -242,7 +270,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
     });
     local_queue::acquired a = result->get_or([&] { call->cancel(); });
     a.why.raise();
-    return std::move(a.granted);
+    return stop.stop_requested() ? hold() : std::move(a.granted);
 }
 
 void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
@@ -250,10 +278,11 @@ void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
                                   acquire_options options,
                                   handler h) const {
     core()->check_not_forked();
+    auto told = empty_if_canceled(options.stop.value(), std::move(h));
     enter(as,
           limit,
           std::move(options),
-          [done = core()->callbacks().once(std::move(h))](local_queue::acquired a) {
+          [done = core()->callbacks().once(std::move(told))](local_queue::acquired a) {
               done(a.why.code, std::move(a.granted));
           });
 }
@@ -266,11 +295,12 @@ awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_r
         [calls = *this, as, limit, options = std::move(options)](
             std::stop_token stop, awaitable_handler<hold> h) mutable {
             calls.core()->check_not_forked();
+            auto told = empty_if_canceled(stop, std::move(h));
             options.stop = std::move(stop);
             calls.enter(as,
                         limit,
                         std::move(options),
-                        [done = calls.core()->callbacks().once(std::move(h))](
+                        [done = calls.core()->callbacks().once(std::move(told))](
                             local_queue::acquired a) { done(a.why, std::move(a.granted)); });
         },
         std::move(users));

@@ -139,6 +139,9 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
     if (core_->closed_why()) {
         stop_waiting(*a);
         a->complete({core_->closed_why(), {}});
+    } else if (a->stop_.stop_requested()) {
+        stop_waiting(*a);
+        a->complete({});
     } else if (!busy_) {
         if (!pool_ || !serve(a)) {
             contend(a);

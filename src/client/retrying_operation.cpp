@@ -16,6 +16,11 @@ void retrying_operation::start(std::chrono::nanoseconds limit,
             self->client_closed(self->core_->closed_why());
             return;
         }
+        if (stop.stop_requested()) {
+            self->giving_up_ = true;
+            self->give_up();
+            return;
+        }
         if (patience != std::chrono::nanoseconds::max()) {
             self->limit_.start(time_after(self->core_->loop(), patience),
                                [raw = self.get()] { raw->out_of_time(); });

@@ -23,8 +23,9 @@ public:
         }
     }
 
-    /// Waits without a limit. An interruption point of Boost.Thread.
+    /// Waits without a limit. An interruption point of Boost.Thread, also if the result is there.
     Result get() {
+        boost::this_thread::interruption_point();
         monitor_lock lock(mutex_);
         while (!result_) {
             lock.wait(changed_);
