@@ -201,10 +201,10 @@ public:
     /// that expects the lock to be free calls release_and_wait().
     void release() noexcept;
 
-    /// release(), then waits until the delete is confirmed. Returns false if that takes longer than
-    /// client_options::close_timeout; the client then continues to try. Also returns false, at
-    /// once, for an empty hold and on the client's callback and stop threads. Boost.Thread's
-    /// interrupt() does not end it.
+    /// release(), then waits until the servers have confirmed that the hold's znodes are gone: true
+    /// only then. False after client_options::close_timeout (the client continues to try), if other
+    /// holds use the znode (lock_options::local_passes), if the client was closed or its session
+    /// replaced before, for an empty hold, and in callbacks. interrupt() does not end it.
     [[nodiscard]] bool release_and_wait() noexcept;
 
 private:

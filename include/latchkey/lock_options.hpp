@@ -62,9 +62,9 @@ struct lock_options {
     /// Shared holds of one shared_mutex exist together in one znode, which goes with the last of
     /// them. A participant waits in this sense if it is exclusive or an upgrade, also of the same
     /// object; then `local_passes` more shared holds may begin, and later readers queue behind it.
-    /// release_and_wait() does not wait for other holds of the znode. Exclusive holds pass as those
-    /// of a mutex do. Upgrade holds, and holds whose mode was converted, are participants of their
-    /// own.
+    /// release_and_wait() returns false while others hold in the znode. Exclusive holds pass as
+    /// those of a mutex do. Upgrade holds, and holds whose mode was converted, are participants of
+    /// their own.
     ///
     /// Cost: one more list after a grant, and one for each change of the lock's directory until
     /// another participant waits; no call waits for it. A turn sends nothing.

@@ -212,6 +212,7 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.clear();
+    end_.settle(is_end_by_servers(why));
     // On the servers they stay, and say how the session ended.
     records_.clear();
     lose(why);
@@ -221,11 +222,13 @@ void held_place::session_ended(loss_reason why) {
 void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
-    change_.reset();
-    times_.stays_until = {};
-    release_if_meanwhile();
-    core_->deletes().add(to_delete(), nullptr);
-    leave();
+    if (is_swapping()) {
+        end_.settle(false);  // it is not known which of two znodes is there
+    }
+    delete_all();
+    if (std::exchange(released_meanwhile_, false)) {
+        let_others_join();
+    }
 }
 
 void held_place::lose(loss_reason why) {
@@ -250,34 +253,44 @@ void held_place::on_max_hold() {
 
 // ---- releasing ----
 
-void held_place::release(std::function<void()> gone) {
+void held_place::release(gone_handler gone) {
+    end_.ask(std::move(gone));
+    if (left_) {
+        return;
+    }
     const bool too_early = !znodes_.empty() && core_->loop().now() < times_.stays_until;
     if (is_swapping() || too_early) {
-        released_meanwhile_ = gone ? std::move(gone) : [] {};
+        released_meanwhile_ = true;
         if (too_early) {
             time_.start(times_.stays_until, [this] { release_if_meanwhile(); });
         }
         return;
     }
     const auto keep = shared_from_this();
-    if (const auto all = to_delete(); !all.empty()) {
-        if (as_->notes->proof) {
-            gone = [notes = as_->notes, own = all.front(), gone = std::move(gone)] {
-                notes->proof->note_end(own);
-                if (gone) {
-                    gone();
-                }
-            };
-        }
-        core_->deletes().add(all, gone);
-    } else if (gone) {
-        gone();
-    }
-    leave();
+    delete_all();
     let_others_join();
 }
 
+/// Deletes what is there, and leaves the session. Once.
+void held_place::delete_all() {
+    if (left_) {
+        return;
+    }
+    if (const auto all = to_delete(); all.empty()) {
+        end_.settle(true);
+    } else {
+        core_->deletes().add(all, [self = shared_from_this(), own = all.front()](bool confirmed) {
+            if (confirmed && self->as_->notes->proof) {
+                self->as_->notes->proof->note_end(own);
+            }
+            self->end_.settle(confirmed);
+        });
+    }
+    leave();
+}
+
 void held_place::leave() {
+    left_ = true;
     end_turns();
     mark_.reset();
     change_.reset();
@@ -376,8 +389,8 @@ void held_place::end_conversion(failure why, bool done) {
 
 /// It is known now which znode is held, or that none is.
 void held_place::release_if_meanwhile() {
-    if (auto gone = std::exchange(released_meanwhile_, nullptr)) {
-        release(std::move(gone));
+    if (std::exchange(released_meanwhile_, false)) {
+        release(nullptr);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "queue/kept_mark.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"
+#include "queue/place_end.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
 
@@ -53,7 +54,7 @@ public:
                notifications n);
 
     // hold_owner
-    void release(std::function<void()> gone) override;
+    void release(gone_handler gone) override;
 
     bool keeps(bool clean) override { return turns_ && turns_->give_back(*this, clean); }
 
@@ -106,6 +107,7 @@ private:
     void leave();
     void on_mode_changed(lock_mode to, mode_change::end how);
     void end_conversion(failure why, bool done);
+    void delete_all();
     void release_if_meanwhile();
 
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
@@ -126,9 +128,10 @@ private:
     std::vector<std::shared_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes
     std::unique_ptr<mode_change> change_;
-    converted converted_;  ///< while a conversion is under way
-    std::function<void()>
-        released_meanwhile_;  ///< ... and the hold was released, or before min_hold
+    converted converted_;              ///< while a conversion is under way
+    bool released_meanwhile_ = false;  ///< ... and the hold was released, or before min_hold
+    bool left_ = false;                ///< its deletes were sent, or there was nothing to delete
+    place_end end_;
     timer watch_delay_;
     hold_times times_;
     timer time_;  ///< of max_hold; after the release, of min_hold

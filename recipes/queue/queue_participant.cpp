@@ -172,7 +172,7 @@ void queue_participant::on_resolved() {
     if (!in_doubt.empty()) {
         core_->deletes().add(in_doubt, nullptr);
     }
-    core_->deletes().add(paths, [self = keep] { self->finish({self->gives_up_->why}); });
+    core_->deletes().add(paths, [self = keep](bool) { self->finish({self->gives_up_->why}); });
 }
 
 void queue_participant::finish(outcome o) {

@@ -201,7 +201,7 @@ void client_core::session_ended(loss_reason why) {
     for (const auto& user : users()) {
         user->session_ended(why);
     }
-    deletes_.session_ended();
+    deletes_.session_ended(is_end_by_servers(why));
     drained_if_closing();
 }
 
@@ -274,7 +274,7 @@ void client_core::finish_close() {
     slow_callbacks_.cancel();
     deletes_.suspended();
     keeper_.close([self = shared_from_this()] {
-        self->deletes_.session_ended();
+        self->deletes_.session_ended(false);
         self->status_->set_closed(self->closed_why_);
         self->listeners_.tell(connection_state::closed);
         self->telemetry_.state_changed(connection_state::closed, nullptr);

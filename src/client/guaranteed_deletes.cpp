@@ -28,9 +28,16 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
     }
     gone_handler one_gone;
     if (gone) {
-        one_gone = [left = std::make_shared<std::size_t>(paths.size()), gone] {
-            if (--*left == 0) {
-                gone();
+        struct together {
+            std::size_t left;
+            bool confirmed = true;
+        };
+
+        one_gone = [all = std::make_shared<together>(together{paths.size()}),
+                    gone](bool confirmed) {
+            all->confirmed = all->confirmed && confirmed;
+            if (--all->left == 0) {
+                gone(all->confirmed);
             }
         };
     }
@@ -45,7 +52,7 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
     if (connected_ && !paths.empty()) {
         send_together(paths);
     } else if (paths.empty() && gone) {
-        gone();
+        gone(true);
     }
 }
 
@@ -66,12 +73,12 @@ void guaranteed_deletes::suspended() {
     }
 }
 
-void guaranteed_deletes::session_ended() {
+void guaranteed_deletes::session_ended(bool confirmed) {
     suspended();
     size_.store(0, std::memory_order_relaxed);
     for (auto& [path, p] : std::exchange(pending_, {})) {
         for (const gone_handler& gone : p.gone) {
-            gone();
+            gone(confirmed);
         }
     }
 }
@@ -107,7 +114,7 @@ void guaranteed_deletes::answered(const std::string& path, result_code code) {
         const auto finished = pending_.extract(found);
         size_.store(pending_.size(), std::memory_order_relaxed);
         for (const gone_handler& gone : finished.mapped().gone) {
-            gone();
+            gone(true);
         }
         if (pending_.empty()) {
             emptied_();

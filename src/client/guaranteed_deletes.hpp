@@ -17,7 +17,8 @@ namespace latchkey::inline v0 {
 /// znode is proven gone, or until the session is over, which removed it. On the loop only.
 class guaranteed_deletes {
 public:
-    using gone_handler = std::function<void()>;
+    /// Receives true if the servers have confirmed that the znodes are gone.
+    using gone_handler = std::function<void(bool confirmed)>;
     using sender = std::function<void(request, session::completion)>;
     using reporter = std::function<void(const std::string& path, result_code)>;
 
@@ -33,15 +34,16 @@ public:
     void add(const std::string& path, gone_handler gone);
 
     /// Deletes several znodes in one transaction, which is repeated as one; but each by itself once
-    /// the servers have refused it, as they do when one of them is gone. `gone` is called when all
-    /// of them are gone.
+    /// the servers have refused it, as they do when one of them is gone. `gone` is called when this
+    /// is known of all of them.
     void add(const std::vector<std::string>& paths, const gone_handler& gone);
 
     void connected();
     void suspended();
 
-    /// The session is over, so all of its znodes are gone.
-    void session_ended();
+    /// Nothing more is sent. `confirmed`: the servers have ended the session, so all of its znodes
+    /// are gone. Otherwise this client ends it, and they may still be there.
+    void session_ended(bool confirmed);
 
     [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
 

@@ -140,9 +140,9 @@ bool hold::release_and_wait() noexcept {
     }
     const auto core = state_->core();
     const auto gone = std::make_shared<blocking_result<bool>>();
-    std::exchange(state_, nullptr)->release([gone] { gone->set(true); });
+    std::exchange(state_, nullptr)->release([gone](bool confirmed) { gone->set(confirmed); });
     const boost::this_thread::disable_interruption uninterrupted;
-    return core->may_block() && gone->get_for(core->options().close_timeout).has_value();
+    return core->may_block() && gone->get_for(core->options().close_timeout).value_or(false);
 }
 
 }  // namespace latchkey::inline v0

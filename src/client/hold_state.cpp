@@ -126,7 +126,7 @@ void hold_state::ask_back() noexcept {
     }
 }
 
-void hold_state::release(std::function<void()> gone) {
+void hold_state::release(hold_owner::gone_handler gone) {
     if (released_.exchange(true)) {
         return;
     }
@@ -138,7 +138,7 @@ void hold_state::release(std::function<void()> gone) {
                        unresolved_.load() == 0 && core_->loop().now() < deadline();
     if (owner_->keeps(clean)) {
         if (gone) {
-            core_->post(std::move(gone));
+            core_->post([gone = std::move(gone)] { gone(false); });
         }
         return;
     }

@@ -37,8 +37,12 @@ public:
     hold_owner& operator=(const hold_owner&) = delete;
     virtual ~hold_owner() = default;
 
-    /// Called once. Deletes the znodes, and calls back when they are gone.
-    virtual void release(std::function<void()> gone) = 0;
+    /// Receives true if the servers have confirmed that the znodes of a hold are gone, and false if
+    /// that will not be known.
+    using gone_handler = guaranteed_deletes::gone_handler;
+
+    /// Called once. Deletes the znodes.
+    virtual void release(gone_handler gone) = 0;
 
     /// Whether the znodes stay for another hold, now that this one is released; then release() is
     /// not called. `clean`: they may stay for one that comes later, because the hold was not lost,
@@ -151,8 +155,9 @@ public:
     /// thread, once.
     void ask_back() noexcept;
 
-    /// The first call decides. `gone` is called on the loop when the znodes are gone.
-    void release(std::function<void()> gone);
+    /// The first call decides. `gone` is called on the loop. It receives false at once if the
+    /// znodes stay, because other holds use them.
+    void release(hold_owner::gone_handler gone);
 
     void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
 

@@ -298,7 +298,7 @@ void session_keeper::close(std::function<void()> ended) {
 void session_keeper::give_up(failure why) {
     owner_.trouble_changed(why.detail, false);
     retire();
-    end(loss_reason::session_expired);
+    end(loss_reason::client_closed);
     owner_.client_closed(why);
 }
 

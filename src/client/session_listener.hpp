@@ -10,6 +10,12 @@
 
 namespace latchkey::inline v0 {
 
+/// Whether the servers have said that a session is over, so that its ephemeral znodes are gone.
+/// Otherwise they may still be there: the client gives the session up, or has got another one.
+[[nodiscard]] constexpr bool is_end_by_servers(loss_reason why) noexcept {
+    return why == loss_reason::session_expired;
+}
+
 /// Notified of what happens to a client's session: attempts, holds, watches and candidates are
 /// listeners. Called on the loop. Each overrides what concerns it.
 class session_listener {
@@ -26,7 +32,8 @@ public:
     /// The connection is gone. The session may still be alive.
     virtual void session_suspended() {}
 
-    /// The session is over, and its ephemeral znodes are gone. Another session may follow.
+    /// The session is over, and its ephemeral znodes are gone: see is_end_by_servers(). Another
+    /// session may follow.
     virtual void session_ended(loss_reason) {}
 
     /// The validity deadline has passed. What was held until now is lost, even if the session turns

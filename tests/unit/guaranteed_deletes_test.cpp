@@ -37,8 +37,8 @@ protected:
 
     void answer_last(result_code code) { answer(sent.size() - 1, code); }
 
-    std::function<void()> tells(const std::string& name) {
-        return [this, name] { gone.push_back(name); };
+    guaranteed_deletes::gone_handler tells(const std::string& name) {
+        return [this, name](bool confirmed) { gone.push_back(confirmed ? name : name + "?"); };
     }
 
     [[nodiscard]] std::vector<std::string> paths() const {
@@ -278,7 +278,7 @@ TEST_F(GuaranteedDeletes, TheEndOfTheSessionCompletesAll) {
     deletes.add("/a", tells("a"));
     deletes.add("/b", tells("b"));
     answer(1, result_code::no_auth);
-    deletes.session_ended();
+    deletes.session_ended(true);
     EXPECT_THAT(gone, UnorderedElementsAre("a", "b"));
     EXPECT_TRUE(deletes.empty());
     answer(0, result_code::session_expired);  // late
@@ -291,10 +291,23 @@ TEST_F(GuaranteedDeletes, TheEndOfTheSessionCompletesAll) {
 
 TEST_F(GuaranteedDeletes, TheEndOfTheSessionCompletesWhatWasNeverSent) {
     deletes.add("/a", tells("a"));
-    deletes.session_ended();
+    deletes.session_ended(true);
     EXPECT_THAT(gone, ElementsAre("a"));
     deletes.connected();
     EXPECT_THAT(sent, IsEmpty());
+}
+
+TEST_F(GuaranteedDeletes, TheEndByTheClientConfirmsOnlyWhatWasAnswered) {
+    deletes.connected();
+    deletes.add("/a", tells("a"));
+    deletes.add("/b", tells("b"));
+    deletes.add(std::vector<std::string>{"/c", "/d"}, tells("c and d"));
+    answer(0, result_code::ok);
+    answer(2, result_code::no_node);  // each by itself from now on
+    ASSERT_THAT(sent, SizeIs(5));
+    answer(3, result_code::ok);
+    deletes.session_ended(false);
+    EXPECT_THAT(gone, UnorderedElementsAre("a", "b?", "c and d?"));
 }
 
 TEST_F(GuaranteedDeletes, EmptiedIsToldEachTimeTheLastOneIsDone) {
@@ -308,7 +321,7 @@ TEST_F(GuaranteedDeletes, EmptiedIsToldEachTimeTheLastOneIsDone) {
 
 TEST_F(GuaranteedDeletes, HandlersMayAskForMore) {
     deletes.connected();
-    deletes.add("/a", [this] { deletes.add("/b", tells("b")); });
+    deletes.add("/a", [this](bool) { deletes.add("/b", tells("b")); });
     answer(0, result_code::ok);
     EXPECT_EQ(emptied, 0);
     EXPECT_THAT(paths(), ElementsAre("/a", "/b"));
@@ -319,8 +332,8 @@ TEST_F(GuaranteedDeletes, HandlersMayAskForMore) {
 
 TEST_F(GuaranteedDeletes, HandlersMayAskForMoreWhenTheSessionEnds) {
     deletes.connected();
-    deletes.add("/a", [this] { deletes.add("/a", tells("again")); });
-    deletes.session_ended();
+    deletes.add("/a", [this](bool) { deletes.add("/a", tells("again")); });
+    deletes.session_ended(true);
     EXPECT_THAT(sent, SizeIs(1));
     deletes.connected();  // another session: it is not there
     answer_last(result_code::no_node);

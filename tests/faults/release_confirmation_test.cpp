@@ -1,0 +1,382 @@
+// What release_and_wait() says: true only if the servers have confirmed that the znodes of the hold
+// are gone, in each state of the hold.
+#include <latchkey/curator_semaphore.hpp>
+#include <latchkey/multi_mutex.hpp>
+#include <latchkey/semaphore.hpp>
+#include <latchkey/shared_mutex.hpp>
+
+#include "client/hold_state.hpp"
+#include "eventually.hpp"
+#include "every_step.hpp"
+#include "stepped_outcome.hpp"
+#include "stepped_test.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace latchkey::test {
+namespace {
+
+using hold_handler = std::function<void(std::error_code, hold)>;
+
+/// A hold, on its way through what befalls it.
+struct released_hold {
+    client of;
+    std::shared_ptr<void> object{};
+    std::vector<hold> beside{};  ///< of the same place
+    hold h{};
+    bool is_there = false;  ///< it may be released
+    bool is_released = false;
+    int answers = 0;
+    bool confirmed = false;
+    int effects = 0;  ///< then
+};
+
+struct kind_of_hold {
+    std::string name;
+    std::function<void(released_hold&, const hold_handler&)> acquire;
+};
+
+void PrintTo(const kind_of_hold& k, std::ostream* to) {
+    *to << k.name;
+}
+
+template <class Object, class... Wanted>
+void acquire_for(released_hold& r,
+                 std::shared_ptr<Object> object,
+                 const hold_handler& done,
+                 Wanted... wanted) {
+    r.object = object;
+    object->async_acquire(wanted..., {}, done);
+}
+
+/// Two readers of one object. The first one is released.
+void acquire_beside(released_hold& r, const hold_handler& done) {
+    const auto m = std::make_shared<shared_mutex>(r.of, "/lock", lock_options{.local_passes = 9});
+    r.object = m;
+    m->async_acquire(lock_mode::shared, {}, [&r, m = m.get(), done](std::error_code, hold first) {
+        r.beside.push_back(std::move(first));
+        m->async_acquire(lock_mode::shared, {}, done);
+    });
+}
+
+/// Of a writer that is becoming a reader.
+void acquire_and_downgrade(released_hold& r, const hold_handler& done) {
+    const auto m = std::make_shared<shared_mutex>(r.of, "/lock", lock_options{.max_hold = 4s});
+    r.object = m;
+    m->async_acquire(lock_mode::exclusive, {}, [m = m.get(), done](std::error_code, hold h) {
+        m->async_convert(std::move(h), lock_mode::shared, {}, done);
+    });
+}
+
+template <class Lock, class... Wanted>
+kind_of_hold released(std::string name, lock_options o, Wanted... wanted) {
+    return {std::move(name), [=](released_hold& r, const hold_handler& done) {
+                acquire_for(r, std::make_shared<Lock>(r.of, "/lock", o), done, wanted...);
+            }};
+}
+
+template <class Semaphore>
+kind_of_hold released_permits(std::string name, lock_options o) {
+    return {std::move(name), [=](released_hold& r, const hold_handler& done) {
+                acquire_for(r, std::make_shared<Semaphore>(r.of, "/lock", 3, o), done, 2U);
+            }};
+}
+
+const auto every_hold = ::testing::Values(
+    released<mutex>("mutex", {}),
+    released<mutex>("kept", {.local_passes = 2, .retain_for = 5s}),
+    released<mutex>("limited", {.max_hold = 2s}),
+    released<mutex>("held_longer", {.max_hold = 3s, .min_hold = 2s}),
+    released<mutex>("delayed", {.lock_delay = 1s}),
+    released<shared_mutex>("upgrader", {}, lock_mode::upgrade),
+    released<shared_mutex>("reader", {.local_passes = 2}, lock_mode::shared),
+    kind_of_hold{"one_of_two_readers", acquire_beside},
+    kind_of_hold{"downgraded", acquire_and_downgrade},
+    kind_of_hold{
+        "multi_mutex",
+        [](released_hold& r, const hold_handler& done) {
+            const std::vector<std::string> paths{"/lock", "/lock-beside"};
+            acquire_for(
+                r, std::make_shared<multi_mutex>(r.of, paths, lock_options{.max_hold = 2s}), done);
+        }},
+    released_permits<semaphore>("semaphore", {.retain_for = 5s}),
+    released_permits<semaphore>("limited_semaphore", {.max_hold = 2s}),
+    released_permits<curator_semaphore>("curator_semaphore", {}));
+
+struct release_mishap {
+    std::string name;
+    std::function<void(testing::ensemble&, released_hold&)> happens;
+};
+
+const std::vector<release_mishap> release_mishaps{
+    {"nothing", [](auto&, auto&) {}},
+    {"close", [](auto&, auto& r) { r.of.close(); }},
+    {"close without servers",
+     [](auto& servers, auto& r) {
+         servers.black_hole(r.of.session_id());
+         r.of.close();
+     }},
+    {"the servers stall",
+     [](auto& servers, auto&) {
+         servers.pause_server((servers.leader() + 1) % 3);
+         servers.pause_server(servers.leader());
+     }},
+    {"the servers stall, and close",
+     [](auto& servers, auto& r) {
+         servers.pause_server(servers.leader());
+         r.of.close();
+     }},
+    {"the connection breaks", [](auto& servers, auto& r) { servers.cut(r.of.session_id()); }},
+    {"no connection", [](auto& servers, auto& r) { servers.suspend(r.of.session_id()); }},
+    {"the session ends", [](auto& servers, auto& r) { servers.expire(r.of.session_id()); }},
+    {"another session",
+     [](auto& servers, auto& r) {
+         servers.replace(r.of.session_id());
+         servers.cut(r.of.session_id());
+     }},
+    {"break_hold",
+     [](auto& servers, auto& r) {
+         if (const std::string path = r.h.path(); servers.exists(path)) {
+             servers.remove(path);
+         }
+     }},
+};
+
+class ReleaseConfirmation : public SteppedTest, public ::testing::WithParamInterface<kind_of_hold> {
+protected:
+    ReleaseConfirmation() { ensemble_.create("/effect"); }
+
+    /// The znodes of participants and permits whose names begin so.
+    [[nodiscard]] std::size_t znodes(const std::string& prefix = "_c_") const {
+        std::size_t found = 0;
+        for (const char* const directory : {"/lock",
+                                            "/lock-beside",
+                                            "/lock/queue",
+                                            "/lock/permits",
+                                            "/lock/locks",
+                                            "/lock/leases"}) {
+            for (const std::string& name : ensemble_.children(directory)) {
+                found += name.starts_with(prefix) ? 1 : 0;
+            }
+        }
+        return found;
+    }
+
+    [[nodiscard]] int effects() const { return ensemble_.get("/effect")->version; }
+
+    std::shared_ptr<released_hold> begin() {
+        const auto r = std::make_shared<released_hold>(
+            released_hold{.of = connected({.session_timeout = 6s, .close_timeout = 500ms})});
+        GetParam().acquire(*r, [r](std::error_code, hold h) {
+            r->h = std::move(h);
+            r->is_there = true;
+        });
+        return r;
+    }
+
+    /// A transaction of the hold is on its way when it is released.
+    void release(const std::shared_ptr<released_hold>& r) {
+        if (!ensemble_.run_until([&] { return r->is_there; }, 3s) || is_empty(r->h)) {
+            return;  // the servers do not grant it any more
+        }
+        r->is_released = true;
+        ++releases_;
+        const auto state = hold_state::of(r->h);
+        state->transact({operation::set("/effect", "of the holder")}, [](const auto&) {});
+        // Whatever mode it is converted to: its znodes have one GUID in their names.
+        const std::string path = r->h.path();
+        const std::string own = path.substr(path.rfind('/') + 1, sizeof("_c_") - 1 + 36);
+        state->release([this, raw = r.get(), own](auto... said) {
+            ++raw->answers;
+            raw->confirmed = (true && ... && said);
+            raw->effects = effects();
+            EXPECT_FALSE(raw->confirmed && znodes(own) > 0) << "it is there";
+        });
+    }
+
+    void end(const std::shared_ptr<released_hold>& r) {
+        ensemble_.run_for(10s);  // longer than anything lasts
+        ensemble_.resume(r->of.session_id());
+        for (int i = 0; i < 3; ++i) {
+            ensemble_.resume_server(i);
+        }
+        ensemble_.run_for(3s);
+        if (r->is_released) {
+            EXPECT_EQ(r->answers, 1);
+            EXPECT_TRUE(!r->confirmed || effects() == r->effects) << "applied afterwards";
+        }
+        r->beside.clear();
+        r->of.close();
+        EXPECT_TRUE(ensemble_.run_until([&] { return znodes() == 0; }, 30s));
+        r->h = hold();
+        r->object.reset();
+    }
+
+    int releases_ = 0;
+
+    /// So that a longer stretch is looked at in fewer rounds: most of it is waiting.
+    [[nodiscard]] moments steps() { return {ensemble_, 12 * one_way, one_way / 2}; }
+};
+
+TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneWhateverHappensMeanwhile) {
+    for (const release_mishap& m : release_mishaps) {
+        SCOPED_TRACE(m.name);
+        at_every_step(
+            steps(),
+            [&] {
+                auto r = begin();
+                EXPECT_TRUE(ensemble_.run_until([&] { return r->is_there; }, 10s));
+                release(r);
+                return r;
+            },
+            [&](const auto& r) { m.happens(ensemble_, *r); },
+            [&](const auto& r) { end(r); });
+    }
+    EXPECT_GT(releases_, 100);
+}
+
+TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneWhateverHappenedBefore) {
+    for (const release_mishap& m : release_mishaps) {
+        SCOPED_TRACE(m.name);
+        at_every_step(
+            steps(),
+            [&] {
+                auto r = begin();
+                ensemble_.run_until([&] { return r->object && znodes() > 0; }, 10s);
+                return r;
+            },
+            [&](const auto& r) {
+                m.happens(ensemble_, *r);
+                for (const auto later : {0ms, 1ms, 700ms, 3000ms}) {
+                    ensemble_.run_for(later);
+                    if (r->is_there && !r->is_released) {
+                        break;
+                    }
+                }
+                release(r);
+            },
+            [&](const auto& r) { end(r); });
+    }
+    EXPECT_GT(releases_, 100);
+}
+
+/// max_hold has passed, and what it did is not answered.
+TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneAfterAnyTime) {
+    for (const auto wait : {500ms, 1990ms, 2001ms, 2500ms, 3500ms, 5000ms}) {
+        for (const bool stalls : {false, true}) {
+            const auto r = begin();
+            ASSERT_TRUE(ensemble_.run_until([&] { return r->is_there; }, 10s));
+            if (stalls) {
+                ensemble_.run_for(1s);
+                release_mishaps[3].happens(ensemble_, *r);
+            }
+            ensemble_.run_for(wait);
+            release(r);
+            end(r);
+        }
+    }
+}
+
+/// As programs call it, on threads.
+class ReleaseAndWait : public ::testing::Test {
+protected:
+    ReleaseAndWait() {
+        servers_.create("/x", "before");
+        c_ = servers_.connect({.session_timeout = 8s, .close_timeout = 300ms});
+    }
+
+    /// A transaction that the leader, which does not run from now on, does not answer.
+    void begin_transaction(hold& h) {
+        path_ = h.path();
+        leader_ = servers_.leader();
+        servers_.pause_server(leader_);
+        h.async_transact({operation::set("/x", "after")}, [](std::error_code, const auto&) {});
+    }
+
+    void expect_not_confirmed(bool confirmed) {
+        EXPECT_FALSE(confirmed);
+        EXPECT_TRUE(servers_.exists(path_));
+        servers_.resume_server(leader_);
+    }
+
+    testing::ensemble servers_;
+    client c_ = servers_.connect();
+    std::string path_;
+    int leader_ = -1;
+};
+
+TEST_F(ReleaseAndWait, AfterMaxHoldIsFalseUntilTheDeleteIsAnswered) {
+    mutex m(c_, "/lock", {.max_hold = 500ms});
+    hold h = m.acquire();
+    begin_transaction(h);
+    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss_reason::max_hold_passed; }));
+    expect_not_confirmed(h.release_and_wait());
+}
+
+TEST_F(ReleaseAndWait, AfterMaxHoldIsTrueOnceTheDeleteWasAnswered) {
+    mutex m(c_, "/lock", {.max_hold = 50ms});
+    hold h = m.acquire();
+    EXPECT_TRUE(eventually([&] { return servers_.children("/lock").empty(); }));
+    EXPECT_TRUE(eventually([&] { return !h.valid(); }));
+    EXPECT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(h.release_and_wait()) << "it is empty";
+}
+
+TEST_F(ReleaseAndWait, AfterACloseThatTheServersDidNotAnswerIsFalse) {
+    mutex m(c_, "/lock");
+    hold h = m.acquire();
+    begin_transaction(h);
+    c_.close();
+    expect_not_confirmed(h.release_and_wait());
+}
+
+TEST_F(ReleaseAndWait, AfterACloseThatTheServersAnsweredIsTrue) {
+    mutex m(c_, "/lock");
+    hold h = m.acquire();
+    c_.close();
+    EXPECT_FALSE(servers_.exists(h.path()));
+    EXPECT_TRUE(h.release_and_wait());
+}
+
+TEST_F(ReleaseAndWait, DuringACloseThatTheServersDoNotAnswerIsFalse) {
+    mutex m(c_, "/lock");
+    hold h = m.acquire();
+    begin_transaction(h);
+    std::thread closes([&] { c_.close(); });
+    expect_not_confirmed(h.release_and_wait());
+    closes.join();
+}
+
+TEST_F(ReleaseAndWait, WithTheServersGoneForGoodIsFalse) {
+    auto doomed = std::make_unique<testing::ensemble>();
+    const client c = doomed->connect();
+    mutex m(c, "/lock");
+    hold h = m.acquire();
+    doomed.reset();
+    EXPECT_FALSE(h.release_and_wait());
+}
+
+TEST_F(ReleaseAndWait, OfAReaderBesideOthersIsFalseAndOfTheLastOneTrue) {
+    shared_mutex m(c_, "/lock", {.local_passes = 10});
+    hold first = m.acquire(lock_mode::shared);
+    hold last = m.acquire(lock_mode::shared);
+    ASSERT_EQ(first.path(), last.path());
+    begin_transaction(first);
+    expect_not_confirmed(first.release_and_wait());
+    EXPECT_TRUE(eventually([&] { return last.release_and_wait(); }));
+    EXPECT_TRUE(servers_.children("/lock").empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(, ReleaseConfirmation, every_hold, [](const auto& p) {
+    return p.param.name;
+});
+
+}  // namespace
+}  // namespace latchkey::test
