@@ -151,6 +151,7 @@ int run_and_report(std::vector<std::string> arguments) {
 }  // namespace latchkey::cli
 
 int main(int count, char** words) {
+    latchkey::cli::hide_memory();
     if (!latchkey::cli::open_standard_descriptors()) {
         return latchkey::cli::exit_status::system_failed;
     }

@@ -21,4 +21,12 @@ client_options client_options_of(const program_options& options, const status_ou
     return how;
 }
 
+client_options client_options_for_run(const run_options& options, const status_output& output) {
+    auto how = client_options_of(options, output);
+    if (!options.pass_auth) {
+        forget_credentials();
+    }
+    return how;
+}
+
 }  // namespace latchkey::cli

@@ -1,6 +1,7 @@
 #include "output/process_start.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace latchkey::cli {
@@ -13,6 +14,10 @@ bool open_standard_descriptors() noexcept {
         }
     }
     return true;
+}
+
+void hide_memory() noexcept {
+    ::prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);  // exec() gives a command the usual value
 }
 
 }  // namespace latchkey::cli

@@ -7,4 +7,9 @@ namespace latchkey::cli {
 /// would get its number, and messages would be written into that. False if there is no /dev/null.
 [[nodiscard]] bool open_standard_descriptors() noexcept;
 
+/// To be called before this process reads credentials: it, and the supervisor that it forks, leave
+/// no core file with them, and processes of the same user cannot look into their memory. The
+/// commands that they run are not concerned.
+void hide_memory() noexcept;
+
 }  // namespace latchkey::cli

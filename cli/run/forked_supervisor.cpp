@@ -8,9 +8,6 @@ namespace latchkey::cli {
 std::unique_ptr<supervisor> forked_supervisor(const run_options& options,
                                               const signals& inherited,
                                               const status_output& output) {
-    if (!options.pass_auth) {
-        forget_credentials();
-    }
     if (options.command.empty()) {
         return nullptr;
     }
@@ -20,7 +17,10 @@ std::unique_ptr<supervisor> forked_supervisor(const run_options& options,
             "process group get no TERM and may be killed late; mount /proc");
     }
     adopt_orphans();  // the supervisor's, should it be killed
-    return std::make_unique<supervisor>(options.command, inherited);
+    const auto keep = [] {};
+    return options.pass_auth
+               ? std::make_unique<supervisor>(options.command, inherited, keep)
+               : std::make_unique<supervisor>(options.command, inherited, forget_credentials);
 }
 
 }  // namespace latchkey::cli

@@ -9,9 +9,10 @@
 
 namespace latchkey::cli {
 
-/// Forks the supervisor of the command; null if there is none to run. Before that, removes the
-/// credentials from the environment unless --pass-auth asks for them. To be called before the
-/// process has any thread. Throws std::system_error.
+/// Forks the supervisor of the command; null if there is none to run. Removes the credentials from
+/// the supervisor's environment unless --pass-auth asks for them. To be called before the process
+/// reads credentials, which would be in the supervisor's memory too, and before it has any thread.
+/// Throws std::system_error.
 [[nodiscard]] std::unique_ptr<supervisor> forked_supervisor(const run_options& options,
                                                             const signals& inherited,
                                                             const status_output& output);

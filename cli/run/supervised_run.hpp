@@ -90,9 +90,9 @@ private:
     const run_report report_;
 
     const event_outputs outputs_;
-    const client_options client_options_;
     const signals signals_;
     const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds
+    const client_options client_options_;           ///< with credentials, not for the supervisor
     main_thread_queue queue_;
     client client_;
     session_passing passing_;

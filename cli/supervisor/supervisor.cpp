@@ -12,7 +12,9 @@
 
 namespace latchkey::cli {
 
-supervisor::supervisor(const std::vector<std::string>& command, const signals& inherited) {
+supervisor::supervisor(const std::vector<std::string>& command,
+                       const signals& inherited,
+                       void (*forget)()) {
     const terminal stdin_terminal;
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -21,6 +23,7 @@ supervisor::supervisor(const std::vector<std::string>& command, const signals& i
     pid_ = ::fork();
     if (pid_ == 0) {
         ::close(ends[0]);
+        forget();
         supervise(ends[1], command, inherited, stdin_terminal);
     }
     const int error = errno;

@@ -24,13 +24,17 @@ namespace latchkey::cli {
 ///   or crashes, its end of the socket closes, and the supervisor kills everything at once. Then it
 ///   ends the session, so that the lock is free.
 ///   Processes that left their process group or session are killed, too.
-/// - Limit: the supervisor cannot kill what other services run for the command (systemd-run, at, a
+/// - Limit: if latchkey and the supervisor are killed at once, only the command itself dies. The
+///   supervisor cannot kill what other services run for the command (systemd-run, at, a
 ///   container engine), nor processes that this user must not signal.
 /// - Threads: made before the process has any; then used by one thread at a time.
 class supervisor {
 public:
-    /// Forks; the command is not run yet. Throws std::system_error.
-    supervisor(const std::vector<std::string>& command, const signals& inherited);
+    /// Forks; the command is not run yet. The supervisor's process first calls `forget`: what is in
+    /// this process's memory is in its own. Throws std::system_error.
+    supervisor(
+        const std::vector<std::string>& command, const signals& inherited, void (*forget)() = [] {
+        });
     supervisor(const supervisor&) = delete;
     supervisor& operator=(const supervisor&) = delete;
 

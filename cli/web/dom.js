@@ -30,12 +30,13 @@ export function say(element, text) {
     }
 }
 
-/** Control characters, invisible ones and those that change the direction of writing are shown. */
+/** Control characters, invisible and blank ones and those that change the direction of writing. As src/text/escape.cpp. */
+const unseen =
+    /[\u0000-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f-\u1160\u1680\u17b4-\u17b5\u180b-\u180f\u2000-\u200b\u200e-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{16fe4}\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\p{Noncharacter_Code_Point}]/gu;
+
+/** Those are shown. */
 export function clean(text, longest = 300) {
-    const visible = String(text).replace(
-        /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
-        (c) => `\\u{${c.codePointAt(0).toString(16)}}`,
-    );
+    const visible = String(text).replace(unseen, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
     return visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
 }
 

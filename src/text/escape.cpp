@@ -2,6 +2,7 @@
 
 #include "text/utf8.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -15,10 +16,49 @@ bool is_noncharacter(char32_t c) noexcept {
     return (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFEU) == 0xFFFE;
 }
 
+namespace {
+
+struct range {
+    char32_t first;
+    char32_t last;
+};
+
+/// What no path may have: what changes the order of writing, or has no width.
+constexpr std::array misleading{range{0x061C, 0x061C},
+                                range{0x200B, 0x200B},
+                                range{0x200E, 0x200F},
+                                range{0x2028, 0x202E},
+                                range{0x2060, 0x206F},
+                                range{0xFEFF, 0xFEFF},
+                                range{0xFFF9, 0xFFFB},
+                                range{0xE0000, 0xE007F}};
+
+/// Default_Ignorable_Code_Point and Space_Separator of Unicode, and letters and signs that are
+/// blank, except the space and the joiners. cli/web/dom.js has the same.
+constexpr std::array unseen{
+    range{0x00A0, 0x00A0},   range{0x00AD, 0x00AD},   range{0x034F, 0x034F},
+    range{0x061C, 0x061C},   range{0x115F, 0x1160},   range{0x1680, 0x1680},
+    range{0x17B4, 0x17B5},   range{0x180B, 0x180F},   range{0x2000, 0x200B},
+    range{0x200E, 0x200F},   range{0x2028, 0x202F},   range{0x205F, 0x206F},
+    range{0x2800, 0x2800},   range{0x3000, 0x3000},   range{0x3164, 0x3164},
+    range{0xFE00, 0xFE0F},   range{0xFEFF, 0xFEFF},   range{0xFFA0, 0xFFA0},
+    range{0xFFF0, 0xFFFC},   range{0x13430, 0x1343F}, range{0x13441, 0x13442},
+    range{0x16FE4, 0x16FE4}, range{0x1BCA0, 0x1BCA3}, range{0x1D159, 0x1D159},
+    range{0x1D173, 0x1D17A}, range{0xE0000, 0xE0FFF}};
+
+bool is_in(char32_t c, const auto& ranges) {
+    return std::any_of(
+        ranges.begin(), ranges.end(), [c](const range& r) { return c >= r.first && c <= r.last; });
+}
+
+}  // namespace
+
+bool is_misleading(char32_t c) noexcept {
+    return is_in(c, misleading);
+}
+
 bool is_deceptive(char32_t c) noexcept {
-    return c == 0x061C || c == 0x200B || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
-           (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE007F);
+    return is_in(c, unseen);
 }
 
 namespace {

@@ -47,7 +47,7 @@ std::string character_problem(std::string_view path) {
             return "has " + formatted("U+%04X", c.value) +
                    ", which ZooKeeper does not allow: use another character";
         }
-        if (is_deceptive(c.value)) {
+        if (is_misleading(c.value)) {
             return "has the invisible or direction-changing character " +
                    formatted("U+%04X", c.value) + ": remove it";
         }

@@ -129,7 +129,10 @@ std::string zookeeper_connection::failure() const {
     if (gate_ && !gate_->failure().empty()) {
         return gate_->failure();
     }
-    return std::generic_category().message(handle_->last_failure());
+    const int error = handle_->last_failure();
+    // Where no system call has failed, it is about what was read.
+    return error == 0 ? "what answers there does not speak ZooKeeper's protocol"
+                      : std::generic_category().message(error);
 }
 
 std::string zookeeper_connection::unanswered_within(milliseconds limit) const {

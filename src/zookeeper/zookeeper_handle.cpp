@@ -321,7 +321,7 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
     errno = 0;
     const bool failed = zookeeper_interest(handle_, &socket_, &wanted, &patience) != ZOK;
     if (failed) {
-        last_failure_ = errno;
+        last_failure_ = errno != 0 ? errno : ETIMEDOUT;
         socket_ = -1;
     }
     return {

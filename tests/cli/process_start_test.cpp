@@ -2,14 +2,18 @@
 #include "acting_fixture.hpp"
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -39,6 +43,97 @@ protected:
         return around;
     }
 };
+
+/// Whether a process has the text in its memory; nullopt if that cannot be read.
+std::optional<bool> has_in_memory(pid_t pid, const std::string& text) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    std::ifstream memory(folder + "/mem", std::ios::binary);
+    std::optional<bool> found;
+    for (const std::string& line : lines_of(content_of(folder + "/maps"))) {
+        std::size_t first = 0;
+        std::size_t last = 0;
+        char kind[8]{};
+        if (std::sscanf(line.c_str(), "%zx-%zx %7s", &first, &last, kind) != 3 || kind[1] != 'w') {
+            continue;
+        }
+        std::string part(last - first, '\0');
+        memory.clear();
+        memory.seekg(static_cast<std::streamoff>(first));
+        memory.read(part.data(), static_cast<std::streamsize>(part.size()));
+        part.resize(static_cast<std::size_t>(memory.gcount()));
+        if (!part.empty()) {
+            found = found.value_or(false) || part.find(text) != std::string::npos;
+        }
+    }
+    return found;
+}
+
+class Credentials : public ClosedDescriptors {
+protected:
+    /// A holder with a command, its supervisor, and the command.
+    void check(const words& options,
+               program_surroundings around,
+               const std::string& secret,
+               bool in_supervisor = false) {
+        path_ += "x";  // znodes of another identity
+        const auto p = lock(
+            options, {"--", "sh", "-c", "echo $PPID >$DIR/supervisor; exec sleep 1000"}, around);
+        const pid_t supervisor = pid_in("supervisor");
+        const auto of_latchkey = has_in_memory(p->pid(), secret);
+        if (!of_latchkey) {
+            GTEST_SKIP() << "the memory of other processes cannot be read here";
+        }
+        EXPECT_TRUE(*of_latchkey) << "it needs them";
+        EXPECT_EQ(has_in_memory(supervisor, secret), in_supervisor);
+        std::filesystem::remove(folder_ / "supervisor");
+    }
+};
+
+TEST_F(Credentials, OfTheEnvironmentAreNotInTheMemoryOfTheSupervisor) {
+    for (const std::string secret : {"a:Xq9", "someone:a-long-secret-that-is-not-short"}) {
+        check({}, {.environment = {{"LATCHKEY_AUTH", "digest " + secret}}}, secret);
+    }
+}
+
+TEST_F(Credentials, AreInTheMemoryOfTheSupervisorIfTheCommandIsToHaveThem) {
+    check({"--pass-auth"}, {.environment = {{"LATCHKEY_AUTH", "digest a:Xq9"}}}, "a:Xq9", true);
+}
+
+TEST_F(Credentials, OfAFileAreNotInTheMemoryOfTheSupervisor) {
+    const std::string file = (folder_ / "auth").string();
+    std::ofstream(file) << "digest someone:a-secret-of-a-file\n";
+    ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+    check({"--auth-file", file}, {}, "someone:a-secret-of-a-file");
+    std::ofstream(folder_ / "toml") << "auth-file = '" << file << "'\n";
+    check({},
+          {.environment = {{"LATCHKEY_CONFIG", (folder_ / "toml").string()}}},
+          "a-secret-of-a-file");
+}
+
+/// Of its memory, as /proc shows: root for a process that leaves no core files.
+uid_t owner_of(pid_t pid) {
+    struct stat status {};
+
+    EXPECT_EQ(::stat(("/proc/" + std::to_string(pid) + "/mem").c_str(), &status), 0);
+    return status.st_uid;
+}
+
+TEST_F(Credentials, AreInProcessesThatTheirUserCannotLookInto) {
+    const uid_t user = ::geteuid() == 0 ? 65534 : ::geteuid();
+    ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+    program_surroundings around;
+    around.user = user;
+    const auto p =
+        lock({},
+             {"--", "sh", "-c", "echo $PPID >$DIR/supervisor; echo $$ >$DIR/main; exec sleep 1000"},
+             around);
+    const pid_t main = pid_in("main");
+    EXPECT_EQ(owner_of(p->pid()), 0U) << p->err();
+    EXPECT_EQ(owner_of(pid_in("supervisor")), 0U);
+    EXPECT_EQ(owner_of(main), user) << "the command is as it would be without latchkey";
+    p->send(SIGKILL);
+    EXPECT_TRUE(eventually([&] { return dead(main); })) << "the supervisor still finds it";
+}
 
 class OutputFiles : public ClosedDescriptors {};
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,11 @@ void set_signals(const std::vector<int>& ignored) {
         ::dup2(around.third_descriptor, 3);
     }
     set_signals(around.ignored_signals);
+    if (around.user && ::getuid() != *around.user &&
+        (::setgroups(0, nullptr) != 0 || ::setgid(*around.user) != 0 ||
+         ::setuid(*around.user) != 0)) {
+        ::_exit(122);
+    }
     std::vector<char*> pointers;
     for (const auto& word : words) {
         pointers.push_back(const_cast<char*>(word.c_str()));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,10 @@ struct program_surroundings {
     std::map<std::string, std::string> environment = {};  ///< see set_environment()
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
-    bool closed_stdout = false;    ///< a pipe without a reader
-    int standard_output = -1;      ///< a terminal, for example; -1: a file, see program::out()
-    std::vector<int> closed = {};  ///< closed descriptors, of 0, 1 and 2
+    bool closed_stdout = false;      ///< a pipe without a reader
+    int standard_output = -1;        ///< a terminal, for example; -1: a file, see program::out()
+    std::vector<int> closed = {};    ///< closed descriptors, of 0, 1 and 2
+    std::optional<uid_t> user = {};  ///< another one; only root can start it
     std::vector<std::string> process_ids = {};  ///< variables with the id of the process
     int third_descriptor = -1;                  ///< is number 3 in the process
 };

@@ -160,6 +160,11 @@ private:
         if (greeting_ == greeting::silence) {
             return;
         }
+        if (greeting_ == greeting::nonsense) {
+            boost::system::error_code ignored;
+            asio::write(c->socket, asio::buffer("\xff\xff\xff\xff", 4), ignored);
+            return;
+        }
         auto id = get(c->frame, 16, 8);
         auto timeout = get(c->frame, 12, 4);
         if (greeting_ == greeting::refuse_session) {

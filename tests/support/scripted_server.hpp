@@ -19,6 +19,7 @@ public:
         silence,          ///< accepts and never says anything
         refuse_session,   ///< "expired"
         another_session,  ///< a new one, whatever was asked for
+        nonsense,         ///< an answer with a length below zero
     };
 
     /// Listens on `host`, a numeric address.

@@ -8,12 +8,17 @@
 #include "serve/request_target.hpp"
 #include "serve/snapshot.hpp"
 #include "serve/token.hpp"
+#include "serve/web_file.hpp"
+#include "text/escape.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -143,6 +148,45 @@ TEST(ReadingLoop, ReadsLessOftenIfNobodyAsksOrIfAReadingTakesLong) {
 }
 
 // ---- what it shows ----
+
+/// The character that a regular expression of JavaScript has at its beginning, which is removed.
+char32_t taken_character(std::string_view& text) {
+    if (!text.starts_with("\\u")) {
+        return 0;
+    }
+    const bool braces = text.substr(2).starts_with('{');
+    const auto end = braces ? text.find('}') : 6;
+    const std::string digits(text.substr(braces ? 3 : 2, end - (braces ? 3 : 2)));
+    text.remove_prefix(braces ? end + 1 : end);
+    return static_cast<char32_t>(std::stoul(digits, nullptr, 16));
+}
+
+TEST(Page, EscapesTheCharactersThatTheCommandEscapes) {
+    std::string_view script = web_file::find("/dom.js")->bytes;
+    script = script.substr(script.find("/[\\u0000") + 2);
+    std::vector<bool> escaped_there(0x110000);
+    while (!script.starts_with(']')) {
+        if (script.starts_with("\\p{Noncharacter_Code_Point}")) {
+            script.remove_prefix(script.find('}') + 1);
+            for (char32_t c = 0; c < escaped_there.size(); ++c) {
+                escaped_there[c] = escaped_there[c] || is_noncharacter(c);
+            }
+            continue;
+        }
+        const char32_t first = taken_character(script);
+        ASSERT_EQ(script.find_first_of("-\\]"), 0U) << script.substr(0, 20);
+        const bool is_range = script.starts_with('-');
+        script.remove_prefix(is_range ? 1 : 0);
+        const char32_t last = is_range ? taken_character(script) : first;
+        std::fill(escaped_there.begin() + static_cast<std::ptrdiff_t>(first),
+                  escaped_there.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                  true);
+    }
+    for (char32_t c = 0; c < escaped_there.size(); ++c) {
+        const bool escaped_here = is_control(c) || is_deceptive(c) || is_noncharacter(c);
+        ASSERT_EQ(escaped_there[c], escaped_here) << std::hex << static_cast<unsigned>(c);
+    }
+}
 
 participant one_of(std::int64_t number, bool holding) {
     participant p;

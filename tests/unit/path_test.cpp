@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                       path_case{"punctuation", "/a:b,c;d\"e'f\\g%h", nullptr},
                       path_case{"two_byte_letters", "/caf\u00E9", nullptr},
                       path_case{"three_byte_letters", "/\u9501", nullptr},
+                      path_case{"blank_of_typography", "/a\u00A0b\u3000c", nullptr},
                       path_case{"joiners_of_living_scripts", "/\u0646\u200C\u0627", nullptr},
                       path_case{"last_before_surrogates", "/\uD7FF", nullptr},
                       path_case{"zookeeper_is_only_a_prefix", "/zookeepers", nullptr},

@@ -79,6 +79,12 @@ TEST(SessionConnect, TellsWhichServerFailedAndWhy) {
     EXPECT_THAT(s.last(kind::trouble).detail, testing::HasSubstr(silent.address()));
     EXPECT_THAT(s.last(kind::trouble).detail, testing::HasSubstr("no answer within"));
 
+    const scripted_server other(greeting::nonsense);
+    session_probe astray(other.address());
+    ASSERT_TRUE(astray.wait_for(kind::trouble));
+    EXPECT_EQ(astray.last(kind::trouble).detail,
+              other.address() + ": what answers there does not speak ZooKeeper's protocol");
+
     const auto nobody = closed_port();
     session_probe refused(nobody);
     ASSERT_TRUE(refused.wait_for(kind::trouble));
