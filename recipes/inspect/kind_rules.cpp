@@ -63,6 +63,29 @@ bool is_member_of_barrier(std::string_view name) noexcept {
     return name.starts_with(prefix) && is_uuid(name.substr(prefix.size()));
 }
 
+/// Curator's `ready` has the address of a client, or nothing, and never a child. A lock's directory
+/// of this name has had children, and a barrier has a longer record.
+bool may_be_round_of_curator(const server_stat& ready) noexcept {
+    constexpr std::int32_t longest_address = 45;
+    return ready.ephemeral_owner == 0 && ready.cversion == 0 &&
+           ready.data_length <= longest_address;
+}
+
+/// The servers show twice the creates less the children that are there, in 32 bits.
+std::uint32_t creates_in(const server_stat& directory) noexcept {
+    return (static_cast<std::uint32_t>(directory.cversion) +
+            static_cast<std::uint32_t>(directory.num_children)) /
+           2;
+}
+
+/// Curator's semaphore has these two, of which servers remove one that is empty.
+bool is_semaphore_of_curator(const std::vector<std::string>& names) {
+    return has_child(names, leases_directory) &&
+           std::all_of(names.begin(), names.end(), [](const std::string& name) {
+               return name == leases_directory || name == locks_directory;
+           });
+}
+
 bool is_record_of_barrier(std::string_view data) {
     const auto record = read_record(data);
     return record && record->mode == "barrier";
@@ -91,7 +114,7 @@ std::optional<lock_kind> kind_of_path(const path_seen& p) {
         })) {
         return lock_kind::mutex;
     }
-    if (has_child(names, leases_directory)) {
+    if (is_semaphore_of_curator(names)) {
         return lock_kind::curator_semaphore;
     }
     if (double_barrier_round::is_note(p.data) ||
@@ -105,21 +128,23 @@ std::optional<lock_kind> kind_of_path(const path_seen& p) {
     return std::nullopt;
 }
 
-lock_kind kind_of_children(const std::vector<child_seen>& children) {
+lock_kind kind_of_children(const std::vector<child_seen>& children, const server_stat& directory) {
     bool has_ready = false;
-    bool others_have_uuids = true;
+    bool others_are_members = true;
     bool has_ephemeral = false;
     bool has_protected = false;
     for (const child_seen& c : children) {
-        if (c.name == double_barrier_round::ready && !c.ephemeral) {
-            has_ready = true;
+        const bool ephemeral = c.stat.ephemeral_owner != 0;
+        if (c.name == double_barrier_round::ready && may_be_round_of_curator(c.stat)) {
+            // Alone, it has been left behind by participants. It may as well be a file of others.
+            has_ready = children.size() > 1 || c.stat.data_length == 0 || creates_in(directory) > 1;
         } else {
-            others_have_uuids = others_have_uuids && is_uuid(c.name);
+            others_are_members = others_are_members && ephemeral && is_uuid(c.name);
         }
-        has_ephemeral = has_ephemeral || c.ephemeral;
+        has_ephemeral = has_ephemeral || ephemeral;
         has_protected = has_protected || c.name.starts_with(protection);
     }
-    if (has_ready && others_have_uuids) {
+    if (has_ready && others_are_members) {
         return lock_kind::double_barrier;
     }
     return has_ephemeral && !has_protected ? lock_kind::group : lock_kind::unknown;
@@ -265,11 +290,7 @@ std::vector<std::pair<std::string, std::chrono::milliseconds>> delays_of_the_dea
 std::uint32_t sequence_left_in(const server_stat& directory,
                                const std::vector<std::string>& names,
                                const queue_markers& markers) {
-    // The servers number by a count of the creates. They show it as twice the creates less the
-    // children that are there, in 32 bits.
-    std::uint32_t next = (static_cast<std::uint32_t>(directory.cversion) +
-                          static_cast<std::uint32_t>(directory.num_children)) /
-                         2;
+    std::uint32_t next = creates_in(directory);  // the servers number by a count of them
     for (const std::string& name : names) {
         const queue_place place = place_of(name, markers);
         if (place.what == standing::exhausted) {

@@ -31,11 +31,12 @@ struct path_seen {
 /// What is known of one child.
 struct child_seen {
     std::string_view name;
-    bool ephemeral = false;
+    server_stat stat;
 };
 
-/// The kind of a path whose names and data fit no other rule.
-[[nodiscard]] lock_kind kind_of_children(const std::vector<child_seen>& children);
+/// The kind of a path whose names and data fit no other rule. `directory` is the path's own stat.
+[[nodiscard]] lock_kind kind_of_children(const std::vector<child_seen>& children,
+                                         const server_stat& directory);
 
 /// The queue of a path of this kind: the name of its directory below the path, empty for the path
 /// itself, and the markers in it. Nothing for a kind without a queue.

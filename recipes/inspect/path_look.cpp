@@ -94,10 +94,10 @@ void path_look::on_children(std::vector<reply> answers) {
             return look_by_kind();  // of an unknown kind
         }
         if (answers[i].ok()) {
-            children.push_back({names_[i], answers[i].stat.ephemeral_owner != 0});
+            children.push_back({names_[i], answers[i].stat});
         }
     }
-    view_.kind = kind_of_children(children);
+    view_.kind = kind_of_children(children, znode_.stat);
     look_by_kind();
 }
 

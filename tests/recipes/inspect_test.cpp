@@ -137,6 +137,52 @@ TEST_P(Inspect, ReadyThatWasLeftBehindIsADoubleBarrier) {
     EXPECT_THAT(look().participants, IsEmpty());
 }
 
+TEST_P(Inspect, DirectoryWithALockNamedReadyIsNoDoubleBarrier) {
+    make_directory();
+    put("ready", {}, create_mode::persistent);
+    put("ready/_c_" + some_uuid + "-lock-0000000001");
+    EXPECT_EQ(look().kind, lock_kind::unknown);
+    EXPECT_THAT(look().foreign, ElementsAre("ready"));
+    world_->remove(path_ + "/ready/_c_" + some_uuid + "-lock-0000000001");
+    EXPECT_EQ(look().kind, lock_kind::unknown) << "it has been a lock";
+    put(other_uuid, {}, create_mode::persistent);
+    EXPECT_EQ(look().kind, lock_kind::unknown);
+}
+
+TEST_P(Inspect, DirectoryWithAFileNamedReadyIsNoDoubleBarrier) {
+    make_directory();
+    put("ready", "yes", create_mode::persistent);
+    EXPECT_EQ(look().kind, lock_kind::unknown) << "there never was a participant";
+    put(some_uuid, {}, create_mode::persistent);
+    EXPECT_EQ(look().kind, lock_kind::unknown) << "Curator's participants are ephemeral";
+}
+
+TEST_P(Inspect, DirectoryWithABarrierOrAMemberNamedReadyIsNoDoubleBarrier) {
+    make_directory();
+    put("ready", std::string(200, 'x'), create_mode::persistent);
+    put(some_uuid);
+    EXPECT_EQ(look().kind, lock_kind::group);
+    world_->remove(path_ + "/ready");
+    put("ready");
+    EXPECT_EQ(look().kind, lock_kind::group);
+}
+
+TEST_P(Inspect, ReadyWithAnAddressThatWasLeftBehindIsADoubleBarrier) {
+    make_directory();
+    put(some_uuid, "10.0.0.1");
+    put("ready", "10.0.0.1", create_mode::persistent);
+    EXPECT_EQ(look().kind, lock_kind::double_barrier);
+    world_->remove(path_ + "/" + some_uuid);
+    EXPECT_EQ(look().kind, lock_kind::double_barrier);
+}
+
+TEST_P(Inspect, DirectoryWithALockNamedLeasesIsNoSemaphore) {
+    make_directory();
+    put("leases", {}, create_mode::persistent);
+    put("jobs", {}, create_mode::persistent);
+    EXPECT_EQ(look().kind, lock_kind::unknown);
+}
+
 // ---- what should not be there ----
 
 TEST_P(Inspect, MissingPathIsNone) {
