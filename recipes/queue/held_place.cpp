@@ -276,15 +276,16 @@ void held_place::delete_all() {
     if (left_) {
         return;
     }
-    if (const auto all = to_delete(); all.empty()) {
-        end_.settle(true);
-    } else {
-        core_->deletes().add(all, [self = shared_from_this(), own = all.front()](bool confirmed) {
+    if (const auto all = to_delete(); !all.empty()) {
+        const auto gone = [self = shared_from_this(), own = all.front()](bool confirmed) {
             if (confirmed && self->as_->notes->proof) {
                 self->as_->notes->proof->note_end(own);
             }
             self->end_.settle(confirmed);
-        });
+        };
+        core_->deletes().add(all, gone);
+    } else {
+        end_.settle(true);
     }
     leave();
 }
