@@ -32,7 +32,9 @@ struct client_options {
 
     /// The access control list of the znodes that this client creates. Empty: creator-only if there
     /// are credentials or a client's certificate (`tls`), otherwise open to everyone who reaches
-    /// the servers (see open_unsafe_acl()).
+    /// the servers (see open_unsafe_acl()). Missing levels above the directory of a recipe get the
+    /// list of the level above instead, unless this one is open. A directory that exists keeps its
+    /// list: if everyone has more rights on it, there is a line of the log ("open-directory").
     acl access = {};
 
     /// What proves to the servers who this client is.

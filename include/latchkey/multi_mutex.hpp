@@ -45,7 +45,8 @@ namespace latchkey::inline v0 {
 ///   request for all of them (hold::revocation_requested()), because no path is given up alone.
 /// - acquire_options::reserved is called once for each path.
 /// - Cost of an acquire of n paths, uncontended: 1 multi, 1 read and n lists in 1 round trip, plus
-///   one request for each level of each path that is not known to exist. One more round trip, for
+///   one request for each level of each path that is not known to exist (as mutex, if the access
+///   control list is not open). One more round trip, for
 ///   the token, if another participant joined one of the queues meanwhile. try_acquire() while one
 ///   of the paths is held: n lists in 1 round trip, no writes.
 /// - Cost, contended: 2 round trips, then no requests until the predecessors leave. Release: 1

@@ -29,7 +29,7 @@ task<barrier_change::attempted> barrier_change::attempt() {
     const bool creates = request_.what == request::kind::create;
     directory_creation above;
     if (creates) {
-        above = core()->create_directories(std::string(parent_of(request_.path)), request_.access);
+        above = core()->create_parents(request_.path, request_.access);
     }
     auto sent = core()->send(request_);
     const reply r = co_await sent;

@@ -200,11 +200,11 @@ request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) 
 }
 
 directory_creation double_barrier_state::create_directory(client_core& core) const {
-    directory_creation made =
-        core.create_directories(std::string(parent_of(as.directory)), *as.access);
+    directory_creation made = core.create_parents(as.directory, *as.access);
     // Not a container: its version must outlive the last participant that leaves.
     core.submit(request::create(as.directory, {}, create_mode::persistent, *as.access),
                 made.level());
+    core.look_at_access(as.directory, *as.access);
     return made;
 }
 

@@ -75,11 +75,15 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             // The servers have removed the empty directory of a lock that was not used for a while;
             // or it cannot be created, and what was asked behind the list may show why.
             sent_ = searched;
-            if (!all.directories.empty()) {
-                auto pause = retry_.pause();
+            const auto& made = all.directories;
+            const bool at_once = std::all_of(made.begin(), made.end(), [](const auto& one) {
+                return one.repeated();  // the levels are on their way
+            });
+            if (at_once) {
+                auto pause = retry_.short_pause();
                 co_await pause;
             } else {
-                auto pause = retry_.short_pause();
+                auto pause = retry_.pause();
                 co_await pause;
             }
             continue;

@@ -17,8 +17,8 @@ std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> 
 
 directory_creation permit_terms::create_directories(client_core& core,
                                                     const queue_recipe& as) const {
-    directory_creation made =
-        core.create_directories(leases ? semaphore : std::string(parent_of(semaphore)), *as.access);
+    directory_creation made = leases ? core.create_directories(semaphore, *as.access)
+                                     : core.create_parents(semaphore, *as.access);
     if (limit && !leases) {
         core.submit(
             request::create(semaphore, std::to_string(*limit), create_mode::persistent, *as.access),
@@ -29,6 +29,9 @@ directory_creation permit_terms::create_directories(client_core& core,
     // That of the permits is looked for, and created, by whoever takes one: permit_grant.
     core.submit(request::create(directory, {}, create_mode::container, *as.access),
                 [](const reply&) {});
+    for (const std::string& each : {as.directory, directory}) {
+        core.look_at_access(each, *as.access);
+    }
     return made;
 }
 

@@ -164,6 +164,17 @@ void client_core::trouble_changed(std::string why, bool malformed) {
     status_->set_trouble(connected() ? std::string() : std::move(why));
 }
 
+void client_core::directory_exposed(const std::string& path, const std::string& which) {
+    const std::string shown = path.empty() ? "/" : path;
+    log({log_level::warning,
+         "open-directory",
+         "the directory \"" + escaped(shown) +
+             "\" was created with another access control list: " + "everyone has " + which +
+             " on it and can end the locks in it; give it a list of its "
+             "own (setAcl)",
+         shown});
+}
+
 void client_core::request_sent() noexcept {
     telemetry_.sent();
 }

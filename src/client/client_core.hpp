@@ -19,6 +19,7 @@
 #include "loop/task.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
+#include "text/path.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -198,10 +199,21 @@ public:
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
-    /// As session_keeper's.
+    /// Creates a directory of a recipe, and the levels above it.
     [[nodiscard]] directory_creation create_directories(const std::string& path,
                                                         const acl& access) {
-        return keeper_.create_directories(path, access);
+        return keeper_.create_directories(path, access, directory_maker::last_level::access);
+    }
+
+    /// Creates the levels above `path`, which may be shared with others.
+    [[nodiscard]] directory_creation create_parents(const std::string& path, const acl& access) {
+        const std::string above(parent_of(path));
+        return keeper_.create_directories(above, access, directory_maker::last_level::parent);
+    }
+
+    /// As session_keeper's.
+    void look_at_access(const std::string& path, const acl& access) {
+        keeper_.look_at_access(path, access);
     }
 
     /// Notifies `user` of the session from now on. Keeps it alive until it is detached.
@@ -220,6 +232,7 @@ private:
     // From the keeper.
     void state_changed(connection_state s) override;
     void trouble_changed(std::string why, bool malformed) override;
+    void directory_exposed(const std::string& path, const std::string& which) override;
     void request_sent() noexcept override;
     void request_answered(request::kind what,
                           std::chrono::nanoseconds took,

@@ -20,6 +20,7 @@ session_keeper::session_keeper(const runtime& env,
       options_(options),
       owner_(owner),
       heartbeat_(*loop_, heartbeat_effects()),
+      directories_(directory_effects()),
       reopen_(*loop_) {}
 
 heartbeat::effects session_keeper::heartbeat_effects() {
@@ -74,19 +75,28 @@ void session_keeper::submit(request r,
     }
 }
 
-directory_creation session_keeper::create_directories(const std::string& path, const acl& access) {
-    directory_creation made;
-    for (const std::string& level : prefixes_of(target_.chroot + (path == "/" ? "" : path))) {
-        if (session_ && !level.empty()) {
-            session_->submit(
-                request::create(level, {}, create_mode::container, access),
-                [this, sent = sending(request::kind::create), level = made.level()](reply answer) {
-                    on_answer(sent, answer.code);
-                    level(std::move(answer));
-                });
-        }
-    }
-    return made;
+directory_creation session_keeper::create_directories(const std::string& path,
+                                                      const acl& access,
+                                                      directory_maker::last_level last) {
+    return directories_.make(target_.chroot + (path == "/" ? "" : path), access, last);
+}
+
+directory_maker::effects session_keeper::directory_effects() {
+    return {.send =
+                [this](request r, session::completion done) {
+                    if (session_) {
+                        session_->submit(
+                            std::move(r),
+                            [this, sent = sending(r.what), done = std::move(done)](reply answer) {
+                                on_answer(sent, answer.code);
+                                done(std::move(answer));
+                            });
+                    }
+                },
+            .exposed =
+                [this](const std::string& path, const std::string& which) {
+                    owner_.directory_exposed(path.substr(target_.chroot.size()), which);
+                }};
 }
 
 session_keeper::sent_request session_keeper::sending(request::kind what) {

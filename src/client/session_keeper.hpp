@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/directory_creation.hpp"
+#include "client/directory_maker.hpp"
 #include "client/failure.hpp"
 #include "client/heartbeat.hpp"
 #include "client/session_owner.hpp"
@@ -51,8 +51,15 @@ public:
     }
 
     /// Creates every level of `path`, the chroot's included, as containers. Without a session, does
-    /// nothing.
-    [[nodiscard]] directory_creation create_directories(const std::string& path, const acl& access);
+    /// nothing. See directory_maker.
+    [[nodiscard]] directory_creation create_directories(const std::string& path,
+                                                        const acl& access,
+                                                        directory_maker::last_level last);
+
+    /// Asks who has access to a directory of a recipe, and reports it to the owner if it is open.
+    void look_at_access(const std::string& path, const acl& access) {
+        directories_.look_at(target_.chroot + path, access);
+    }
 
     /// Whether there is a session object, connected or not.
     [[nodiscard]] bool opened() const noexcept { return session_ != nullptr; }
@@ -105,6 +112,7 @@ private:
     };
 
     [[nodiscard]] heartbeat::effects heartbeat_effects();
+    [[nodiscard]] directory_maker::effects directory_effects();
     void on_event(std::uint64_t opened, const session_event& e);
     void on_connected(const session_event& e);
     void send_barrier();
@@ -134,6 +142,7 @@ private:
     std::unique_ptr<session> session_;
     std::shared_ptr<validity> validity_;
     latchkey::heartbeat heartbeat_;
+    directory_maker directories_;
     timer reopen_;
     backoff backoff_{std::chrono::milliseconds(20), std::chrono::seconds(5)};
     connection_state state_ = connection_state::connecting;

@@ -230,6 +230,7 @@ TEST_P(MalformedReplies, OfCredentialsEndTheConnection) {
         changes_.make(opcode::auth, how);
         const auto s = open();
         expect_noticed(*s, 2);
+        EXPECT_TRUE(s->call(request::exists("/d")).ok()) << "the credentials were answered before";
     }
 }
 

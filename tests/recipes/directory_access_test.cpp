@@ -1,0 +1,102 @@
+#include <latchkey/semaphore.hpp>
+
+#include "stepped_test.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Clients with an identity, and others, on paths that they share.
+class DirectoryAccess : public SteppedTest {
+protected:
+    client_options alice() {
+        client_options how{.session_timeout = 12s};
+        how.auth = {{.scheme = "digest", .secret = "alice:secret"}};
+        how.log = [this](const log_record& line) {
+            const std::lock_guard lock(mutex_);
+            lines_.push_back(std::string(line.id) + " " + std::string(line.path));
+        };
+        return how;
+    }
+
+    std::vector<std::string> lines() {
+        const std::lock_guard lock(mutex_);
+        return lines_;
+    }
+
+    /// Whether a client without an identity gets a lock.
+    bool stranger_gets(const std::string& path) {
+        client c = connected();
+        mutex m(c, path);
+        const auto a = acquire(m, 1s);
+        ensemble_.run_until([&] { return a->done; }, 5s);
+        return static_cast<bool>(a->granted);
+    }
+
+    std::mutex mutex_;
+    std::vector<std::string> lines_;
+};
+
+TEST_F(DirectoryAccess, OfParentsThatALockHasCreatedIsThatOfTheLevelAbove) {
+    client c = connected(alice());
+    mutex m(c, "/p/q/lock");
+    const hold h = held(m);
+    EXPECT_TRUE(stranger_gets("/p/other"));
+    EXPECT_TRUE(stranger_gets("/p/q/other"));
+    EXPECT_FALSE(stranger_gets("/p/q/lock"));
+    EXPECT_THAT(lines(), IsEmpty());
+}
+
+TEST_F(DirectoryAccess, OfParentsThatASemaphoreHasCreatedIsThatOfTheLevelAbove) {
+    client c = connected(alice());
+    semaphore s(c, "/s/q/permits", 2);
+    hold granted;
+    s.async_acquire(1, {}, [&](std::error_code, hold h) { granted = std::move(h); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return granted.valid(); }, 5s));
+    EXPECT_TRUE(stranger_gets("/s/other"));
+    EXPECT_TRUE(stranger_gets("/s/q/other"));
+    EXPECT_THAT(lines(), IsEmpty());
+}
+
+TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
+    ASSERT_TRUE(stranger_gets("/open/jobs"));
+    client c = connected(alice());
+    for (int i = 0; i < 2; ++i) {
+        mutex m(c, "/open/jobs");
+        held(m).release();
+    }
+    ensemble_.run_for(1s);
+    EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs"));
+}
+
+TEST_F(DirectoryAccess, CostsARoundTripMoreWhereParentsAreMissingAndNoneElsewhere) {
+    client c = connected(alice());
+    const auto time_of = [&](const std::string& path) {
+        mutex m(c, path);
+        settle();
+        const auto before = ensemble_.now();
+        const auto a = acquire(m);
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
+        return a->at - before;
+    };
+    EXPECT_EQ(time_of("/lock"), round_trip);
+    EXPECT_EQ(time_of("/a/b/c"), 2 * round_trip);
+    EXPECT_EQ(time_of("/a/b/d"), round_trip);
+    mutex m(c, "/a/b/c");
+    held(m).release();
+    settle();
+    held(m).release();
+    ensemble_.run_for(100ms);
+    EXPECT_EQ(ensemble_.count().requests(), 3U) << "as without an identity";
+}
+
+}  // namespace
+}  // namespace latchkey::test
