@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <boost/beast/core/error.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -47,6 +48,20 @@ void set_headers(beast_http::response<Body>& to, const http_answer& a, bool keep
     to.keep_alive(keep_open);
 }
 
+/// Whether the length of a request depends on a coding that this server does not know.
+bool has_unknown_coding(const beast_http::fields& fields) {
+    const auto name = beast_http::field::transfer_encoding;
+    return fields.count(name) > 0 &&
+           !boost::beast::iequals(fields.count(name) == 1 ? fields[name] : "", "chunked");
+}
+
+/// The peer's address; none if it has gone.
+boost::asio::ip::address peer_of(const boost::asio::ip::tcp::socket& s) {
+    boost::system::error_code ec;
+    const auto end = s.remote_endpoint(ec);
+    return ec ? boost::asio::ip::address() : end.address();
+}
+
 /// What the client is told; nothing if it has just gone.
 std::optional<http_answer> answer_to_failure(const boost::system::error_code& ec) {
     // buffer_overflow: the headers are longer than the buffer.
@@ -75,6 +90,7 @@ http_connection::http_connection(tcp::socket socket,
       stream_events_(std::move(stream)),
       limits_(limits),
       slot_(std::move(slot)),
+      peer_(peer_of(stream_.socket())),
       buffer_(limits.header_bytes + 1024) {}
 
 void http_connection::refuse() {
@@ -84,16 +100,30 @@ void http_connection::refuse() {
     reply(refusal, true, false);
 }
 
-void http_connection::read() {
+void http_connection::read(std::chrono::milliseconds limit) {
     parser_.emplace();
     parser_->header_limit(limits_.header_bytes);
     parser_->body_limit(0);
-    stream_.expires_after(limits_.idle);
+    stream_.expires_after(std::min(limit, limits_.idle));
+    beast_http::async_read_header(
+        stream_,
+        buffer_,
+        *parser_,
+        [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
+            self->on_header(ec);
+        });
+}
+
+void http_connection::on_header(const boost::system::error_code& ec) {
+    if (ec || parser_->is_done() || has_unknown_coding(parser_->get())) {
+        on_read(ec);
+        return;
+    }
     beast_http::async_read(stream_,
                            buffer_,
                            *parser_,
-                           [self = shared_from_this()](const boost::system::error_code& ec,
-                                                       std::size_t) { self->on_read(ec); });
+                           [self = shared_from_this()](const boost::system::error_code& failure,
+                                                       std::size_t) { self->on_read(failure); });
 }
 
 void http_connection::on_read(const boost::system::error_code& ec) {
@@ -103,7 +133,14 @@ void http_connection::on_read(const boost::system::error_code& ec) {
         }
         return;
     }
+    silent_ = false;
     const auto& asked = parser_->get();
+    if (has_unknown_coding(asked)) {
+        reply(http_answer::error(501, "this server knows no Transfer-Encoding but chunked"),
+              true,
+              false);
+        return;
+    }
     http_request request{.method = text_of(asked.method_string()),
                          .target = text_of(asked.target()),
                          .host = only(asked, beast_http::field::host),
@@ -149,7 +186,7 @@ void http_connection::reply(const http_answer& a, bool with_body, bool keep_open
 void http_connection::on_written(bool keep_open) {
     body_.reset();
     if (keep_open) {
-        read();
+        read(limits_.idle);
         return;
     }
     boost::system::error_code ignored;

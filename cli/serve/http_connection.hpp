@@ -3,10 +3,12 @@
 #include "serve/http_limits.hpp"
 #include "serve/http_messages.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -32,7 +34,15 @@ public:
                     const http_limits& limits,
                     std::shared_ptr<void> slot);
 
-    void start() { read(); }
+    void start() { read(limits_.first_request); }
+
+    /// Whether nothing was asked so far.
+    [[nodiscard]] bool silent() const noexcept { return silent_; }
+
+    [[nodiscard]] const boost::asio::ip::address& peer() const noexcept { return peer_; }
+
+    /// Ends it; another one takes its place.
+    void give_way() { stream_.close(); }
 
     /// Instead of start(): there are too many connections.
     void refuse();
@@ -40,7 +50,8 @@ public:
 private:
     using status = boost::beast::http::status;
 
-    void read();
+    void read(std::chrono::milliseconds limit);
+    void on_header(const boost::system::error_code& ec);
     void on_read(const boost::system::error_code& ec);
     void reply(const http_answer& a, bool with_body, bool keep_open);
     void on_written(bool keep_open);
@@ -51,6 +62,8 @@ private:
     const streamer stream_events_;
     const http_limits limits_;
     std::shared_ptr<void> slot_;
+    const boost::asio::ip::address peer_;
+    bool silent_ = true;
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
     std::shared_ptr<const std::string> body_;  ///< what `response_` refers to

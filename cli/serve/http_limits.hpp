@@ -8,11 +8,16 @@ namespace latchkey::cli {
 
 /// What a client of the HTTP server may take.
 struct http_limits {
-    std::size_t connections = 100;      ///< one more is answered with 503, and closed
+    std::size_t connections = 100;  ///< one more is answered with 503, and closed
+    /// Of them, from one address, without a complete request so far. Another one takes the place of
+    /// the oldest. It takes the place of the oldest from any address, too, if there are
+    /// `connections`.
+    std::size_t silent_per_address = 16;
     std::uint32_t header_bytes = 8192;  ///< of one request; it must have no body
     /// How long a connection may stay without a complete request, and how long a client may take
     /// to read an answer, besides a second for each `bytes_a_second`.
     std::chrono::milliseconds idle = std::chrono::seconds(30);
+    std::chrono::milliseconds first_request = std::chrono::seconds(5);  ///< in place of `idle`
     std::size_t bytes_a_second = 64 * 1024;
     /// How long a reader of events may read nothing while there is something to read.
     std::chrono::milliseconds event_write = std::chrono::seconds(10);

@@ -2,6 +2,7 @@
 
 #include "serve/http_connection.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -55,11 +56,37 @@ void http_server::take(tcp::socket socket) {
     };
     const auto connection = std::make_shared<http_connection>(
         std::move(socket), content_.answer, stream, limits_, slots_);
-    if (open >= limits_.connections) {
+    const bool full = open >= limits_.connections;
+    if (!make_room(connection->peer(), full) && full) {
         connection->refuse();
-    } else {
-        connection->start();
+        return;
     }
+    silent_.push_back(connection);
+    connection->start();
+}
+
+/// So that connections on which nothing is asked keep nobody out. Returns false if none had to end.
+bool http_server::make_room(const boost::asio::ip::address& peer, bool full) {
+    std::erase_if(silent_, [](const auto& one) {
+        const auto c = one.lock();
+        return !c || !c->silent();
+    });
+    const auto is_neighbor = [&peer](const auto& one) {
+        const auto c = one.lock();
+        return c && c->peer() == peer;
+    };
+    const auto neighbors = std::count_if(silent_.begin(), silent_.end(), is_neighbor);
+    const bool too_many = static_cast<std::size_t>(neighbors) >= limits_.silent_per_address;
+    const auto oldest =
+        too_many ? std::find_if(silent_.begin(), silent_.end(), is_neighbor) : silent_.begin();
+    if ((!full && !too_many) || oldest == silent_.end()) {
+        return false;
+    }
+    if (const auto c = oldest->lock()) {
+        c->give_way();
+    }
+    silent_.erase(oldest);
+    return true;
 }
 
 void http_server::stream_events(tcp::socket socket, std::shared_ptr<void> slot) {

@@ -16,6 +16,8 @@
 
 namespace latchkey::cli {
 
+class http_connection;
+
 /// What an HTTP server shows.
 struct http_content {
     std::function<http_answer(const http_request&)> answer;
@@ -48,6 +50,7 @@ private:
 
     void accept();
     void take(tcp::socket socket);
+    [[nodiscard]] bool make_room(const boost::asio::ip::address& peer, bool full);
     void stream_events(tcp::socket socket, std::shared_ptr<void> slot);
 
     const http_content content_;
@@ -57,6 +60,7 @@ private:
     /// Each connection has a copy.
     const std::shared_ptr<void> slots_ = std::make_shared<int>();
     std::vector<std::weak_ptr<sse_stream>> streams_;
+    std::vector<std::weak_ptr<http_connection>> silent_;  ///< the oldest first; others are dropped
 };
 
 }  // namespace latchkey::cli

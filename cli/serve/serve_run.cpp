@@ -150,7 +150,7 @@ void serve_run::on_reading(const shown& before, const shown& now) {
     }
     std::vector<sse_stream::text> events{reading_event(*now)};
     if (before->last() == nullptr && now->last() != nullptr) {
-        events.push_back(event_text("locks", *now->locks()));
+        events.push_back(now->locks_event());
     } else if (now->last() != before->last()) {
         if (const auto changes = changes_json(*before->last(), *now->last())) {
             events.push_back(event_text("changes", line_of(*changes)));
@@ -170,7 +170,7 @@ std::vector<sse_stream::text> serve_run::first_events() const {
     const auto now = readings_->latest();
     std::vector<sse_stream::text> events{reading_event(*now)};
     if (now->last() != nullptr) {
-        events.push_back(event_text("locks", *now->locks()));
+        events.push_back(now->locks_event());
     }
     return events;
 }

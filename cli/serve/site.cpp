@@ -37,6 +37,9 @@ http_answer site::answer(const http_request& r) {
     if (const web_file* file = web_file::find(target->path)) {
         return answer_of(file->type, file->content());
     }
+    if (target->path == "/healthz") {  // for whoever restarts what does not answer
+        return answer_of("text/plain; charset=utf-8", std::make_shared<const std::string>("ok\n"));
+    }
     const bool is_api = target->path.starts_with("/api/");
     if (!is_api && target->path != "/metrics") {
         return http_answer::error(404, "there is no such page");

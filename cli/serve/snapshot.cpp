@@ -1,6 +1,7 @@
 #include "serve/snapshot.hpp"
 
 #include "serve/reading_changes.hpp"
+#include "serve/sse_stream.hpp"
 
 namespace latchkey::cli {
 
@@ -55,6 +56,10 @@ std::string snapshot::make_locks() const {
         }
     }
     return line_of(o);
+}
+
+std::string snapshot::make_locks_event() const {
+    return *event_text("locks", make_locks());
 }
 
 std::string snapshot::make_graph() const {

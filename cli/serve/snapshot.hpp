@@ -46,6 +46,11 @@ public:
     /// The bodies of the pages of the same names.
     [[nodiscard]] text locks() const { return once(locks_, &snapshot::make_locks); }
 
+    /// The list as the event `locks` of `/api/events`: one text for all its readers.
+    [[nodiscard]] text locks_event() const {
+        return once(locks_event_, &snapshot::make_locks_event);
+    }
+
     [[nodiscard]] text graph() const { return once(graph_, &snapshot::make_graph); }
 
     [[nodiscard]] text doctor() const { return once(doctor_, &snapshot::make_doctor); }
@@ -56,12 +61,14 @@ public:
 private:
     [[nodiscard]] text once(text& made, std::string (snapshot::*make)() const) const;
     [[nodiscard]] std::string make_locks() const;
+    [[nodiscard]] std::string make_locks_event() const;
     [[nodiscard]] std::string make_graph() const;
     [[nodiscard]] std::string make_doctor() const;
 
     const reading_progress progress_;
     mutable std::mutex guard_;
     mutable text locks_;
+    mutable text locks_event_;
     mutable text graph_;
     mutable text doctor_;
 };

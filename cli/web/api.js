@@ -6,7 +6,11 @@ const tokenKey = "latchkey-token";
 export function takeToken() {
     const given = /^#token=(.+)$/.exec(location.hash);
     if (given) {
-        setToken(decodeURIComponent(given[1]));
+        try {
+            setToken(decodeURIComponent(given[1]));
+        } catch {
+            // A malformed token is none: it is asked for.
+        }
         history.replaceState(null, "", location.pathname);
     }
 }

@@ -130,6 +130,14 @@ TEST_F(ServeLimits, HasAHundredConnections) {
     EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
 }
 
+TEST_F(ServeLimits, SaysWithoutATokenThatItIsAlive) {
+    const token_file token("0123456789abcdef\n");
+    serve({"--token-file", token.name()});
+    const auto health = get("/healthz");
+    EXPECT_EQ(health.status, 200);
+    EXPECT_EQ(health.body, "ok\n");
+}
+
 TEST_F(ServeLimits, AsksForTheToken) {
     const token_file token("0123456789abcdef\n");
     serve({"--token-file", token.name()});

@@ -276,6 +276,10 @@ TEST_F(ServePage, AsksForTheTokenOrTakesItFromTheAddress) {
     open();
     EXPECT_TRUE(shows("This server asks for a token"));
     picture("token");
+    for (const char* malformed : {"#token=%", "#token=%E0%A4%A", "#lock=%E0%A4%A", "#lock=%"}) {
+        open(malformed);
+        EXPECT_TRUE(shows("This server asks for a token")) << malformed;
+    }
     open("#token=0123456789abcdef");
     EXPECT_TRUE(shows("nightly"));
     EXPECT_EQ(browser_->evaluate("location.href.includes('token')"), false);

@@ -139,5 +139,51 @@ TEST_F(HttpServer, HasAsManyConnectionsAsItMay) {
     EXPECT_THAT(rest_of(second), HasSubstr("503"));
 }
 
+TEST_F(HttpServer, ClosesAConnectionSoonOnWhichNothingWasAsked) {
+    start({.idle = 1h, .first_request = 20ms});
+    auto slow = connect();
+    send(slow, "GET / HTTP/1.1\r\nHost:");
+    EXPECT_EQ(rest_of(slow), "");
+    auto asked = connect();
+    send(asked, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    char byte = 0;
+    EXPECT_EQ(boost::asio::read(asked, boost::asio::buffer(&byte, 1)), 1U);
+}
+
+TEST_F(HttpServer, AnswersThoughOthersAskOnlyHalf) {
+    const std::string half = "GET / HTTP/1.1\r\nHost:";
+    const std::string whole = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    start({.connections = 10, .silent_per_address = 4, .idle = 1h, .first_request = 1h});
+    std::vector<tcp::socket> halves;
+    for (int i = 0; i < 50; ++i) {
+        halves.push_back(connect());
+        send(halves.back(), half);
+    }
+    auto probe = connect();
+    send(probe, whole);
+    EXPECT_THAT(rest_of(probe), HasSubstr("200 OK"));
+    EXPECT_EQ(rest_of(halves.front()), "") << "it has given way";
+}
+
+TEST_F(HttpServer, AnswersThoughAllConnectionsAskOnlyHalf) {
+    start({.connections = 3, .silent_per_address = 100, .idle = 1h, .first_request = 1h});
+    std::vector<tcp::socket> halves;
+    for (int i = 0; i < 3; ++i) {
+        halves.push_back(connect());
+    }
+    auto probe = connect();
+    send(probe, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_THAT(rest_of(probe), HasSubstr("200 OK"));
+}
+
+TEST_F(HttpServer, KnowsNoTransferEncodingButChunked) {
+    start({});
+    for (const std::string coding : {"xchunked", "gzip, chunked", "identity", "chunked, chunked"}) {
+        auto s = connect();
+        send(s, "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding + "\r\n\r\n");
+        EXPECT_THAT(rest_of(s), HasSubstr("HTTP/1.1 501")) << coding;
+    }
+}
+
 }  // namespace
 }  // namespace latchkey::test

@@ -7,6 +7,7 @@
 #include "serve/reading_loop.hpp"
 #include "serve/request_target.hpp"
 #include "serve/snapshot.hpp"
+#include "serve/sse_stream.hpp"
 #include "serve/token.hpp"
 #include "serve/web_file.hpp"
 #include "text/escape.hpp"
@@ -333,6 +334,8 @@ TEST(Snapshot, SharesItsTexts) {
     p.last = std::make_shared<const reading>(reading_of({lock_of("/a", {one_of(1, true)})}));
     const snapshot one(p);
     EXPECT_EQ(one.locks(), one.locks());
+    EXPECT_EQ(one.locks_event(), one.locks_event()) << "a reader of events has no copy of its own";
+    EXPECT_EQ(*one.locks_event(), *event_text("locks", *one.locks()));
     EXPECT_THAT(*one.lock("/a"), HasSubstr("\"type\":\"lock\""));
     EXPECT_EQ(one.lock("/b"), nullptr);
 }
