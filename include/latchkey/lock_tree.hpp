@@ -36,7 +36,8 @@ struct lock_tree_entry {
 
 /// How far a walk goes.
 struct lock_tree_options {
-    /// How many levels below the path are visited; 0: only the path itself.
+    /// How many levels below the path are visited; 0: only the path itself. A tree with more than
+    /// 64 levels is taken for one without an end: it ends the whole walk.
     std::size_t max_depth = 64;
 
     /// No further path is visited when so many znodes were read. Participants count, too.

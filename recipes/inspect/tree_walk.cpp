@@ -14,6 +14,9 @@
 namespace latchkey::inline v0 {
 namespace {
 
+/// No tree of locks has a path so far below the first one.
+constexpr std::size_t deepest = 64;
+
 /// How many questions are asked ahead, with those whose answers are still to be used.
 constexpr std::size_t most_open = 2 * read_window::enough;
 
@@ -238,12 +241,20 @@ void tree_walk::expand(visits::iterator v) {
         v->done = v->internal = true;
         return;
     }
-    const auto names = to_be_visited(look);
+    auto names = to_be_visited(look);
     if (v->depth >= options_.max_depth) {
         if (!names.empty() && summary_.end == lock_tree_summary::ending::complete) {
             summary_.end = lock_tree_summary::ending::too_deep;
         }
+        // A tree that deep has no end, for all that is known: a server makes it up.
+        cut_ = cut_ || (!names.empty() && v->depth >= deepest);
         return;
+    }
+    // What waits to be visited takes memory, and is not visited beyond max_znodes.
+    const std::size_t room = options_.max_znodes - std::min(options_.max_znodes, visits_.size());
+    if (names.size() > room) {
+        names.resize(room);
+        summary_.end = lock_tree_summary::ending::too_many;
     }
     const bool needs_them = look.asks_for_children() && !look.done();
     const auto before = needs_them ? v : std::next(v);

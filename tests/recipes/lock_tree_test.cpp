@@ -227,6 +227,21 @@ TEST_P(LockTree, LimitsEndItHonestly) {
     EXPECT_EQ(walk({.stop = stop.get_token()}).end, ending::stopped);
 }
 
+TEST_P(LockTree, EndsAtADepthThatNoTreeHas) {
+    mutex last(zk_, path_ + "/z");
+    const hold held = last.acquire();
+    std::string below = "d";
+    for (int depth = 0; depth < 66; ++depth) {
+        put_directory(below);
+        below += "/d";
+    }
+    const auto end = walk();
+    EXPECT_EQ(end.end, ending::too_deep);
+    EXPECT_THAT(found(), IsEmpty()) << "nothing is visited behind a tree without an end";
+    EXPECT_EQ(walk({.max_depth = 1}).end, ending::too_deep);
+    EXPECT_THAT(found(), ElementsAre("mutex z")) << "a limit of the caller's ends a branch";
+}
+
 TEST_P(LockTree, PathThatDoesNotExistHasNoEntry) {
     const auto end = walk_locks(zk_, path_ + "/nothing", [](const auto&) { FAIL(); });
     EXPECT_EQ(end.znodes, 0U);
