@@ -16,7 +16,11 @@ client_options client_options_of(const program_options& options, const status_ou
         how.tls = options.tls;
     }
     how.log = [&output](const log_record& line) {
-        output.event("client", escaped_message(line.text));
+        if (line.id == "open-directory") {
+            output.notice(escaped_message(line.text));  // the lock is no protection
+        } else {
+            output.event("client", escaped_message(line.text));
+        }
     };
     return how;
 }

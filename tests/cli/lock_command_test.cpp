@@ -308,6 +308,16 @@ TEST_F(LockCommand, UsesCredentialsAndReportsThatTheyDoNotSuffice) {
     EXPECT_EQ(lock({"-n"}, {"--", "true"})->wait(), 77);
 }
 
+TEST_F(LockCommand, ReportsADirectoryThatEveryoneMayChange) {
+    const auto stranger = lock({}, {});  // held meanwhile: servers remove an empty directory
+    ASSERT_TRUE(eventually([&] { return !stranger->out().empty(); }));
+    program_surroundings jo;
+    jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
+    const auto p = lock({"-w", "1"}, {"--", "true"}, jo);
+    p->wait();
+    EXPECT_THAT(p->err(), HasSubstr("everyone has CREATE, DELETE, WRITE, ADMIN on it"));
+}
+
 TEST_F(LockCommand, KeepsCredentialsFromTheCommandWithoutPassAuth) {
     program_surroundings jo;
     jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
