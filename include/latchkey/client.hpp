@@ -8,6 +8,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
+#include <latchkey/shared_ref.hpp>
 #include <latchkey/transaction.hpp>
 #include <latchkey/znode.hpp>
 
@@ -29,7 +30,7 @@ class client_core;
 
 /// The registration of a listener, which ends when this object is destroyed. When the destructor
 /// has returned, the listener is not running and will not run again. (A listener that destroys its
-/// own subscription runs to its end.)
+/// own subscription runs to its end.) Any thread may destroy, assign or move one, one at a time.
 class [[nodiscard]] subscription {
 public:
     subscription() noexcept = default;
@@ -48,15 +49,19 @@ private:
 ///     const auto watching = zk.on_change([](latchkey::connection_state s) { print(to_string(s));
 ///     });
 ///
-/// - Threads: any thread may call any member. The client runs the user's functions on two threads
-///   of its own, on each of them one at a time and in order. The *callback thread* runs listeners,
-///   handlers, `reserved` and `log`. The *stop thread* runs the stop callbacks of the tokens that
-///   the library hands out (lost(), revocation_requested(), hand_over_requested()) and nothing
-///   else, so a slow listener never delays the news of a loss. A stop callback may run at the same
-///   time as a listener or a handler, and must not throw (std::terminate). Blocking calls of this
-///   library fail on both threads with errc::would_deadlock.
-/// - Captures: what a function has captured is destroyed on a thread of the user's or on the
-///   callback thread, never on the library's event thread.
+/// - Threads: any thread may call any member, also while another thread assigns or moves this
+///   object. The client runs the user's functions on two threads of its own, on each of them one at
+///   a time and in order. The *callback thread* runs listeners, handlers, `reserved` and `log`. The
+///   *stop thread* runs the stop callbacks of the tokens that the library hands out (lost(),
+///   at_risk(), revocation_requested(), hand_over_requested(), that of a leader_selector's
+///   function) and nothing else. A stop callback may run at the same time as a listener or a
+///   handler, and must not throw (std::terminate). Blocking calls of this library fail on both
+///   threads with errc::would_deadlock.
+/// - A function that does not return delays what waits for its thread, and nothing else: no other
+///   client, no heartbeat, no grant, no blocking call. So a listener never delays the news of a
+///   loss.
+/// - Captures: what a function has captured is destroyed on a thread of the user's or on one of
+///   those two, never on the library's event thread.
 /// - Slow callbacks: the first function on each of the two threads that runs for more than a tenth
 ///   of the session timeout is reported through `log`. The line waits until the callback thread is
 ///   free. Until then only callback_running_for() shows the delay.
@@ -207,9 +212,9 @@ private:
                                         std::stop_token stop,
                                         std::error_code& ec) const;
 
-    [[nodiscard]] bool usable() const noexcept;
+    [[nodiscard]] std::shared_ptr<client_core> usable() const noexcept;
 
-    std::shared_ptr<owner> owner_;
+    shared_ref<owner> owner_;
 };
 
 }  // namespace latchkey::inline v0

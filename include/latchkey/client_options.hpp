@@ -82,23 +82,24 @@ struct client_options {
     std::string name = {};
 
     /// Where listeners, handlers, `reserved`, `log` and coroutines run, instead of on the callback
-    /// thread, which is not started then. Stop callbacks stay on the stop thread.
+    /// thread, which calls it then. Stop callbacks stay on the stop thread.
     ///
     ///     .executor = [&io](auto f) { boost::asio::post(io, std::move(f)); }
     ///
-    /// - It must call the function that it gets once, later, on any thread: never before it
-    ///   returns. It must not block or throw. It is called on the library's threads and on those of
-    ///   the user. It gets the next function only when the previous one has returned, so callbacks
-    ///   run one at a time and in order, on a pool of threads too.
+    /// - It must call the function that it gets once, on any thread. It must not throw. It is
+    ///   called on the callback thread, and where one of its functions has returned. While it
+    ///   blocks, the callbacks of this client wait, and close() waits for as long as it may. It gets
+    ///   the next function only when the previous one has returned, so callbacks run one at a time
+    ///   and in order, on a pool of threads too.
     /// - Blocking calls fail in these functions with errc::would_deadlock, as on the callback
     ///   thread.
     /// - Lifetime: it must be usable until close() has returned, and later for calls that are made
     ///   later. Functions that it has then may run after close() and after the client is gone: keep
     ///   what listeners and handlers refer to until they have run or are destroyed.
-    /// - close() and destructors do not wait for it. If it destroys a function without calling it,
-    ///   as a boost::asio::io_context that is destroyed does, the callbacks that wait are destroyed
-    ///   uncalled: a hold in one of them is released, a coroutine that waits for one stays
-    ///   suspended. The same if it throws.
+    /// - close() and destructors do not wait for what it got to run. If it destroys a function
+    ///   without calling it, as a boost::asio::io_context that is destroyed does, the callbacks that
+    ///   wait are destroyed uncalled: a hold in one of them is released, a coroutine that waits for
+    ///   one stays suspended. The same if it throws.
     std::function<void(move_only_function<void()>)> executor = {};
 };
 

@@ -8,6 +8,7 @@
 #include <latchkey/export.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/join_options.hpp>
+#include <latchkey/shared_ref.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -38,21 +39,21 @@ struct group_member {
 /// servers refuse to let it join again (a changed ACL, a quota), the client logs that and tries
 /// again.
 ///
-/// - Threads: any thread may call const members. The caller must serialize calls of the others.
+/// - Threads: as hold.
 /// - Lifetime: may outlive the group object. Closing the client ends it.
 class [[nodiscard]] LATCHKEY_EXPORT membership {
 public:
     membership() noexcept = default;
     membership(membership&& other) noexcept = default;
-    membership& operator=(membership&& other) noexcept;
+    membership& operator=(membership&& other) noexcept = default;
     membership(const membership&) = delete;
     membership& operator=(const membership&) = delete;
-    ~membership();
+    ~membership() = default;
 
     /// False if it is empty: not joined in time, moved from, or left.
-    [[nodiscard]] explicit operator bool() const& noexcept { return state_ != nullptr; }
+    [[nodiscard]] explicit operator bool() const& noexcept { return state_.get() != nullptr; }
 
-    LATCHKEY_UNNAMED explicit operator bool() const&& noexcept { return state_ != nullptr; }
+    LATCHKEY_UNNAMED explicit operator bool() const&& noexcept { return state_.get() != nullptr; }
 
     /// Whether the member's znode existed when the client last heard of it, in the present session.
     /// This is no guarantee: a member that must never be counted while it is absent needs a lock.
@@ -77,7 +78,7 @@ private:
     class LATCHKEY_HIDDEN state;
     explicit membership(std::shared_ptr<state> s) noexcept;
 
-    std::shared_ptr<state> state_;
+    shared_ref<state> state_;
 };
 
 /// How a group behaves.

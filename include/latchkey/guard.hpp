@@ -6,11 +6,13 @@
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/hold.hpp>
 #include <latchkey/participant.hpp>
+#include <latchkey/shared_ref.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -72,7 +74,12 @@ public:
 
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
-    ~guard() = default;
+
+    ~guard() {
+        if (is_of_the_parent()) {
+            static_cast<void>(reaction_.release());  // NOLINT: a lost thread may be in its token
+        }
+    }
 
     /// The hold: its validity, token and transactions.
     [[nodiscard]] latchkey::hold& hold() & noexcept { return hold_; }
@@ -95,9 +102,12 @@ public:
     /// Calls `reaction` once if the lock is lost, on the client's stop thread; at once, in this
     /// call, if it is lost already. Replaces an earlier reaction. It must not throw.
     void on_loss(std::function<void(loss_reason)> reaction) & {
+        if (is_of_the_parent()) {
+            return;  // the lock is that of the parent process
+        }
         reaction_.reset();
-        reaction_.emplace(hold_.lost(),
-                          [this, reaction = std::move(reaction)] { reaction(hold_.why_lost()); });
+        reaction_ = std::make_unique<std::stop_callback<std::function<void()>>>(
+            hold_.lost(), [this, reaction = std::move(reaction)] { reaction(hold_.why_lost()); });
     }
 
     /// Not for a temporary, which releases the lock before the next statement.
@@ -107,6 +117,10 @@ public:
     void check() const&& = delete;
 
 private:
+    [[nodiscard]] bool is_of_the_parent() const noexcept {
+        return born_ != fork_aware_lock::generation();
+    }
+
     template <class Recipe, class... Args>
     [[nodiscard]] static latchkey::hold acquire(Recipe& lock, Args&&... args) {
         constexpr bool timed = ends_with_duration<std::remove_cvref_t<Args>...>();
@@ -186,7 +200,8 @@ private:
     [[nodiscard]] LATCHKEY_EXPORT static error lost(const latchkey::hold& h);
 
     latchkey::hold hold_;
-    std::optional<std::stop_callback<std::function<void()>>> reaction_;
+    const std::uint64_t born_ = fork_aware_lock::generation();
+    std::unique_ptr<std::stop_callback<std::function<void()>>> reaction_;
 };
 
 }  // namespace latchkey::inline v0

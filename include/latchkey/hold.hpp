@@ -9,6 +9,7 @@
 #include <latchkey/function.hpp>
 #include <latchkey/lock_mode.hpp>
 #include <latchkey/loss_reason.hpp>
+#include <latchkey/shared_ref.hpp>
 #include <latchkey/transaction.hpp>
 
 #include <chrono>
@@ -44,8 +45,8 @@ class hold_state;
 /// - States: empty (default-constructed, moved from or released), valid, or lost. Only a valid hold
 ///   converts to true. The znode of a lost one stays until the hold is released or destroyed,
 ///   because the work may still be ending, or until the session is gone.
-/// - Threads: any thread may call const members at any time. The caller must serialize calls of the
-///   other members. A hold does not belong to a thread and may be moved to another one.
+/// - Threads: any thread may call const members at any time, also beside a release, conversion or
+///   move. The caller serializes the other members. A hold may move to another thread.
 /// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
 ///   hold (loss_reason::client_closed).
 class [[nodiscard]] LATCHKEY_EXPORT hold {
@@ -196,9 +197,8 @@ public:
     /// Gives up the lock and empties this object, without waiting. The client sends the delete of
     /// the znode and repeats it until the znode is proven gone or its session is. The caller needs
     /// to do nothing more, whatever the network does. Cost: 1 request that no call waits for.
-    /// Releasing an empty or lost hold is allowed.
-    /// When this returns, try_acquire() of another client may still find the lock taken. A test
-    /// that expects the lock to be free calls release_and_wait().
+    /// Releasing an empty or lost hold is allowed. When this returns, try_acquire() of another
+    /// client may still find the lock taken. A test that needs it free calls release_and_wait().
     void release() noexcept;
 
     /// release(), then waits until the servers have confirmed that the hold's znodes are gone: true
@@ -210,11 +210,11 @@ public:
 private:
     friend class hold_state;
     explicit hold(std::shared_ptr<hold_state> state) noexcept;
-    [[nodiscard]] hold_state& granted() const;
+    [[nodiscard]] std::shared_ptr<hold_state> granted() const;
 
     [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 
-    std::shared_ptr<hold_state> state_;
+    shared_ref<hold_state> state_;
 };
 
 }  // namespace latchkey::inline v0

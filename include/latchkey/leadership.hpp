@@ -8,6 +8,7 @@
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
+#include <latchkey/shared_ref.hpp>
 #include <latchkey/transaction.hpp>
 
 #include <chrono>
@@ -38,7 +39,9 @@ class leader_term;
 ///   and send `token()` with effects outside.
 /// - Tokens increase strictly from each term to the next, whichever candidate leads. Terms of
 ///   Curator's leaders, which have no tokens, do not change that.
-/// - Threads: any thread may call any member at any time.
+/// - Threads: any thread may call any member at any time, also while another thread assigns or
+/// moves
+///   this object. Only the destructor has to come last.
 /// - Lifetime: a handle may outlive the latch and the client; the term is over then.
 class [[nodiscard]] LATCHKEY_EXPORT leadership {
 public:
@@ -50,9 +53,9 @@ public:
     leadership() noexcept = default;
     leadership(const leadership& other) noexcept = default;
     leadership(leadership&& other) noexcept = default;
-    leadership& operator=(const leadership& other) noexcept;
-    leadership& operator=(leadership&& other) noexcept;
-    ~leadership();
+    leadership& operator=(const leadership& other) noexcept = default;
+    leadership& operator=(leadership&& other) noexcept = default;
+    ~leadership() = default;
 
     /// Whether this candidate still leads. Compares the deadline with the clock and needs no event,
     /// so a process that was stopped and resumes late gets false at once. Cost: one clock read.
@@ -161,11 +164,11 @@ public:
 private:
     friend class leader_term;
     explicit leadership(std::shared_ptr<leader_term> term) noexcept;
-    [[nodiscard]] hold_state& granted() const;
+    [[nodiscard]] std::shared_ptr<leader_term> granted() const;
 
     [[nodiscard]] std::stop_token at_risk_within(std::chrono::nanoseconds margin) const;
 
-    std::shared_ptr<leader_term> term_;
+    shared_ref<leader_term> term_;
 };
 
 }  // namespace latchkey::inline v0

@@ -3,9 +3,11 @@
 #include <latchkey/client.hpp>
 #include <latchkey/event.hpp>
 #include <latchkey/prometheus_stats.hpp>
+#include <latchkey/shared_ref.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -70,6 +72,9 @@ private:
             : label_(std::move(label)), most_labels_(most_labels) {}
 
         void note(const event& e) {
+            if (is_inherited()) {
+                return;
+            }
             switch (e.what) {
                 case event_kind::acquired:
                     observe(acquire_, e, {{"mode", to_string(e.mode)}, {"outcome", "acquired"}});
@@ -106,6 +111,9 @@ private:
         void add(const client& c, std::string name) { stats_.add(c, std::move(name)); }
 
         [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
+            if (is_inherited()) {
+                return {};
+            }
             std::vector<prometheus::MetricFamily> all = registry_.Collect();
             for (prometheus::MetricFamily& f : stats_.Collect()) {
                 all.push_back(std::move(f));
@@ -115,6 +123,11 @@ private:
 
     private:
         using labels = prometheus::Labels;
+
+        /// In a forked child a thread of the parent may have the locks of all these.
+        [[nodiscard]] bool is_inherited() const noexcept {
+            return born_ != fork_aware_lock::generation();
+        }
 
         static double seconds(std::chrono::nanoseconds d) {
             return std::chrono::duration<double>(d).count();
@@ -161,6 +174,7 @@ private:
             }
         }
 
+        const std::uint64_t born_ = fork_aware_lock::generation();
         const label_function label_;
         const std::size_t most_labels_;
         prometheus::Registry registry_;

@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/client_stats.hpp>
 #include <latchkey/connection_state.hpp>
+#include <latchkey/shared_ref.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -20,12 +21,15 @@
 namespace latchkey::inline v0 {
 
 /// What client::stats() says of some clients, as metrics for Prometheus. prometheus_metrics has
-/// one. Any thread.
+/// one. Any thread. In a forked child, an object of the parent's has no metrics.
 class prometheus_stats final : public prometheus::Collectable {
 public:
     /// `name` is the label `client`. Does not keep the client open.
     void add(const client& c, std::string name) {
         auto reader = c.stats_reader();
+        if (born_ != fork_aware_lock::generation()) {
+            return;  // a thread of the parent may have the guard
+        }
         const std::lock_guard lock(guard_);
         clients_.emplace_back(std::move(name), std::move(reader));
     }
@@ -33,6 +37,9 @@ public:
     [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
         std::vector<prometheus::MetricFamily> all;
         named_stats now;
+        if (born_ != fork_aware_lock::generation()) {
+            return all;
+        }
         {
             const std::lock_guard lock(guard_);
             for (const auto& [name, read] : clients_) {
@@ -103,6 +110,7 @@ private:
         return std::chrono::duration<double>(d).count();
     }
 
+    const std::uint64_t born_ = fork_aware_lock::generation();
     mutable std::mutex guard_;
     std::vector<std::pair<std::string, std::function<client_stats()>>> clients_;
 };

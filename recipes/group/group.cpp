@@ -80,30 +80,26 @@ private:
 
 membership::membership(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
 
-membership& membership::operator=(membership&& other) noexcept {
-    state_ = std::move(other.state_);
-    return *this;
-}
-
-membership::~membership() = default;
-
 bool membership::present() const noexcept {
-    return state_ && !state_->at().core()->forked() && state_->at().here();
+    const auto here = state_.get();
+    return here && !here->at().core()->forked() && here->at().here();
 }
 
 std::string membership::name() const {
-    return state_ ? std::string(name_of(state_->at().path())) : std::string();
+    const auto here = state_.get();
+    return here ? std::string(name_of(here->at().path())) : std::string();
 }
 
 void membership::set_data(std::string data) {
-    if (state_ && !state_->at().core()->forked()) {
-        state_->at().check_data(data);
-        state_->set_data(std::move(data));
+    const auto here = state_.get();
+    if (here && !here->at().core()->forked()) {
+        here->at().check_data(data);
+        here->set_data(std::move(data));
     }
 }
 
 void membership::leave() noexcept {
-    state_.reset();
+    state_.exchange(nullptr);
 }
 
 // ---- the group ----

@@ -153,7 +153,8 @@ leader_latch::resignation request_to_resign(const client& c,
                                             const std::string& path,
                                             const std::optional<std::string>& to) {
     using enum leader_latch::resignation;
-    client_core& core = *client_core::of(c);
+    const auto kept = client_core::of(c);
+    client_core& core = *kept;
     check_path(path);
     check_successor(to);
     const std::string peers = peers_of(path);

@@ -44,7 +44,8 @@ const std::string& leader_observer::path() const noexcept {
 namespace {
 
 std::optional<leader_info> find_leader(const client& c, const std::string& path) {
-    client_core& core = *client_core::of(c);
+    const auto kept = client_core::of(c);
+    client_core& core = *kept;
     check_path(path);
     while (true) {
         const reply listed = blocking_read(core, request::children(path));

@@ -39,8 +39,8 @@ public:
     }
 
     /// Null for an empty handle.
-    [[nodiscard]] static const std::shared_ptr<leader_term>& of(const leadership& l) noexcept {
-        return l.term_;
+    [[nodiscard]] static std::shared_ptr<leader_term> of(const leadership& l) noexcept {
+        return l.term_.get();
     }
 
     // ---- any thread ----

@@ -9,76 +9,73 @@ namespace latchkey::inline v0 {
 
 leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
 
-leadership& leadership::operator=(const leadership& other) noexcept {
-    leadership copy(other);
-    term_.swap(copy.term_);
-    return *this;
-}
-
-leadership& leadership::operator=(leadership&& other) noexcept {
-    leadership moved(std::move(other));
-    term_.swap(moved.term_);
-    return *this;
-}
-
-leadership::~leadership() = default;
-
 bool leadership::valid() const noexcept {
-    return term_ && term_->state().valid();
+    const auto term = term_.get();
+    return term && term->state().valid();
 }
 
 boottime_clock::time_point leadership::valid_until() const noexcept {
-    return term_ ? term_->state().valid_until() : boottime_clock::time_point::min();
+    const auto term = term_.get();
+    return term ? term->state().valid_until() : boottime_clock::time_point::min();
 }
 
 std::chrono::nanoseconds leadership::remaining() const noexcept {
-    return term_ ? term_->state().remaining() : std::chrono::nanoseconds::zero();
+    const auto term = term_.get();
+    return term ? term->state().remaining() : std::chrono::nanoseconds::zero();
 }
 
 std::stop_token leadership::at_risk_within(std::chrono::nanoseconds margin) const {
-    return term_ ? term_->state().at_risk(margin) : std::stop_token();
+    const auto term = term_.get();
+    return term ? term->state().at_risk(margin) : std::stop_token();
 }
 
 std::stop_token leadership::lost() const noexcept {
-    return term_ ? term_->state().lost() : std::stop_token();
+    const auto term = term_.get();
+    return term ? term->state().lost() : std::stop_token();
 }
 
 loss_reason leadership::why_lost() const noexcept {
-    return term_ ? term_->state().why_lost() : loss_reason::none;
+    const auto term = term_.get();
+    return term ? term->state().why_lost() : loss_reason::none;
 }
 
 std::stop_token leadership::hand_over_requested() const noexcept {
-    return term_ ? term_->state().revocation_requested() : std::stop_token();
+    const auto term = term_.get();
+    return term ? term->state().revocation_requested() : std::stop_token();
 }
 
 fencing_token leadership::token() const noexcept {
-    return term_ ? term_->state().token() : fencing_token{};
+    const auto term = term_.get();
+    return term ? term->state().token() : fencing_token{};
 }
 
 std::string leadership::path() const {
-    return term_ ? term_->state().path() : std::string();
+    const auto term = term_.get();
+    return term ? term->state().path() : std::string();
 }
 
 std::string leadership::id() const {
-    return term_ ? term_->id() : std::string();
+    const auto term = term_.get();
+    return term ? term->id() : std::string();
 }
 
 /// Throws an error for an empty handle, and in a forked child.
-hold_state& leadership::granted() const {
-    if (!term_) {
+std::shared_ptr<leader_term> leadership::granted() const {
+    auto term = term_.get();
+    if (!term) {
         throw error(errc::hold_lost, "this leadership is empty");
     }
-    term_->state().core()->check_not_forked();
-    return term_->state();
+    term->state().core()->check_not_forked();
+    return term;
 }
 
 std::vector<operation_result> leadership::transact(std::vector<operation> operations,
                                                    std::error_code& ec) const {
-    return report(ec, [&] { return granted().transact_and_wait(std::move(operations)); });
+    return report(ec, [&] { return granted()->state().transact_and_wait(std::move(operations)); });
 }
 
 void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
-    granted().transact_and_tell(std::move(operations), std::move(handler));
+    granted()->state().transact_and_tell(std::move(operations), std::move(handler));
 }
 
 awaitable<std::vector<operation_result>> leadership::transact_async(
@@ -94,8 +91,9 @@ awaitable<std::vector<operation_result>> leadership::transact_async(
 bool leadership::transact_once(std::string marker,
                                std::vector<operation> operations,
                                std::error_code& ec) const {
-    return report(ec,
-                  [&] { return granted().transact_once_and_wait(std::move(marker), operations); });
+    return report(ec, [&] {
+        return granted()->state().transact_once_and_wait(std::move(marker), operations);
+    });
 }
 
 awaitable<bool> leadership::transact_once_async(std::string marker,
@@ -110,33 +108,28 @@ awaitable<bool> leadership::transact_once_async(std::string marker,
 void leadership::async_transact_once(std::string marker,
                                      std::vector<operation> operations,
                                      transact_once_handler handler) const {
-    granted().transact_once_and_tell(std::move(marker), operations, std::move(handler));
+    granted()->state().transact_once_and_tell(std::move(marker), operations, std::move(handler));
 }
 
 // ---- what is published ----
 
 void leadership::proclaim(std::string data, std::error_code& ec) const {
     report(ec, [&] {
-        if (!term_) {
-            throw error(errc::hold_lost, "this leadership is empty");
-        }
+        const auto term = granted();
         check_leader_data(data);
-        term_->state().core()->check_may_block();
+        term->state().core()->check_may_block();
         const auto outcome = std::make_shared<blocking_result<failure>>();
-        term_->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
+        term->proclaim(std::move(data), [outcome](failure why) { outcome->set(std::move(why)); });
         outcome->get().raise();
     });
 }
 
 void leadership::async_proclaim(std::string data, proclaim_handler handler) const {
-    if (!term_ || term_->state().core()->forked()) {
-        throw error(term_ ? errc::forked : errc::hold_lost,
-                    term_ ? "this leadership cannot be used" : "this leadership is empty");
-    }
+    const auto term = granted();
     check_leader_data(data);
-    term_->proclaim(std::move(data),
-                    [done = term_->state().core()->callbacks().once(std::move(handler))](
-                        const failure& f) { done(f.code); });
+    term->proclaim(std::move(data),
+                   [done = term->state().core()->callbacks().once(std::move(handler))](
+                       const failure& f) { done(f.code); });
 }
 
 awaitable<void> leadership::proclaim_async(std::string data) const {

@@ -20,14 +20,6 @@ using std::chrono::nanoseconds;
 
 constexpr auto at_once = nanoseconds::zero();
 
-/// Gives the caller's hold back at the end, however that comes.
-struct returned_hold {
-    hold& to;
-    hold& from;
-
-    ~returned_hold() { to = std::move(from); }
-};
-
 }  // namespace
 
 class shared_mutex::impl : public read_write_calls, public std::enable_shared_from_this<impl> {
@@ -178,12 +170,12 @@ bool shared_mutex::impl::convert_and_wait(hold& h,
     acquire.core()->check_may_block();
     std::stop_source stop;
     const std::stop_callback on_stop(stopped, [&stop] { stop.request_stop(); });
-    const auto moved = std::make_shared<hold>(std::move(h));
     const auto result = std::make_shared<blocking_result<outcome>>();
-    convert(moved, to, timeout, {.stop = stop.get_token()}, [result](failure why, bool done) {
+    // The caller's own hold, which is used until the result is there: other threads may look at it.
+    const std::shared_ptr<hold> own(std::shared_ptr<hold>(), &h);
+    convert(own, to, timeout, {.stop = stop.get_token()}, [result](failure why, bool done) {
         result->set({std::move(why), done});
     });
-    const returned_hold back{h, *moved};
     const outcome o = result->get_or([&] { stop.request_stop(); });
     o.first.raise();
     return o.second;

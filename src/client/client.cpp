@@ -61,15 +61,23 @@ public:
 client::client(std::shared_ptr<client_core> core)
     : owner_(std::make_shared<owner>(std::move(core))) {}
 
-const std::shared_ptr<client_core>& client_core::of(const client& c) {
-    if (!c.owner_) {
+std::shared_ptr<client_core> client_core::of(const client& c) {
+    const auto shared = c.owner_.get();
+    if (!shared) {
         throw error(errc::closed, "this client was moved from: use the one it was moved to");
     }
-    return c.owner_->core;
+    return shared->core;
+}
+
+/// Null if it was moved from, and in a forked child.
+std::shared_ptr<client_core> client::usable() const noexcept {
+    const auto shared = owner_.get();
+    return shared && !shared->core->forked() ? shared->core : nullptr;
 }
 
 connection_state client::state() const noexcept {
-    return usable() ? owner_->core->state() : connection_state::closed;
+    const auto core = usable();
+    return core ? core->state() : connection_state::closed;
 }
 
 bool client::connected_within(std::chrono::nanoseconds timeout,
@@ -79,26 +87,31 @@ bool client::connected_within(std::chrono::nanoseconds timeout,
 }
 
 std::string client::last_error() const {
-    if (!owner_) {
+    const auto shared = owner_.get();
+    if (!shared) {
         return "moved from";
     }
-    return owner_->core->forked() ? "forked" : owner_->core->trouble();
+    return shared->core->forked() ? "forked" : shared->core->trouble();
 }
 
 std::int64_t client::session_id() const noexcept {
-    return usable() ? owner_->core->session_id() : 0;
+    const auto core = usable();
+    return core ? core->session_id() : 0;
 }
 
 std::chrono::milliseconds client::session_timeout() const noexcept {
-    return owner_ ? owner_->core->session_timeout() : std::chrono::milliseconds::zero();
+    const auto shared = owner_.get();
+    return shared ? shared->core->session_timeout() : std::chrono::milliseconds::zero();
 }
 
 std::chrono::nanoseconds client::callback_running_for() const noexcept {
-    return usable() ? owner_->core->callbacks().running_for() : std::chrono::nanoseconds::zero();
+    const auto core = usable();
+    return core ? core->callbacks().running_for() : std::chrono::nanoseconds::zero();
 }
 
 client_stats client::stats() const noexcept {
-    return usable() ? owner_->core->stats() : client_stats{.state = connection_state::closed};
+    const auto core = usable();
+    return core ? core->stats() : client_stats{.state = connection_state::closed};
 }
 
 std::function<client_stats()> client::stats_reader() const {
@@ -321,13 +334,9 @@ void client::async_transact(std::vector<operation> operations, transact_handler 
 }
 
 void client::close() const noexcept {
-    if (owner_) {
-        owner_->close();
+    if (const auto shared = owner_.get()) {
+        shared->close();
     }
-}
-
-bool client::usable() const noexcept {
-    return owner_ && !owner_->core->forked();
 }
 
 }  // namespace latchkey::inline v0

@@ -43,7 +43,7 @@ public:
         runtime env, connect_target target, client_options options);
 
     /// Throws errc::closed for a client that was moved from.
-    [[nodiscard]] static const std::shared_ptr<client_core>& of(const client& c);
+    [[nodiscard]] static std::shared_ptr<client_core> of(const client& c);
 
     [[nodiscard]] static client handle(std::shared_ptr<client_core> core) {
         return client(std::move(core));

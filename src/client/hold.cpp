@@ -20,13 +20,32 @@ const char* to_string(lock_mode m) noexcept {
     return "unknown";
 }
 
+namespace {
+
+/// What `question` says of the state. A conversion or an assignment in another thread releases the
+/// state that it replaces. So a negative answer counts only if the state is still the hold's.
+template <class Question>
+auto ask(const shared_ref<hold_state>& of, Question question) noexcept {
+    for (auto state = of.get(); state;) {
+        const auto answer = question(*state);
+        if (answer > decltype(answer)()) {
+            return answer;
+        }
+        auto present = of.get();
+        if (present == state) {
+            return answer;
+        }
+        state = std::move(present);
+    }
+    return decltype(question(std::declval<hold_state&>()))();
+}
+
+}  // namespace
+
 hold::hold(std::shared_ptr<hold_state> state) noexcept : state_(std::move(state)) {}
 
 hold& hold::operator=(hold&& other) noexcept {
-    if (this != &other) {
-        release();
-        state_ = std::move(other.state_);
-    }
+    hold_state::end(state_.exchange(other.state_.exchange(nullptr)));
     return *this;
 }
 
@@ -35,65 +54,75 @@ hold::~hold() {
 }
 
 /// Throws an error for an empty hold, and in a forked child.
-hold_state& hold::granted() const {
-    if (!state_) {
+std::shared_ptr<hold_state> hold::granted() const {
+    auto state = state_.get();
+    if (!state) {
         throw error(errc::hold_lost, "this hold is empty");
     }
-    state_->core()->check_not_forked();
-    return *state_;
+    state->core()->check_not_forked();
+    return state;
 }
 
 bool hold::valid() const& noexcept {
-    return state_ && state_->valid();
+    return ask(state_, [](hold_state& s) { return s.valid(); });
 }
 
 boottime_clock::time_point hold::valid_until() const noexcept {
-    return state_ ? state_->valid_until() : boottime_clock::time_point::min();
+    const auto state = state_.get();
+    return state ? state->valid_until() : boottime_clock::time_point::min();
 }
 
 std::chrono::nanoseconds hold::remaining() const noexcept {
-    return state_ ? state_->remaining() : std::chrono::nanoseconds::zero();
+    return ask(state_, [](hold_state& s) { return s.remaining(); });
 }
 
 std::stop_token hold::at_risk_within(std::chrono::nanoseconds margin) const {
-    return state_ ? state_->at_risk(margin) : std::stop_token();
+    const auto state = state_.get();
+    return state ? state->at_risk(margin) : std::stop_token();
 }
 
 std::stop_token hold::lost() const& noexcept {
-    return state_ ? state_->lost() : std::stop_token();
+    const auto state = state_.get();
+    return state ? state->lost() : std::stop_token();
 }
 
 std::stop_token hold::revocation_requested() const noexcept {
-    return state_ ? state_->revocation_requested() : std::stop_token();
+    const auto state = state_.get();
+    return state ? state->revocation_requested() : std::stop_token();
 }
 
 loss_reason hold::why_lost() const noexcept {
-    return state_ ? state_->why_lost() : loss_reason::none;
+    const auto state = state_.get();
+    return state ? state->why_lost() : loss_reason::none;
 }
 
 fencing_token hold::token() const& noexcept {
-    return state_ ? state_->token() : fencing_token{};
+    const auto state = state_.get();
+    return state ? state->token() : fencing_token{};
 }
 
 std::string hold::path() const {
-    return state_ ? state_->path() : std::string();
+    const auto state = state_.get();
+    return state ? state->path() : std::string();
 }
 
 std::vector<std::string> hold::paths() const {
-    return state_ ? state_->paths() : std::vector<std::string>();
+    const auto state = state_.get();
+    return state ? state->paths() : std::vector<std::string>();
 }
 
 lock_mode hold::mode() const noexcept {
-    return state_ ? state_->mode() : lock_mode::exclusive;
+    const auto state = state_.get();
+    return state ? state->mode() : lock_mode::exclusive;
 }
 
 std::vector<operation_result> hold::transact(std::vector<operation> operations,
                                              std::error_code& ec) {
-    return report(ec, [&] { return granted().transact_and_wait(std::move(operations)); });
+    return report(ec, [&] { return granted()->transact_and_wait(std::move(operations)); });
 }
 
 void hold::async_transact(std::vector<operation> operations, transact_handler handler) {
-    granted().transact_and_tell(std::move(operations), std::move(handler));
+    granted()->transact_and_tell(std::move(operations), std::move(handler));
 }
 
 awaitable<std::vector<operation_result>> hold::transact_async(operation_list operations) {
@@ -109,7 +138,7 @@ bool hold::transact_once(std::string marker,
                          std::vector<operation> operations,
                          std::error_code& ec) {
     return report(ec,
-                  [&] { return granted().transact_once_and_wait(std::move(marker), operations); });
+                  [&] { return granted()->transact_once_and_wait(std::move(marker), operations); });
 }
 
 awaitable<bool> hold::transact_once_async(std::string marker, operation_list operations) {
@@ -123,24 +152,22 @@ awaitable<bool> hold::transact_once_async(std::string marker, operation_list ope
 void hold::async_transact_once(std::string marker,
                                std::vector<operation> operations,
                                transact_once_handler handler) {
-    granted().transact_once_and_tell(std::move(marker), operations, std::move(handler));
+    granted()->transact_once_and_tell(std::move(marker), operations, std::move(handler));
 }
 
 void hold::release() noexcept {
-    const auto ended = std::exchange(state_, nullptr);
-    if (ended && !ended->core()->forked()) {
-        ended->release(nullptr);
-    }
+    hold_state::end(state_.exchange(nullptr));
 }
 
 bool hold::release_and_wait() noexcept {
-    if (!state_ || state_->core()->forked()) {
-        release();
+    auto ended = state_.exchange(nullptr);
+    if (!ended || ended->core()->forked()) {
+        hold_state::end(std::move(ended));
         return false;
     }
-    const auto core = state_->core();
+    const auto core = ended->core();
     const auto gone = std::make_shared<blocking_result<bool>>();
-    std::exchange(state_, nullptr)->release([gone](bool confirmed) { gone->set(confirmed); });
+    std::exchange(ended, nullptr)->release([gone](bool confirmed) { gone->set(confirmed); });
     const boost::this_thread::disable_interruption uninterrupted;
     return core->may_block() && gone->get_for(core->options().close_timeout).value_or(false);
 }

@@ -2,6 +2,7 @@
 
 #include "client/once_transaction.hpp"
 #include "client/risk_warning.hpp"
+#include "loop/never_destroyed.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -39,9 +40,18 @@ telemetry::grant hold_state::known() const noexcept {
     return g;
 }
 
+/// None in a forked child: a lost thread may have the guard.
 std::vector<std::string> hold_state::paths() const {
+    if (core_->forked()) {
+        return {};
+    }
     const monitor_lock lock(guard_);
     return paths_;
+}
+
+std::string hold_state::path() const {
+    const auto all = paths();
+    return all.empty() ? std::string() : all.front();
 }
 
 void hold_state::turn_into(lock_mode mode, std::string path) {
@@ -94,9 +104,42 @@ std::chrono::nanoseconds hold_state::remaining() noexcept {
 }
 
 std::stop_token hold_state::at_risk(std::chrono::nanoseconds margin) {
-    const auto warning = std::make_shared<risk_warning>(shared_from_this(), margin);
+    margin = std::max(margin, std::chrono::nanoseconds::zero());
+    auto warning = std::make_shared<risk_warning>(shared_from_this(), margin);
+    if (core_->forked()) {  // a lost thread may have the guard
+        std::stop_source(warning->stop()).request_stop();
+        return warning->stop().get_token();
+    }
+    {
+        const monitor_lock lock(guard_);
+        std::erase_if(warnings_, [](const auto& weak) { return weak.expired(); });
+        for (const auto& weak : warnings_) {
+            const auto other = weak.lock();
+            if (other && other->margin() == margin && !other->stop().stop_requested()) {
+                return other->stop().get_token();
+            }
+        }
+        warnings_.push_back(warning);
+    }
+    if (why_lost() != loss_reason::none) {
+        // lose() may not have seen it. The caller's stop callbacks are not registered yet.
+        std::stop_source(warning->stop()).request_stop();
+    }
     core_->post([warning] { warning->look(); });
-    return warning->token();
+    return warning->stop().get_token();
+}
+
+/// What a loss requests: the warnings first, because they come with the loss at the latest.
+std::vector<std::stop_source> hold_state::stops_of_a_loss() const {
+    std::vector<std::stop_source> all;
+    const monitor_lock lock(guard_);
+    for (const auto& weak : warnings_) {
+        if (const auto warning = weak.lock()) {
+            all.push_back(warning->stop());
+        }
+    }
+    all.push_back(stop_);
+    return all;
 }
 
 loss_reason hold_state::why_lost() const noexcept {
@@ -112,17 +155,25 @@ void hold_state::lose(loss_reason why) noexcept {
     if (!over_.exchange(true)) {
         core_->telemetry().lost(span_, known(), why);
     }
-    core_->callbacks().request_stop(stop_);
+    core_->callbacks().request_stops(stops_of_a_loss());
 }
 
 void hold_state::call_after_loss(std::function<void()> code) {
     // If another thread is in lose(), it may not have handed over its request yet.
-    core_->callbacks().request_stop(stop_, std::move(code));
+    core_->callbacks().request_stops(stops_of_a_loss(), std::move(code));
 }
 
 void hold_state::ask_back() noexcept {
     if (!released_.load(std::memory_order_acquire)) {
         core_->callbacks().request_stop(revocation_);
+    }
+}
+
+void hold_state::end(std::shared_ptr<hold_state> ended) noexcept {
+    if (ended && ended->core()->forked()) {
+        leave_undestroyed(std::move(ended));
+    } else if (ended) {
+        ended->release(nullptr);
     }
 }
 

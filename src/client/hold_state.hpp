@@ -18,6 +18,8 @@
 
 namespace latchkey::inline v0 {
 
+class risk_warning;
+
 /// Of lock_options::max_hold and min_hold.
 struct hold_times {
     boottime_clock::time_point ends = boottime_clock::time_point::max();
@@ -101,8 +103,9 @@ public:
         return hold(std::move(state));
     }
 
-    [[nodiscard]] static const std::shared_ptr<hold_state>& of(const hold& h) noexcept {
-        return h.state_;
+    /// Null for an empty hold.
+    [[nodiscard]] static std::shared_ptr<hold_state> of(const hold& h) noexcept {
+        return h.state_.get();
     }
 
     // ---- on the loop ----
@@ -134,8 +137,8 @@ public:
 
     [[nodiscard]] latchkey::fencing_token token() const noexcept;
 
-    [[nodiscard]] std::string path() const { return paths().front(); }
-
+    /// Empty in a forked child.
+    [[nodiscard]] std::string path() const;
     [[nodiscard]] std::vector<std::string> paths() const;
 
     [[nodiscard]] lock_mode mode() const noexcept { return mode_.load(std::memory_order_acquire); }
@@ -144,16 +147,20 @@ public:
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
-    /// The first call decides. `lost()` is requested on the stop thread. No effect after release().
+    /// The first call decides. `at_risk()` and `lost()` are requested on the stop thread. No effect
+    /// after release().
     void lose(loss_reason why) noexcept;
 
-    /// Runs `code` on the callback thread when `lost()` was requested and its stop callbacks have
-    /// returned. Call it after lose().
+    /// Runs `code` on the callback thread when `at_risk()` and `lost()` were requested and their
+    /// stop callbacks have returned. Call it after lose().
     void call_after_loss(std::function<void()> code);
 
     /// Another participant asks for the hold: `revocation_requested()` is requested on the stop
     /// thread, once.
     void ask_back() noexcept;
+
+    /// Of a handle that refers to it no more: releases it. In a forked child it is never destroyed.
+    static void end(std::shared_ptr<hold_state> ended) noexcept;
 
     /// The first call decides. `gone` is called on the loop. It receives false at once if the
     /// znodes stay, because other holds use them.
@@ -191,6 +198,7 @@ public:
 private:
     [[nodiscard]] telemetry::grant known() const noexcept;
     [[nodiscard]] boottime_clock::time_point deadline() const noexcept;
+    [[nodiscard]] std::vector<std::stop_source> stops_of_a_loss() const;
     void send_transaction(std::vector<request> operations,
                           std::function<void(transact_outcome)> done);
 
@@ -207,6 +215,7 @@ private:
     std::atomic<lock_mode> mode_;
     mutable boost::mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
+    std::vector<std::weak_ptr<risk_warning>> warnings_ LATCHKEY_GUARDED_BY(guard_);
     std::stop_source stop_;
     std::stop_source revocation_;
     std::atomic<loss_reason> why_{loss_reason::none};

@@ -3,7 +3,6 @@
 #include "client/hold_state.hpp"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -11,18 +10,16 @@ namespace latchkey::inline v0 {
 
 /// Requests a stop when less than a margin is left of a hold's validity. Each proof moves the
 /// deadline, so it looks again then. It ends when it has requested the stop, and when the hold is
-/// released.
+/// released. A loss requests the stop as well: see hold_state::lose().
 class risk_warning : public std::enable_shared_from_this<risk_warning> {
 public:
     /// Any thread.
     risk_warning(const std::shared_ptr<hold_state>& of, std::chrono::nanoseconds margin)
-        : of_(of),
-          core_(of->core()),
-          margin_(std::max(margin, std::chrono::nanoseconds::zero())),
-          // Runs on the stop thread, as this stop does.
-          on_loss_(of->lost(), [stop = stop_]() mutable { stop.request_stop(); }) {}
+        : of_(of), core_(of->core()), margin_(margin) {}
 
-    [[nodiscard]] std::stop_token token() const noexcept { return stop_.get_token(); }
+    [[nodiscard]] std::chrono::nanoseconds margin() const noexcept { return margin_; }
+
+    [[nodiscard]] const std::stop_source& stop() const noexcept { return stop_; }
 
     /// On the loop.
     void look() {
@@ -48,7 +45,6 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::chrono::nanoseconds margin_;
     std::stop_source stop_;
-    const std::stop_callback<std::function<void()>> on_loss_;
 };
 
 }  // namespace latchkey::inline v0

@@ -8,15 +8,6 @@
 #include <string>
 
 namespace latchkey::inline v0 {
-namespace {
-
-runtime::executor through_strand(strand::executor users) {
-    return [all = strand(std::move(users))](move_only_function<void()> code) mutable {
-        all.run(std::move(code));
-    };
-}
-
-}  // namespace
 
 const char* to_string(log_level l) noexcept {
     switch (l) {
@@ -38,21 +29,30 @@ user_callbacks::user_callbacks(const runtime& env,
                                std::string client)
     : loop_(env.loop),
       logs_(static_cast<bool>(log)),
-      executed_(static_cast<bool>(executor)),
       client_(std::move(client)),
       log_(std::move(log)),
-      callbacks_{
-          .runs = "a listener, a handler or `log`",
-          .run = executed_ ? through_strand(std::move(executor)) : env.callbacks("latchkey-user")},
+      users_(executor ? std::optional<strand>(std::move(executor)) : std::nullopt),
+      callbacks_{.runs = "a listener, a handler or `log`",
+                 .run = env.callbacks(users_ ? "latchkey-exec" : "latchkey-user")},
       stops_{.runs = "a stop callback", .run = env.callbacks("latchkey-stop")} {}
+
+/// What is left of the user's: the executor, and `log` if the executor did not run the end.
+user_callbacks::~user_callbacks() {
+    if ((users_ || log_) && !loop_->stepped()) {
+        callbacks_.run([users = std::move(users_), log = std::move(log_)] {});
+    }
+}
 
 void user_callbacks::call(move_only_function<void()> code) {
     hand_over(callbacks_, std::move(code));
 }
 
-void user_callbacks::request_stop(std::stop_source stop, move_only_function<void()> then) {
-    hand_over(stops_, [this, stop = std::move(stop), then = std::move(then)]() mutable noexcept {
-        stop.request_stop();
+void user_callbacks::request_stops(std::vector<std::stop_source> stops,
+                                   move_only_function<void()> then) {
+    hand_over(stops_, [this, stops = std::move(stops), then = std::move(then)]() mutable noexcept {
+        for (std::stop_source& stop : stops) {
+            stop.request_stop();
+        }
         if (then) {
             call(std::move(then));
         }
@@ -77,22 +77,29 @@ void user_callbacks::deliver(const log_line& line, std::int64_t session) const {
 }
 
 void user_callbacks::end(move_only_function<void()> done) {
-    if (executed_) {
+    if (users_) {
         // `done` comes last: afterwards the user may destroy what the executor refers to.
         call([this] { log_ = nullptr; });
-        hand_over(stops_, std::move(done));
+        callbacks_.run([self = shared_from_this(), done = std::move(done)]() mutable {
+            self->hand_over(self->stops_, std::move(done));
+        });
         return;
     }
-    request_stop(std::stop_source(std::nostopstate), [this, done = std::move(done)]() mutable {
+    request_stops({}, [this, done = std::move(done)]() mutable {
         log_ = nullptr;
         done();
     });
 }
 
 void user_callbacks::hand_over(thread& to, move_only_function<void()> code) {
-    to.run([self = shared_from_this(), &to, code = std::move(code)]() mutable {
-        self->run(to, std::move(code));
-    });
+    move_only_function<void()> task =
+        [self = shared_from_this(), &to, code = std::move(code)]() mutable {
+            self->run(to, std::move(code));
+        };
+    if (&to == &callbacks_ && users_) {
+        task = [all = *users_, task = std::move(task)]() mutable { all.run(std::move(task)); };
+    }
+    to.run(std::move(task));
 }
 
 void user_callbacks::run(thread& here, move_only_function<void()> code) noexcept {

@@ -13,19 +13,22 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
 /// Runs the code of one client's user on two threads, never on the loop. The stop thread requests
 /// stops and runs only stop callbacks, so that no other callback delays the news of a loss. The
 /// callback thread runs everything else: listeners, handlers and `log`. If the user gave an
-/// executor, that takes the place of the callback thread, which is not started then. Any thread.
+/// executor, that runs them, and the callback thread calls the executor, which is the user's code
+/// as well. Any thread.
 class user_callbacks : public std::enable_shared_from_this<user_callbacks> {
 public:
     using log_function = std::function<void(const log_record&)>;
@@ -36,17 +39,25 @@ public:
                    strand::executor executor = nullptr,
                    std::string client = {});
 
+    user_callbacks(const user_callbacks&) = delete;
+    user_callbacks& operator=(const user_callbacks&) = delete;
+    ~user_callbacks();
+
     /// Runs `code` on the callback thread, after everything that was handed over before.
     void call(move_only_function<void()> code);
 
-    /// Requests a stop on the stop thread. When its stop callbacks have returned, `then`, if it is
-    /// set, runs on the callback thread.
-    void request_stop(std::stop_source stop, move_only_function<void()> then = nullptr);
+    /// Requests stops on the stop thread, one after the other. When their stop callbacks have
+    /// returned, `then`, if it is set, runs on the callback thread.
+    void request_stops(std::vector<std::stop_source> stops,
+                       move_only_function<void()> then = nullptr);
+
+    void request_stop(std::stop_source stop) { request_stops({std::move(stop)}); }
 
     void log(log_line line, std::int64_t session = 0);
 
     /// Ends logging. `done` runs when everything that was handed over to either thread has run.
-    /// It does not wait for the user's executor, which may never run again.
+    /// It waits until the user's executor has been called, and not until that runs what it got,
+    /// because it may never run again.
     void end(move_only_function<void()> done);
 
     /// For an object of the user's whose last reference may be dropped on the loop. Its destructor,
@@ -105,7 +116,8 @@ private:
 
     struct thread {
         const char* runs;
-        runtime::executor run;
+        runtime::executor
+            run;  ///< the callback thread's calls the user's executor, if there is one
         std::atomic<clock::rep> since{0};  ///< when the present callback began; 0 if none runs
         std::atomic<bool> reported{false};
     };
@@ -166,10 +178,10 @@ private:
     const std::shared_ptr<latchkey::loop> loop_;
     const bool logs_;
     std::atomic<bool> threw_ = false;  ///< a callback, and stderr has the line
-    const bool executed_;              ///< by the user's executor
     const std::string client_;         ///< its name, for the log
     log_function log_;                 // on the callback thread only
     std::atomic<std::chrono::nanoseconds::rep> limit_{0};
+    std::optional<strand> users_;  ///< the user's executor
     thread callbacks_;
     thread stops_;
 };

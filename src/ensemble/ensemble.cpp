@@ -93,7 +93,11 @@ ensemble::ensemble() : ensemble(options{}) {}
 
 ensemble::ensemble(const options& how) : state_(std::make_unique<state>(how)) {}
 
-ensemble::~ensemble() = default;
+ensemble::~ensemble() {
+    if (state_->loop->forked()) {
+        static_cast<void>(state_.release());  // NOLINT: its threads are in the parent
+    }
+}
 
 std::string ensemble::servers() const {
     std::string all;
@@ -132,6 +136,7 @@ std::string ensemble::serve(const std::string& address, std::uint16_t port) {
         throw error(errc::invalid_argument,
                     "ensemble: a stepped one cannot serve(): its clock does not run by itself");
     }
+    state_->loop->check_not_forked();
     return state_->ports
         .emplace_back(
             std::make_unique<model::port_server>(state_->loop, state_->all, address, port))

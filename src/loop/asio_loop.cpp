@@ -2,6 +2,7 @@
 
 #include "loop/asio_descriptor.hpp"
 #include "loop/background_thread.hpp"
+#include "loop/callback_thread.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/never_destroyed.hpp"
 
@@ -92,6 +93,7 @@ public:
     void start(const std::shared_ptr<engine>& self) {
         thread_ = start_background_thread("latchkey", [self] {
             running_engine = self.get();
+            callback_thread::become_loop();
             self->io_.run();
         });
     }

@@ -12,6 +12,11 @@
 #include <boost/thread/mutex.hpp>
 
 namespace latchkey::inline v0 {
+namespace {
+
+thread_local bool runs_a_loop = false;
+
+}  // namespace
 
 /// The part that outlives the callback_thread if one of its own tasks destroys it.
 class callback_thread::worker {
@@ -32,7 +37,7 @@ public:
         finishing_ = true;
         lock.unlock();
         changed_.notify_one();
-        if (thread_.get_id() == boost::this_thread::get_id()) {
+        if (runs_a_loop || thread_.get_id() == boost::this_thread::get_id()) {
             thread_.detach();
         } else {
             // The tasks are the user's: an interruption of the waiting thread must not leave them.
@@ -77,6 +82,10 @@ callback_thread::~callback_thread() {
     }
     // A thread that exists only in the parent may hold its mutex forever.
     leave_undestroyed(std::move(worker_));
+}
+
+void callback_thread::become_loop() noexcept {
+    runs_a_loop = true;
 }
 
 void callback_thread::run(task t) {

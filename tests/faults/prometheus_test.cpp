@@ -2,9 +2,13 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/prometheus.hpp>
 
+#include "forked_child.hpp"
+#include "sanitized.hpp"
 #include "stepped_test.hpp"
 
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -104,6 +108,31 @@ TEST_F(PrometheusMetrics, DoNotKeepAClientOpen) {
         EXPECT_FALSE(s.id == session && s.alive);
     }
     EXPECT_THAT(metrics.text(), HasSubstr("latchkey_connected{client=\"test\"} 0\n"));
+}
+
+// A scrape in a child must not wait for what a thread of the parent was doing.
+TEST_F(PrometheusMetrics, ReturnInAForkedChildWhereverAThreadWas) {
+    if (sanitized) {
+        GTEST_SKIP() << "a sanitizer's allocator may be locked in a child";
+    }
+    prometheus_metrics metrics;
+    client c = observed(metrics);
+    std::atomic<bool> stop{false};
+    std::thread scraping([&] {
+        while (!stop) {
+            static_cast<void>(metrics.text());
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_TRUE(holds_in_a_forked_child([&] {
+            ::alarm(10);
+            metrics.add(c, "child");
+            metrics.observer()(event{.what = event_kind::acquired});
+            return metrics.text().empty() && metrics.collectable()->Collect().empty();
+        }));
+    }
+    stop = true;
+    scraping.join();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "ensemble/virtual/virtual_process.hpp"
 #include "loop/background_thread.hpp"
+#include "loop/callback_thread.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -269,6 +270,7 @@ void virtual_loop::advance(clock::duration d) {
         run_for(d);
         return;
     }
+    check_not_forked();
     boost::unique_lock<boost::mutex> lock(mutex_);
     to_advance_ += d;
     wake_.notify_one();
@@ -282,6 +284,7 @@ void virtual_loop::call(const std::function<void()>& f) {
         f();
         return;
     }
+    check_not_forked();
     boost::mutex m;
     boost::condition_variable finished;
     bool done = false;
@@ -300,6 +303,7 @@ void virtual_loop::call(const std::function<void()>& f) {
 }
 
 void virtual_loop::serve() {
+    callback_thread::become_loop();
     runner_.store(std::this_thread::get_id());
     for (;;) {
         {

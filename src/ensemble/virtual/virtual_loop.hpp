@@ -1,5 +1,8 @@
 #pragma once
 
+#include <latchkey/error.hpp>
+#include <latchkey/shared_ref.hpp>
+
 #include "ensemble/virtual/random_source.hpp"
 #include "loop/loop.hpp"
 
@@ -59,6 +62,19 @@ public:
 
     /// Calls `f` on the loop and returns when `f` has. On the loop, or stepped, calls it at once.
     void call(const std::function<void()>& f);
+
+    /// Whether this is a forked child, where the thread of a threaded loop does not exist: nothing
+    /// runs, and call() and advance() throw errc::forked.
+    [[nodiscard]] bool forked() const noexcept {
+        return !stepped() && born_ != fork_aware_lock::generation();
+    }
+
+    void check_not_forked() const {
+        if (forked()) {
+            throw error(errc::forked,
+                        "this ensemble is of the parent process: make another one in the child");
+        }
+    }
 
     /// A hash of everything that ran, with its order and times. Equal in two runs of one seed.
     [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
@@ -123,6 +139,7 @@ private:
     void stop() noexcept;
 
     const mode mode_;
+    const std::uint64_t born_ = fork_aware_lock::generation();
     std::atomic<clock::rep> time_;  ///< stepped: the time; threaded: what is added to the clock
     std::atomic<std::thread::id> runner_{};
 
