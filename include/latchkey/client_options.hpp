@@ -88,18 +88,18 @@ struct client_options {
     ///
     /// - It must call the function that it gets once, on any thread. It must not throw. It is
     ///   called on the callback thread, and where one of its functions has returned. While it
-    ///   blocks, the callbacks of this client wait, and close() waits for as long as it may. It gets
-    ///   the next function only when the previous one has returned, so callbacks run one at a time
-    ///   and in order, on a pool of threads too.
+    ///   blocks, the callbacks of this client wait, and close() waits for as long as it may. It
+    ///   gets the next function only when the previous one has returned, so callbacks run one at a
+    ///   time and in order, on a pool of threads too.
     /// - Blocking calls fail in these functions with errc::would_deadlock, as on the callback
     ///   thread.
     /// - Lifetime: it must be usable until close() has returned, and later for calls that are made
     ///   later. Functions that it has then may run after close() and after the client is gone: keep
     ///   what listeners and handlers refer to until they have run or are destroyed.
     /// - close() and destructors do not wait for what it got to run. If it destroys a function
-    ///   without calling it, as a boost::asio::io_context that is destroyed does, the callbacks that
-    ///   wait are destroyed uncalled: a hold in one of them is released, a coroutine that waits for
-    ///   one stays suspended. The same if it throws.
+    ///   without calling it, as a boost::asio::io_context that is destroyed does, the callbacks
+    ///   that wait are destroyed uncalled: a hold in one of them is released, a coroutine that
+    ///   waits for one stays suspended. The same if it throws.
     std::function<void(move_only_function<void()>)> executor = {};
 };
 
