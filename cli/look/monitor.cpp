@@ -42,7 +42,7 @@ void monitor::check_access(const std::function<void()>& read, const std::stop_to
                 read();
                 return;
             } catch (const error& e) {
-                if (e.code() != errc::unreachable) {
+                if (!is_transient(e)) {
                     throw;
                 }
             }

@@ -58,7 +58,8 @@ EXAMPLES
 Exit status: 0 if all servers answer, and
     1  some servers do not answer          71  the system failed
    64  wrong use                           74  cannot write to stdout
-   69  no server answers                   77  not authorized
+   65  the servers refuse                  77  not authorized
+   69  no server answers
 )";
 
 struct ping_options : program_options {
@@ -119,7 +120,8 @@ latency measured(std::size_t count, Call call) {
     return latency_of(std::move(all));
 }
 
-/// Throws errc::unreachable. A refusal for want of a permission is an answer like any other.
+/// Throws what the server refuses, and errc::unreachable. A refusal for want of a permission is an
+/// answer like any other.
 std::string report_of(const pinged_server& s, const ping_options& options) {
     const auto core = client_core::of(s.zk);
     const auto taking = [&](const request& question) {
@@ -148,25 +150,33 @@ std::string silence_of(const pinged_server& s, const ping_options& options, std:
                        why.empty() ? "" : " (" + escaped_message(why) + ")");
 }
 
-/// Prints what there is to say of a server. Returns whether it answers.
-bool ping(const pinged_server& s,
-          const ping_options& options,
-          std::chrono::steady_clock::time_point deadline) {
+std::string refusal_of(const pinged_server& s, const ping_options& options, const error& why) {
+    if (options.json) {
+        return line_of({{"server", s.name}, {"answers", true}, {"error", why.what()}});
+    }
+    return fmt::format("{}: refuses ({})\n", escaped(s.name), escaped_message(why.what()));
+}
+
+/// Prints what there is to say of a server. Returns the status of a command that asks it alone.
+int ping(const pinged_server& s,
+         const ping_options& options,
+         std::chrono::steady_clock::time_point deadline) {
     const auto left = std::max<std::chrono::nanoseconds>(
         deadline - std::chrono::steady_clock::now(), std::chrono::nanoseconds::zero());
     try {
         if (s.zk.wait_connected(left)) {
             print_result(report_of(s, options));
-            return true;
+            return exit_status::success;
         }
         print_result(silence_of(s, options, s.zk.last_error()));
     } catch (const error& e) {
         if (e.code() != errc::unreachable) {
-            throw;
+            print_result(refusal_of(s, options, e));
+            return exit_status::of_error(e.code());
         }
         print_result(silence_of(s, options, e.what()));
     }
-    return false;
+    return exit_status::unreachable;
 }
 
 }  // namespace
@@ -176,13 +186,20 @@ int ping_command(const std::vector<std::string>& arguments, status_output& outpu
     output = status_output(options.verbose, options.json);
     const auto servers = connect_to_each(options, output);
     const auto deadline = std::chrono::steady_clock::now() + options.session_timeout;
-    std::size_t answering = 0;
+    std::vector<int> statuses;
     for (const pinged_server& s : servers) {
-        answering += ping(s, options, deadline) ? 1 : 0;
+        statuses.push_back(ping(s, options, deadline));
     }
-    return answering == servers.size() ? exit_status::success
-           : answering > 0             ? exit_status::not_acquired
-                                       : exit_status::unreachable;
+    std::sort(statuses.begin(), statuses.end());
+    if (statuses.front() == exit_status::success) {
+        return statuses.back() == exit_status::success ? exit_status::success
+                                                       : exit_status::not_acquired;
+    }
+    // What a server has said counts for more than the silence of another one.
+    const auto said = std::find_if(statuses.begin(), statuses.end(), [](int status) {
+        return status != exit_status::unreachable;
+    });
+    return said == statuses.end() ? exit_status::unreachable : *said;
 }
 
 }  // namespace latchkey::cli

@@ -141,7 +141,7 @@ void queue_monitor::look_failed(const std::exception_ptr& why) {
     try {
         std::rethrow_exception(why);
     } catch (const error& e) {
-        if (e.code() != errc::unreachable) {
+        if (!is_transient(e)) {
             throw;
         }
         output_.event("unreachable", escaped_message(e.what()));

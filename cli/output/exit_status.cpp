@@ -1,7 +1,5 @@
 #include "output/exit_status.hpp"
 
-#include <latchkey/error.hpp>
-
 #include <cerrno>
 
 #include <sys/wait.h>
@@ -29,7 +27,6 @@ int of_error(const std::error_code& ec) noexcept {
     }
     switch (static_cast<errc>(ec.value())) {
         case errc::invalid_argument:
-        case errc::unsupported:
             return usage;
         case errc::unreachable:
             return unreachable;
@@ -43,5 +40,13 @@ int of_error(const std::error_code& ec) noexcept {
             return failed;
     }
 }
-
 }  // namespace latchkey::cli::exit_status
+
+namespace latchkey::cli {
+
+bool is_transient(const error& e) noexcept {
+    constexpr int throttled = -127;
+    return e.code() == errc::unreachable || e.server_code() == throttled;
+}
+
+}  // namespace latchkey::cli

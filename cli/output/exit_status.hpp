@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/error.hpp>
+
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -37,6 +39,10 @@ inline constexpr int not_found = 127;
 [[nodiscard]] int of_error(const std::error_code& ec) noexcept;
 
 }  // namespace exit_status
+
+/// Whether the same may succeed later without anybody's doing: the servers cannot be reached, or
+/// have too much to do.
+[[nodiscard]] bool is_transient(const error& e) noexcept;
 
 /// Ends latchkey: the message is printed as it is, and `status` is the exit status.
 struct command_failure : std::runtime_error {

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include <netdb.h>
@@ -165,22 +169,79 @@ bool end_at(const addrinfo& server, const session_claim& claim, steady::time_poi
     return closed.size() >= 16 && number_at(closed, 12) == 0;
 }
 
-bool end_at_host(const std::string& server, const session_claim& claim, steady::time_point end) {
+using server_addresses = std::shared_ptr<const addrinfo>;
+
+/// Null if there are none.
+server_addresses addresses_of(const std::string& server, int flags) {
     const auto colon = server.rfind(':');
     if (colon == std::string::npos) {
-        return false;
+        return nullptr;
     }
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
-    wanted.ai_flags = AI_NUMERICSERV;
+    wanted.ai_flags = AI_NUMERICSERV | flags;
     addrinfo* found = nullptr;
-    if (::getaddrinfo(
-            server.substr(0, colon).c_str(), server.substr(colon + 1).c_str(), &wanted, &found) !=
-        0) {
-        return false;
+    const std::string host = server.substr(0, colon);
+    const std::string port = server.substr(colon + 1);
+    return ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) == 0
+               ? server_addresses(found, [](addrinfo* all) { ::freeaddrinfo(all); })
+               : nullptr;
+}
+
+/// What is known of the servers: numeric addresses at once, and those of a name when it is
+/// answered. Each look-up has a thread of its own, which nothing waits for.
+class known_servers {
+public:
+    known_servers(const std::vector<std::string>& servers, steady::time_point end)
+        : known_(std::make_shared<guarded>()) {
+        for (const std::string& server : servers) {
+            auto numeric = addresses_of(server, AI_NUMERICHOST);
+            if (numeric) {
+                known_->all.push_back(std::move(numeric));
+            } else {
+                start_look_up(server, end);
+            }
+        }
     }
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, &::freeaddrinfo);
-    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+
+    [[nodiscard]] std::vector<server_addresses> now() const {
+        const std::lock_guard lock(known_->mutex);
+        return known_->all;
+    }
+
+private:
+    struct guarded {
+        std::mutex mutex;
+        std::vector<server_addresses> all;
+    };
+
+    void start_look_up(const std::string& server, steady::time_point end) const {
+        sigset_t every{};
+        sigset_t before{};
+        ::sigfillset(&every);
+        ::pthread_sigmask(SIG_SETMASK, &every, &before);  // signals are for the other thread
+        try {
+            std::thread([known = known_, server, end] {
+                server_addresses found;
+                while ((found = addresses_of(server, 0)) == nullptr && steady::now() < end) {
+                    ::poll(nullptr, 0, static_cast<int>(pause_between_rounds.count()));
+                }
+                const std::lock_guard lock(known->mutex);
+                if (found) {
+                    known->all.push_back(std::move(found));
+                }
+            }).detach();
+        } catch (const std::system_error&) {
+            // Without a thread the other servers remain.
+        }
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    const std::shared_ptr<guarded> known_;
+};
+
+bool end_at_any(const server_addresses& of, const session_claim& claim, steady::time_point end) {
+    for (const addrinfo* one = of.get(); one != nullptr; one = one->ai_next) {
         const auto limit = std::min(steady::now() + longest_session_end_attempt, end);
         if (end_at(*one, claim, limit)) {
             return true;
@@ -227,9 +288,10 @@ bool end_session(const session_to_end& s) {
     std::vector<std::string> all{s.claim.server};
     all.insert(all.end(), s.servers.begin(), s.servers.end());
     const auto end = steady::now() + s.claim.timeout;
+    const known_servers servers(all, end);
     while (steady::now() < end) {
-        for (const std::string& server : all) {
-            if (end_at_host(server, s.claim, end)) {
+        for (const auto& server : servers.now()) {
+            if (end_at_any(server, s.claim, end)) {
                 return true;
             }
         }

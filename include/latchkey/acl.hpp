@@ -27,8 +27,9 @@ enum class permission : std::int32_t {
     return (granted | wanted) == granted;
 }
 
-/// One entry of an access control list, for example `{"digest", "user:base64hash",
-/// permission::all}`.
+/// One entry of an access control list, for example `{"digest", "user:HASH", permission::all}`. The
+/// hash, not the password: what `printf %s user:password | openssl dgst -sha1 -binary | base64`
+/// prints, 28 characters.
 struct acl_entry {
     std::string scheme;
     std::string id;

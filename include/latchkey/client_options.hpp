@@ -35,6 +35,10 @@ struct client_options {
     /// the servers (see open_unsafe_acl()). Missing levels above the directory of a recipe get the
     /// list of the level above instead, unless this one is open. A directory that exists keeps its
     /// list: if everyone has more rights on it, there is a line of the log ("open-directory").
+    ///
+    /// Errors: errc::invalid_argument for a digest entry whose id is not a user and a hash, and for
+    /// a list that does not give this client READ, CREATE and DELETE, as far as its identities are
+    /// known: it could not use or delete what it has created.
     acl access = {};
 
     /// What proves to the servers who this client is.

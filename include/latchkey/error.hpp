@@ -18,7 +18,8 @@ enum class errc {
     /// the remedy.
     invalid_argument = 1,
     /// No server answered in time, so it is not known whether there is contention. The message says
-    /// why the last attempt to connect failed.
+    /// why the last attempt to connect failed. If a server has answered with a refusal instead, the
+    /// call ends with that, for example with errc::protocol.
     unreachable,
     /// The session ended (expired, or replaced by the server) before the request was answered.
     session_lost,
@@ -56,11 +57,11 @@ enum class errc {
     closed,
     /// The object was made before a fork and belongs to the parent process.
     forked,
-    /// This build or the servers cannot do it.
+    /// This build or the servers cannot do it, or not as they are configured.
     unsupported,
     /// The session of a participant ended before it left the barrier. Its work may be incomplete.
     participant_lost,
-    /// The servers answered with a code that this library does not know; the message has the
+    /// The servers answered with a code that this library does not expect; the message has the
     /// number.
     protocol,
     /// A `guard` did not acquire its lock: the time was over, or the call was canceled.

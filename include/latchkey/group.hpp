@@ -83,7 +83,8 @@ private:
 
 /// How a group behaves.
 struct group_options {
-    std::optional<acl> access = {};  ///< replaces client_options::access
+    /// Replaces client_options::access, and is checked in the same way.
+    std::optional<acl> access = {};
     /// How long a watcher collects changes before it lists again; its listener is notified that
     /// much later. From 0 to one hour.
     std::chrono::nanoseconds coalesce_for{};

@@ -15,7 +15,7 @@ struct lock_options {
     /// host, the process, the user and the program (see `identity`).
     std::optional<std::string> data = {};
 
-    /// The access control list. Replaces client_options::access.
+    /// The access control list. Replaces client_options::access, and is checked in the same way.
     std::optional<acl> access = {};
 
     /// The longest time that a hold may last, from its grant; zero: no limit. Then the hold is lost

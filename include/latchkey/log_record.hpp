@@ -24,7 +24,7 @@ struct log_record {
     /// Names the kind of line, to filter by: "unreachable", "cannot-delete", "callback-threw",
     /// "slow-callback", "selector", "candidate-refused", "leader-data", "transfer",
     /// "not-ephemeral", "cannot-write", "hold-broken", "session-timeout", "malformed-reply",
-    /// "open-directory".
+    /// "open-directory", "unexpected-answer".
     std::string_view id;
     std::string_view text;     ///< a sentence; everything that others wrote is escaped in it
     std::string_view client;   ///< client_options::name

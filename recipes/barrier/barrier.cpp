@@ -19,9 +19,7 @@ public:
         : retrying_operation(std::move(core)), path_(std::move(path)) {}
 
 private:
-    [[nodiscard]] std::string aim() const override {
-        return "pass the barrier \"" + escaped(path_) + '"';
-    }
+    [[nodiscard]] call_aim aim() const override { return {"pass the barrier", {path_}}; }
 
     task<attempted> attempt() override {
         // A write that changes nothing: what is read behind it is at least as new as this call. A

@@ -19,10 +19,9 @@ std::shared_ptr<retrying_operation> barrier_change::to_be_gone(std::shared_ptr<c
     return std::make_shared<barrier_change>(std::move(core), request::remove(as.directory));
 }
 
-std::string barrier_change::aim() const {
-    return (request_.what == request::kind::create ? "set the barrier \""
-                                                   : "remove the barrier \"") +
-           escaped(request_.path) + '"';
+call_aim barrier_change::aim() const {
+    const bool creates = request_.what == request::kind::create;
+    return {creates ? "set the barrier" : "remove the barrier", {request_.path}};
 }
 
 task<barrier_change::attempted> barrier_change::attempt() {

@@ -21,7 +21,7 @@ public:
         : retrying_operation(std::move(core)), request_(std::move(r)) {}
 
 private:
-    [[nodiscard]] std::string aim() const override;
+    [[nodiscard]] call_aim aim() const override;
     task<attempted> attempt() override;
 
     const request request_;

@@ -16,8 +16,8 @@ constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
-std::string double_barrier_enter::aim() const {
-    return "enter the double barrier \"" + escaped(at_->as.directory) + '"';
+call_aim double_barrier_enter::aim() const {
+    return {"enter the double barrier", {at_->as.directory}};
 }
 
 void double_barrier_enter::session_ended(loss_reason) {

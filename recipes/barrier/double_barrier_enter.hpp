@@ -41,7 +41,7 @@ private:
 
     task<attempted> attempt() override { return leaving_ ? withdraw() : enter(); }
 
-    [[nodiscard]] std::string aim() const override;
+    [[nodiscard]] call_aim aim() const override;
     void session_ended(loss_reason) override;
     void client_closed(const failure& why) override;
     void give_up() override;

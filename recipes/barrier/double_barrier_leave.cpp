@@ -8,8 +8,8 @@
 
 namespace latchkey::inline v0 {
 
-std::string double_barrier_leave::aim() const {
-    return "leave the double barrier \"" + escaped(at_->as.directory) + '"';
+call_aim double_barrier_leave::aim() const {
+    return {"leave the double barrier", {at_->as.directory}};
 }
 
 task<double_barrier_leave::attempted> double_barrier_leave::attempt() {

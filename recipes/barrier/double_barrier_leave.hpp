@@ -17,7 +17,7 @@ public:
         : retrying_operation(std::move(core)), at_(std::move(a)) {}
 
 private:
-    [[nodiscard]] std::string aim() const override;
+    [[nodiscard]] call_aim aim() const override;
     task<attempted> attempt() override;
     void session_ended(loss_reason) override;
     void client_closed(const failure& why) override;

@@ -1,5 +1,6 @@
 #include <latchkey/group.hpp>
 
+#include "client/access_check.hpp"
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
 #include "client/retrying_operation.hpp"
@@ -22,9 +23,7 @@ public:
         : retrying_operation(core), presence_(std::move(p)) {}
 
 private:
-    [[nodiscard]] std::string aim() const override {
-        return "join \"" + escaped(presence_->path()) + '"';
-    }
+    [[nodiscard]] call_aim aim() const override { return {"join", {presence_->path()}}; }
 
     /// There is nothing to wait for but another session that has the name.
     [[nodiscard]] bool is_answered() const override { return presence_->was_taken(); }
@@ -109,6 +108,9 @@ public:
     impl(std::shared_ptr<client_core> c, std::string d, group_options h)
         : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
         check_path(directory);
+        if (how.access) {
+            check_access(*how.access, core->options().auth);
+        }
         if (how.coalesce_for < std::chrono::nanoseconds::zero() ||
             how.coalesce_for > longest_pause) {
             throw error(errc::invalid_argument,

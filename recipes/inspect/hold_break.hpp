@@ -19,7 +19,7 @@ public:
         : retrying_operation(std::move(core)), path_(std::move(path)), czxid_(czxid) {}
 
 private:
-    [[nodiscard]] std::string aim() const override { return "break \"" + escaped(path_) + '"'; }
+    [[nodiscard]] call_aim aim() const override { return {"break", {path_}}; }
 
     task<attempted> attempt() override;
 

@@ -275,8 +275,8 @@ bool leader_candidate::is_confirmed() const {
     return contender_ ? contender_->is_confirmed() : core_->connected();
 }
 
-std::string wait_for_term::aim() const {
-    return "become the leader of \"" + escaped(candidacy_->directory()) + '"';
+call_aim wait_for_term::aim() const {
+    return {"become the leader of", {candidacy_->directory()}};
 }
 
 void wait_for_term::begin() {

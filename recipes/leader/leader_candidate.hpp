@@ -135,7 +135,7 @@ public:
     [[nodiscard]] leadership granted() const { return leader_term::handle(term_); }
 
 private:
-    [[nodiscard]] std::string aim() const override;
+    [[nodiscard]] call_aim aim() const override;
 
     [[nodiscard]] bool is_answered() const override { return confirmed_; }
 

@@ -38,6 +38,7 @@ void convert_call::out_of_time() {
 void convert_call::begin(lock_mode to,
                          std::chrono::nanoseconds limit,
                          const std::stop_token& stop) {
+    begun_ = held_->core()->loop().now();
     const auto owner = held_->owner();
     if (!owner) {
         finish({errc::hold_lost, "the hold was released"}, false);
@@ -51,10 +52,12 @@ void convert_call::begin(lock_mode to,
     owner->convert(to, wait, [self = shared_from_this()](failure why, bool done) {
         self->finish(std::move(why), done);
     });
-    if (!done_ || !wait) {
+    if (!done_) {
         return;
     }
-    if (const auto end = time_after(held_->core()->loop(), limit);
+    // A call that only tries waits for an answer for as long as the session timeout.
+    const std::chrono::nanoseconds patience = wait ? limit : held_->core()->patience();
+    if (const auto end = time_after(held_->core()->loop(), patience);
         end != loop::clock::time_point::max()) {
         limit_.start(end, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -76,7 +79,8 @@ void convert_call::finish(failure why, bool done) {
     limit_.cancel();
     on_stop_.reset();
     if (unreachable_ && !why && !done && !stop_.stop_requested()) {
-        why = unreachable_failure(*held_->core(), "convert \"" + escaped(held_->path()) + '"');
+        why = unreachable_failure(
+            *held_->core(), {"convert", {std::string(parent_of(held_->path()))}}, begun_);
     }
     if (const auto tell = std::exchange(done_, nullptr)) {
         tell(std::move(why), done);
@@ -101,6 +105,8 @@ void make_sure_held(const std::shared_ptr<hold_state>& held,
                 told(lost_hold(loss_reason::znode_deleted));
             } else if (r.ok() || r.code == result_code::no_auth) {
                 told(r.ok() ? failure() : failure_of(r.code, held->path()));
+            } else if (!outcome_unknown(r.code)) {
+                told(failure_of(r.code, held->path()));
             } else {
                 told({errc::unreachable, '"' + escaped(held->path()) + "\" may be lost"});
             }

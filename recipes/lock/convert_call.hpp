@@ -37,6 +37,7 @@ private:
     const bool answered_;
     handler done_;
     timer limit_;
+    refusal_notes::time_point begun_{};
     bool unreachable_ = false;
     std::stop_token stop_;
     std::optional<std::stop_callback<std::function<void()>>> on_stop_;

@@ -101,10 +101,9 @@ void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
     if (unreachable_ && !result.why && is_empty(result.granted) && !stop_.stop_requested()) {
-        const bool several = !as_->options().more_directories.empty();
-        result.why = unreachable_failure(
-            *queue_->core(),
-            "acquire \"" + escaped(as_->directory) + (several ? "\" and the other paths" : "\""));
+        call_aim aim{"acquire", as_->options().more_directories};
+        aim.paths.insert(aim.paths.begin(), as_->users_path());
+        result.why = unreachable_failure(*queue_->core(), aim, span_.begun);
     }
     const auto done = std::exchange(done_, nullptr);
     if (done && is_empty(result.granted)) {

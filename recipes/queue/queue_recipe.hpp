@@ -3,6 +3,7 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/lock_mode.hpp>
 
+#include "client/access_check.hpp"
 #include "client/hold_state.hpp"
 #include "queue/directory_notes.hpp"
 #include "queue/last_step.hpp"
@@ -21,10 +22,15 @@
 
 namespace latchkey::inline v0 {
 
-/// The same access control list as the client's, if the user has not given one.
+/// The same access control list as the client's, if the user has not given one. Throws what
+/// check_access() throws.
 [[nodiscard]] inline std::shared_ptr<const acl> access_for(const client_core& core,
                                                            std::optional<acl> users) {
-    return users ? std::make_shared<const acl>(*std::move(users)) : core.access();
+    if (!users) {
+        return core.access();
+    }
+    check_access(*users, core.options().auth);
+    return std::make_shared<const acl>(*std::move(users));
 }
 
 /// What most recipes leave as it is.

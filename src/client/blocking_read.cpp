@@ -21,20 +21,15 @@ public:
     /// After the call has finished.
     [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
-    /// If no answer came in time.
-    [[nodiscard]] failure unreachable() const {
-        const std::string trouble = core()->trouble();
-        return {errc::unreachable,
-                '"' + escaped(questions_.back().path) + "\": no answer within " +
-                    std::to_string(core()->patience().count()) + " ms" +
-                    (trouble.empty() ? "" : " (" + trouble + ")")};
-    }
-
 private:
-    [[nodiscard]] std::string aim() const override {
-        const request& first = questions_.front();
-        return (first.what == request::kind::set ? "write \"" : "read \"") + escaped(first.path) +
-               '"';
+    [[nodiscard]] call_aim aim() const override {
+        call_aim all{.verb = questions_.back().what == request::kind::set ? "write" : "read",
+                     .paths = {},
+                     .reads = true};
+        for (const request& one : questions_) {
+            all.paths.push_back(one.operations.empty() ? one.path : one.operations.front().path);
+        }
+        return all;
     }
 
     /// Part of the answers is of no use.

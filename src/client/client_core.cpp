@@ -186,6 +186,16 @@ void client_core::request_answered(request::kind what,
     telemetry_.answered(what, took, code, quorum_write);
 }
 
+void client_core::request_refused(const std::string& path, result_code code) {
+    if (refusals_.add(path, code, loop().now())) {
+        log({log_level::warning,
+             "unexpected-answer",
+             "a server answered with a code that Latchkey does not expect: " +
+                 failure_of(code, path).detail,
+             path});
+    }
+}
+
 void client_core::session_connected() {
     deletes_.connected();
     for (const auto& user : users()) {

@@ -6,6 +6,7 @@
 #include "client/client_status.hpp"
 #include "client/directory_lists.hpp"
 #include "client/guaranteed_deletes.hpp"
+#include "client/refusal_notes.hpp"
 #include "client/session_keeper.hpp"
 #include "client/session_listener.hpp"
 #include "client/session_owner.hpp"
@@ -199,6 +200,9 @@ public:
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
+    /// What servers have refused.
+    [[nodiscard]] const refusal_notes& refusals() const noexcept { return refusals_; }
+
     /// Creates a directory of a recipe, and the levels above it.
     [[nodiscard]] directory_creation create_directories(const std::string& path,
                                                         const acl& access) {
@@ -238,6 +242,7 @@ private:
                           std::chrono::nanoseconds took,
                           result_code code,
                           bool quorum_write) override;
+    void request_refused(const std::string& path, result_code code) override;
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;
@@ -273,6 +278,7 @@ private:
     guaranteed_deletes deletes_;
     directory_lists lists_;
     send_window window_;
+    refusal_notes refusals_;
     timer slow_callbacks_;
     std::vector<std::shared_ptr<session_listener>> users_;
     waiting_tasks waiting_for_connection_;

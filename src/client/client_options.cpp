@@ -1,5 +1,7 @@
 #include "client/client_options.hpp"
 
+#include "client/access_check.hpp"
+
 #include <limits>
 #include <string>
 
@@ -38,6 +40,9 @@ void check_options(const client_options& o) {
         refuse("session_timeout of " + ms(o.session_timeout) + " is too short for a tick of " +
                ms(o.tick) + " and a max_clock_drift of " + std::to_string(o.max_clock_drift) +
                ": no hold could ever be valid; give a longer session_timeout");
+    }
+    if (!o.access.empty()) {
+        check_access(o.access, o.auth);
     }
     for (const credentials& c : o.auth) {
         if (c.scheme.empty() || c.secret.empty()) {

@@ -25,6 +25,7 @@ errc word_for(result_code code) noexcept {
         case result_code::quota_exceeded:
             return errc::quota_exceeded;
         case result_code::unimplemented:
+        case result_code::ephemeral_on_local_session:
             return errc::unsupported;
         case result_code::bad_arguments:
             return errc::invalid_argument;
@@ -49,6 +50,12 @@ const char* remedy_for(result_code code) noexcept {
                    "path";
         case result_code::quota_exceeded:
             return ": raise the quota of the path, or choose another path";
+        case result_code::ephemeral_on_local_session:
+            return ": the servers gave the client a local session, which cannot own ephemeral "
+                   "znodes; set localSessionsUpgradingEnabled=true in the configuration of each "
+                   "server, or localSessionsEnabled=false";
+        case result_code::throttled:
+            return ": the servers have more requests than they can work off; try again later";
         case result_code::bad_arguments:
             return ": the servers or the client refuse the path or the size of the request";
         default:

@@ -19,8 +19,8 @@ once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
     guard_->transaction_begins();
 }
 
-std::string once_transaction::aim() const {
-    return "commit a transaction with the marker \"" + escaped(marker_) + '"';
+call_aim once_transaction::aim() const {
+    return {"commit a transaction with the marker", {marker_}};
 }
 
 void once_transaction::begin() {

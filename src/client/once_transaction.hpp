@@ -39,7 +39,7 @@ public:
                      const std::vector<operation>& operations);
 
 private:
-    [[nodiscard]] std::string aim() const override;
+    [[nodiscard]] call_aim aim() const override;
     void begin() override;
     task<attempted> attempt() override;
     void give_up() override;

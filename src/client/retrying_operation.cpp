@@ -1,7 +1,5 @@
 #include "client/retrying_operation.hpp"
 
-#include "client/unreachable.hpp"
-
 namespace latchkey::inline v0 {
 
 void retrying_operation::start(std::chrono::nanoseconds limit,
@@ -12,6 +10,7 @@ void retrying_operation::start(std::chrono::nanoseconds limit,
     core_->post([self = shared_from_this(), patience, stop, done = std::move(done)]() mutable {
         self->done_ = std::move(done);
         self->stop_ = stop;
+        self->called_ = self->core_->loop().now();
         if (self->core_->closed_why()) {
             self->client_closed(self->core_->closed_why());
             return;
@@ -61,7 +60,7 @@ void retrying_operation::finish(result r) {
     on_stop_.reset();
     core_->detach(this);
     if (unreachable_ && !r.why && !r.reached && !stop_.stop_requested()) {
-        r.why = unreachable_failure(*core_, aim());
+        r.why = unreachable_failure(*core_, aim(), called_);
     }
     if (const auto done = std::exchange(done_, nullptr)) {
         note_end(r.why);

@@ -5,6 +5,7 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
+#include "client/unreachable.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 
@@ -27,8 +28,8 @@ namespace latchkey::inline v0 {
 /// result.
 ///
 /// Not reached in time is a result only if the servers have answered the call, or if the caller has
-/// canceled it. Otherwise the call fails with errc::unreachable. A call that only looks fails so
-/// whenever its time is over, because an answer would have ended it.
+/// canceled it. Otherwise the call fails with unreachable_failure(). A call that only looks fails
+/// so whenever its time is over, because an answer of use would have ended it.
 class retrying_operation : public session_listener,
                            public std::enable_shared_from_this<retrying_operation> {
 public:
@@ -78,8 +79,7 @@ protected:
     /// may run any more.
     virtual void note_end(const failure& /*why*/) {}
 
-    /// What the call is for, as it follows "cannot".
-    [[nodiscard]] virtual std::string aim() const = 0;
+    [[nodiscard]] virtual call_aim aim() const = 0;
 
     /// Whether the servers have answered this call since it began, so that it is known why it has
     /// to wait.
@@ -114,6 +114,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     handler done_;
+    refusal_notes::time_point called_{};
     bool started_ = false;
     bool only_looks_ = false;
     bool answered_ = false;

@@ -4,6 +4,7 @@
 #include "session/chroot.hpp"
 #include "text/path.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/thread/lock_guard.hpp>
@@ -58,8 +59,11 @@ void session_keeper::submit(request r,
         });
         return;
     }
+    sent_request about = sending(r.what);
+    about.path = r.operations.empty() ? r.path : r.operations.front().path;
     prepend_chroot(target_.chroot, r);
-    auto completed = [this, sent = sending(r.what), done = std::move(done)](reply answer) {
+    auto completed = [this, sent = std::move(about), done = std::move(done)](reply answer) {
+        note_refusal(sent, answer.code);
         on_answer(sent, answer.code);
         if (behind_ && !outcome_unknown(answer.code)) {
             answer = {};
@@ -85,9 +89,14 @@ directory_maker::effects session_keeper::directory_effects() {
     return {.send =
                 [this](request r, session::completion done) {
                     if (session_) {
+                        sent_request about = sending(r.what);
+                        about.path = r.path.substr(std::min(target_.chroot.size(), r.path.size()));
                         session_->submit(
                             std::move(r),
-                            [this, sent = sending(r.what), done = std::move(done)](reply answer) {
+                            [this, sent = std::move(about), done = std::move(done)](reply answer) {
+                                if (!is_expected(answer.code)) {
+                                    note_refusal(sent, answer.code);
+                                }
                                 on_answer(sent, answer.code);
                                 done(std::move(answer));
                             });
@@ -109,6 +118,15 @@ session_keeper::sent_request session_keeper::sending(request::kind what) {
             generation_,
             validity_ ? validity_->submitted(now) : validity::submission{},
             write};
+}
+
+/// What was lost with a connection is reported after its end. So such a code is a server's answer
+/// while there is a connection.
+void session_keeper::note_refusal(const sent_request& sent, result_code code) {
+    const bool answered = sent.generation == generation_ && connected_;
+    if (code != result_code::ok && answered) {
+        owner_.request_refused(sent.path, code);
+    }
 }
 
 void session_keeper::on_answer(const sent_request& sent, result_code code) {

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] std::vector<operation_result> take_results() { return std::move(results_); }
 
 private:
-    [[nodiscard]] std::string aim() const override { return "commit a transaction"; }
+    [[nodiscard]] call_aim aim() const override { return {"commit a transaction", {}}; }
 
     void begin() override;
     task<attempted> attempt() override;

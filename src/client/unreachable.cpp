@@ -1,8 +1,45 @@
 #include "client/unreachable.hpp"
 
-namespace latchkey::inline v0 {
+#include "text/path.hpp"
 
-failure unreachable_failure(const client_core& core, const std::string& aim) {
+namespace latchkey::inline v0 {
+namespace {
+
+/// Ordinary answers, which are part of a recipe, explain nothing once the connection is gone.
+const refusal_notes::note* refusal_of(const client_core& core,
+                                      const call_aim& aim,
+                                      refusal_notes::time_point begun) {
+    for (const std::string& path : aim.paths) {
+        const auto* const note =
+            core.refusals().latest(path, begun, !aim.reads && core.connected());
+        if (note != nullptr) {
+            return note;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string call_aim::text() const {
+    std::string all = verb;
+    if (!paths.empty()) {
+        all += " \"" + escaped(paths.front()) + '"';
+    }
+    return all + (paths.size() > 1 ? " and the other paths" : "");
+}
+
+failure unreachable_failure(const client_core& core,
+                            const call_aim& aim,
+                            refusal_notes::time_point begun) {
+    if (const auto* const refusal = refusal_of(core, aim, begun)) {
+        failure f = failure_of(refusal->code, refusal->path);
+        if (f.code == errc::indeterminate) {
+            f.code = errc::protocol;  // a server has answered with it
+        }
+        f.detail = "cannot " + aim.text() + " in time: a server refused " + f.detail;
+        return f;
+    }
     const std::string trouble = core.trouble();
     std::string why = trouble;
     if (trouble.empty()) {
@@ -10,7 +47,7 @@ failure unreachable_failure(const client_core& core, const std::string& aim) {
                                                           : "no server has answered";
     }
     return {errc::unreachable,
-            "cannot " + aim + " in time: " + why +
+            "cannot " + aim.text() + " in time: " + why +
                 "; check the servers and the network, or try again with a longer timeout"};
 }
 

@@ -4,12 +4,26 @@
 #include "client/failure.hpp"
 
 #include <string>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
-/// How a timed call ends that did not reach its aim in time, if the servers have not answered it:
-/// only an answer makes that a result, which the caller may take for contention. `aim` follows
-/// "cannot".
-[[nodiscard]] failure unreachable_failure(const client_core& core, const std::string& aim);
+/// What a call is for.
+struct call_aim {
+    std::string verb;                ///< as it follows "cannot"
+    std::vector<std::string> paths;  ///< the call's requests are about these, and what is below
+    bool reads = false;              ///< NONODE and the like are its results
+
+    /// `acquire "/a" and the other paths`
+    [[nodiscard]] std::string text() const;
+};
+
+/// How a timed call ends that did not reach its aim in time, if the servers have not answered it as
+/// it needs: only that makes it a result, which the caller may take for contention. If a server has
+/// refused something since the call began, the call ends with that, and otherwise with
+/// errc::unreachable.
+[[nodiscard]] failure unreachable_failure(const client_core& core,
+                                          const call_aim& aim,
+                                          refusal_notes::time_point begun);
 
 }  // namespace latchkey::inline v0

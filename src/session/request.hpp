@@ -37,6 +37,7 @@ enum class result_code : int {
     nothing = -117,
     session_moved = -118,
     read_only = -119,
+    ephemeral_on_local_session = -120,
     no_watcher = -121,
     quota_exceeded = -125,
     throttled = -127,
@@ -84,10 +85,19 @@ enum class result_code : int {
         case result_code::quota_exceeded:
         case result_code::bad_arguments:
         case result_code::unimplemented:
+        case result_code::ephemeral_on_local_session:
             return true;
         default:
             return false;
     }
+}
+
+/// Whether this library knows what follows from this code, whichever side has made it up. A server
+/// that answers with another one is newer than this library, or is not what it is taken for.
+[[nodiscard]] constexpr bool is_expected(result_code c) noexcept {
+    return from_server(c) || refused_for_good(c) || outcome_unknown(c) ||
+           c == result_code::throttled || c == result_code::session_moved ||
+           c == result_code::auth_failed;
 }
 
 /// Whether this answer to a write was given by a leader with its quorum. Refusals count: they are

@@ -109,6 +109,11 @@ std::string_view name_of(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }
 
+bool is_within(std::string_view path, std::string_view directory) noexcept {
+    return path.starts_with(directory) &&
+           (directory == "/" || path.size() == directory.size() || path[directory.size()] == '/');
+}
+
 std::vector<std::string> prefixes_of(std::string_view path) {
     std::vector<std::string> prefixes;
     for (std::size_t end = path.find('/', 1); end != std::string_view::npos;

@@ -26,6 +26,9 @@ void check_path(std::string_view path);
 /// The last component.
 [[nodiscard]] std::string_view name_of(std::string_view path) noexcept;
 
+/// Whether `path` is `directory` or below it.
+[[nodiscard]] bool is_within(std::string_view path, std::string_view directory) noexcept;
+
 /// "/a/b/c" gives "/a", "/a/b", "/a/b/c".
 [[nodiscard]] std::vector<std::string> prefixes_of(std::string_view path);
 

@@ -64,7 +64,7 @@ runtime process_runtime(const std::optional<tls_options>& tls) {
     auto loop = process_loop();
     auto identity = tls ? std::make_shared<tls_identity>(loop, *tls) : nullptr;
     return {.loop = loop,
-            .sessions = std::make_shared<zookeeper_sessions>(loop, &resolve_names, identity),
+            .sessions = std::make_shared<zookeeper_sessions>(loop, &resolve_name, identity),
             .callbacks = &new_executor};
 }
 

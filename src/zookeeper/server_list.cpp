@@ -31,24 +31,30 @@ std::string server_address::described() const {
     return host + ":" + std::to_string(port);
 }
 
-server_list::server_list(std::vector<server_address> addresses,
-                         const std::function<std::uint64_t()>& random) {
-    for (auto& a : addresses) {
-        const auto known = std::find_if(order_.begin(), order_.end(), [&a](const auto& other) {
+void server_list::replace(std::vector<server_address> addresses,
+                          const std::function<std::uint64_t()>& random) {
+    const auto has = [](const std::vector<server_address>& all, const server_address& a) {
+        return std::any_of(all.begin(), all.end(), [&a](const server_address& other) {
             return same_endpoint(a, other);
         });
-        if (known == order_.end()) {
-            order_.push_back(std::move(a));
+    };
+    if (!order_.empty()) {
+        std::rotate(order_.begin(),
+                    order_.begin() + static_cast<std::ptrdiff_t>(next_ % order_.size()),
+                    order_.end());
+    }
+    next_ = 0;
+    std::erase_if(order_, [&](const server_address& a) { return !has(addresses, a); });
+    std::vector<server_address> fresh;
+    for (auto& a : addresses) {
+        if (!has(order_, a) && !has(fresh, a)) {
+            fresh.push_back(std::move(a));
         }
     }
-    for (std::size_t left = order_.size(); left > 1; --left) {
-        std::swap(order_[left - 1], order_[static_cast<std::size_t>(random() % left)]);
+    for (std::size_t left = fresh.size(); left > 1; --left) {
+        std::swap(fresh[left - 1], fresh[static_cast<std::size_t>(random() % left)]);
     }
-}
-
-bool server_list::same_servers(const server_list& other) const {
-    return std::is_permutation(
-        order_.begin(), order_.end(), other.order_.begin(), other.order_.end(), &same_endpoint);
+    order_.insert(order_.begin(), fresh.begin(), fresh.end());
 }
 
 }  // namespace latchkey::inline v0

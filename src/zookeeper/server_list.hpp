@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -26,9 +27,15 @@ class server_list {
 public:
     server_list() = default;
 
-    /// Drops duplicates and shuffles with `random`.
     server_list(std::vector<server_address> addresses,
-                const std::function<std::uint64_t()>& random);
+                const std::function<std::uint64_t()>& random) {
+        replace(std::move(addresses), random);
+    }
+
+    /// From now on these, each once. New ones come first, in random order; the others follow in the
+    /// order in which they would have been tried.
+    void replace(std::vector<server_address> addresses,
+                 const std::function<std::uint64_t()>& random);
 
     [[nodiscard]] bool empty() const noexcept { return order_.empty(); }
 
@@ -41,9 +48,6 @@ public:
         ++next_;
         return one;
     }
-
-    /// Whether the other list has the same addresses, in any order.
-    [[nodiscard]] bool same_servers(const server_list& other) const;
 
 private:
     std::vector<server_address> order_;

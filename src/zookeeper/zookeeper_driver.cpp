@@ -35,13 +35,14 @@ zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
       servers_(l,
                std::move(resolver),
                options_.servers,
-               [this](const server_addresses::failures& failed) { resolved(failed); }),
+               [this](const server_addresses::answer& got) { resolved(got); }),
       timeout_(options_.timeout),
       wake_(*l) {}
 
 // ---- what the session asks for
 
 void zookeeper_driver::open() {
+    servers_.look_up();
     schedule_turn();
 }
 
@@ -60,9 +61,9 @@ void zookeeper_driver::submit(request r,
                     .watched = w != nullptr,
                     .watcher = w != nullptr ? std::weak_ptr(*w) : std::weak_ptr<session::watcher>(),
                     .done = std::move(done)};
-        const bool room =
+        const bool now =
             waiting_.empty() && connected_ && connection_->in_flight() < most_in_flight;
-        if (room || (connected_ && one.what.urgent)) {
+        if (now || (connected_ && one.what.urgent)) {
             send(std::move(one));
         } else {
             waiting_.push_back(std::move(one));
@@ -149,14 +150,21 @@ void zookeeper_driver::disconnected(state why) noexcept {
     tell(e);
 }
 
-void zookeeper_driver::resolved(const server_addresses::failures& failed) {
-    for (const auto& failure : failed) {
-        tell_trouble(failure);
+void zookeeper_driver::resolved(const server_addresses::answer& got) {
+    if (!connected_ && !got.trouble.empty()) {
+        tell_trouble(got.trouble);
+    }
+    if (got.is_first) {
+        pause_until_ = {};  // for a server that has not been tried
     }
     if (working() && servers_.empty()) {
-        fail_waiting(result_code::connection_loss);
-        ++failed_rounds_;
-        pause_before_next();
+        if (!servers_.is_asking()) {
+            fail_waiting(result_code::connection_loss);
+        }
+        if (loop_->now() >= pause_until_) {
+            ++failed_rounds_;
+            pause_before_next();
+        }
     }
     if (working()) {
         take_turn();
@@ -199,7 +207,6 @@ void zookeeper_driver::take_turn(bool readable, bool writable) {
     inside_ = false;
 }
 
-/// Returns false if it can only wait: for names, or for the end of a pause.
 bool zookeeper_driver::begin_attempt() {
     if (closing_) {
         return false;
@@ -210,9 +217,7 @@ bool zookeeper_driver::begin_attempt() {
     }
     if (servers_.empty()) {
         servers_.look_up();
-        if (servers_.empty()) {
-            return false;
-        }
+        return false;
     }
     server_ = servers_.next();
     attempt_limit_ = connect_limit(timeout_, servers_.size(), failed_rounds_);
@@ -269,7 +274,7 @@ void zookeeper_driver::connection_ended(const std::string& why) {
 }
 
 void zookeeper_driver::attempt_failed(const std::string& why) {
-    tell_trouble(server_.described() + ": " + why);
+    tell_trouble(server_.described() + ": " + why + servers_.slow_look_ups("; "));
     connection_.reset();
     fail_waiting(result_code::connection_loss);
     if (++attempts_ < servers_.size() || !working()) {
@@ -349,8 +354,6 @@ void zookeeper_driver::schedule_turn() {
     });
 }
 
-// ---- the end
-
 void zookeeper_driver::finish_closing() {
     const bool unsent = connected_ && connection_->unsent();
     if (unsent && loop_->now() < closing_ends_) {
@@ -380,8 +383,6 @@ void zookeeper_driver::finish_closing() {
         loop_->post(std::move(told));
     }
 }
-
-// ---- events
 
 void zookeeper_driver::tell(const session_event& e) {
     if (!abandoned_ && !closed_ && events_) {

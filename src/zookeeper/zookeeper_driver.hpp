@@ -46,11 +46,12 @@ private:
     void connected() noexcept override;
     void disconnected(zookeeper_handle::state why) noexcept override;
 
-    void resolved(const server_addresses::failures& failed);
+    void resolved(const server_addresses::answer& got);
 
     /// Every entry from the loop goes through here. Works the connection, or makes one, until it
     /// can only wait. Then destroys what could not be destroyed meanwhile.
     void take_turn(bool readable = false, bool writable = false);
+    /// Returns false if it can only wait: for names, or for the end of a pause.
     [[nodiscard]] bool begin_attempt();
     [[nodiscard]] bool work(bool readable, bool writable);
     void connection_ended(const std::string& why);

@@ -16,7 +16,7 @@ class zookeeper_sessions final : public session_factory {
 public:
     /// `tls` encrypts all connections; null: clear text.
     explicit zookeeper_sessions(std::shared_ptr<io_loop> loop,
-                                name_resolver resolver = &resolve_names,
+                                name_resolver resolver = &resolve_name,
                                 std::shared_ptr<tls_identity> tls = nullptr);
     ~zookeeper_sessions() override;
 

@@ -4,12 +4,14 @@
 #include "zookeeper/name_resolution.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace latchkey::test {
 
-/// A session's way to the names: one look-up at a time, and as long as none succeeds less and less
-/// often.
+/// A session's way to the names: each is looked up by itself, once at a time, and as long as none
+/// succeeds less and less often.
 class counted_resolver {
 public:
     explicit counted_resolver(adapter_stage& stage) : stage_(stage) {}
@@ -23,10 +25,15 @@ public:
     void attempted() { known_ = true; }
 
 private:
+    struct name {
+        std::chrono::nanoseconds first{};
+        int count = 0;
+        int pending = 0;
+    };
+
     adapter_stage& stage_;
-    std::shared_ptr<int> pending_ = std::make_shared<int>(0);
-    std::chrono::nanoseconds first_{};
-    int count_ = 0;
+    std::shared_ptr<std::map<std::string, name>> names_ =
+        std::make_shared<std::map<std::string, name>>();
     bool known_ = false;
 };
 

@@ -10,13 +10,18 @@ namespace latchkey::test {
 using namespace std::chrono_literals;
 
 name_resolver name_service::resolver() {
-    return [this](std::vector<session_options::endpoint> asked,
-                  std::function<void(name_resolution)> done) {
-        const std::uint64_t most = unreliable_ && random_.below(3) == 0 ? 1000 : 5;
-        // What is answered late is what was true when it was asked.
-        loop_->start_timer(loop_->now() + std::chrono::milliseconds(random_.below(most)),
-                           [result = answer(asked), done = std::move(done)] { done(result); });
-    };
+    return
+        [this](const session_options::endpoint& asked, std::function<void(name_resolution)> done) {
+            const std::uint64_t most = unreliable_ && random_.below(3) == 0 ? 1000 : 5;
+            // What is answered late is what was true when it was asked.
+            auto late = [result = answer(asked), done = std::move(done)] { done(result); };
+            if (unreliable_ && random_.below(5) == 0) {
+                hanging_.push_back(std::move(late));
+            } else {
+                loop_->start_timer(loop_->now() + std::chrono::milliseconds(random_.below(most)),
+                                   std::move(late));
+            }
+        };
 }
 
 std::vector<session_options::endpoint> name_service::endpoints(int servers) {
@@ -30,23 +35,21 @@ std::vector<session_options::endpoint> name_service::endpoints(int servers) {
 void name_service::be_well() {
     unreliable_ = false;
     dead_until_ = {};
+    for (auto& late : std::exchange(hanging_, {})) {
+        loop_->start_timer(loop_->now(), std::move(late));
+    }
 }
 
-name_resolution name_service::answer(const std::vector<session_options::endpoint>& asked) {
-    name_resolution result;
+name_resolution name_service::answer(const session_options::endpoint& asked) {
     const bool dead = loop_->now() < dead_until_;
-    const bool failing = unreliable_ && random_.below(3) == 0;
-    const int stale = unreliable_ && random_.below(4) == 0 && net_->moves() > 0 ? 1 : 0;
-    for (const auto& e : asked) {
-        if (dead || (failing && random_.below(2) == 0)) {
-            result.failures.push_back("cannot resolve '" + e.host + "'");
-        } else {
-            const int server = std::stoi(e.host.substr(1)) - 1;
-            result.addresses.push_back(
-                {network::address_of(server, net_->moves() - stale), e.port, e.host});
-        }
+    if (dead || (unreliable_ && random_.below(4) == 0)) {
+        return {.addresses = {}, .failure = "cannot resolve '" + asked.host + "'"};
     }
-    return result;
+    const int stale = unreliable_ && random_.below(4) == 0 && net_->moves() > 0 ? 1 : 0;
+    const int server = std::stoi(asked.host.substr(1)) - 1;
+    return {
+        .addresses = {{network::address_of(server, net_->moves() - stale), asked.port, asked.host}},
+        .failure = {}};
 }
 
 }  // namespace latchkey::test

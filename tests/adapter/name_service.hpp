@@ -6,14 +6,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace latchkey::test {
 
 class network;
 
-/// The names of the servers of a network, `s1` and so on: answers late, fails for some names or for
-/// all, and remembers addresses that the servers had before.
+/// The names of the servers of a network, `s1` and so on: answers late, or not until all is well,
+/// fails for some names or for all, and remembers addresses that the servers had before.
 class name_service {
 public:
     name_service(virtual_loop& l, const network& n, std::uint64_t seed)
@@ -33,12 +34,13 @@ public:
     void be_well();
 
 private:
-    [[nodiscard]] name_resolution answer(const std::vector<session_options::endpoint>& asked);
+    [[nodiscard]] name_resolution answer(const session_options::endpoint& asked);
 
     virtual_loop* loop_;
     const network* net_;
     model::random_source random_;
     bool unreliable_ = false;
+    std::vector<std::function<void()>> hanging_;
     loop::clock::time_point dead_until_{};
 };
 

@@ -166,6 +166,31 @@ TEST_F(LockCommand, ReleasesWhenItCannotPrint) {
     EXPECT_EQ(participants(), 0U);
 }
 
+// Nobody but the servers' superuser could repair a directory that was created with such a list.
+TEST_F(LockCommand, ListThatShutsItsAuthorOutIsRefusedBeforeAnythingIsWritten) {
+    program_surroundings ops;
+    ops.environment["LATCHKEY_AUTH"] = "digest ops:secret";
+    const std::string hash = "w4PIv8/Wzcq4qj4/MfEQ8pvUSS4=";  // of ops:secret
+    for (const std::string& list : {std::string("digest:ops:secret:cdrwa"),
+                                    std::string("digest:ops:AAAA:cdrwa"),
+                                    std::string("world:anyone:r"),
+                                    "digest:ops:" + hash + ":crwa",
+                                    "digest:other:" + hash + ":cdrwa"}) {
+        const auto option = lock({"-n", "--acl", list}, {"--", "true"}, ops);
+        EXPECT_EQ(option->wait(), 64) << list << option->err();
+        EXPECT_THAT(option->err(), Not(HasSubstr("secret")));
+        program_surroundings variable = ops;
+        variable.environment["LATCHKEY_ACL"] = list;
+        EXPECT_EQ(lock({"-n"}, {"--", "true"}, variable)->wait(), 64) << list;
+    }
+    EXPECT_EQ(lock({"-n"}, {"--", "true"})->wait(), 0) << "nothing was written, so it is open";
+    for (const std::string& list :
+         {"digest:ops:" + hash + ":cdrwa", std::string("ip:127.0.0.1:cdr")}) {
+        const auto fine = lock({"-n", "--acl", list}, {"--", "true"}, ops);
+        EXPECT_EQ(fine->wait(), 0) << list << fine->err();
+    }
+}
+
 TEST_F(LockCommand, WrongUseNamesValueAndRemedy) {
     const auto refused = [](const words& arguments, const char* expected) {
         program p(arguments);

@@ -259,6 +259,56 @@ private:
     std::optional<leader_latch> theirs_;
 };
 
+// ---- requests ----
+
+using request_form = std::function<void(const client&, timed_call::handler)>;
+
+/// Calls of a client that wait for as long as a session timeout.
+class timed_request final : public timed_call {
+public:
+    timed_request(testing::ensemble& in, client& mine, request_form form)
+        : timed_call(in, mine), form_(std::move(form)) {}
+
+    void prepare() override { in_.create("/z"); }
+
+    void begin(nanoseconds /*limit*/, std::stop_token /*stop*/, handler h) override {
+        form_(mine_, std::move(h));
+    }
+
+private:
+    const request_form form_;
+};
+
+timed_recipe request_of(std::string name, const request_form& form) {
+    return {std::move(name), [form](testing::ensemble& in, client& mine) {
+                return std::make_unique<timed_request>(in, mine, form);
+            }};
+}
+
+/// The same of a hold.
+class timed_once final : public timed_call {
+public:
+    using timed_call::timed_call;
+
+    void prepare() override {
+        ours_.emplace(mine_, "/lock");
+        ours_->async_acquire(
+            for_ever, {}, [this](std::error_code, hold h) { own_ = std::move(h); });
+        await([this] { return own_.valid(); });
+    }
+
+    void begin(nanoseconds /*limit*/, std::stop_token /*stop*/, handler h) override {
+        own_.async_transact_once(
+            "/marker",
+            {operation::create("/z")},
+            [h = std::move(h)](std::error_code ec, bool done) { h(ec, done); });
+    }
+
+private:
+    std::optional<mutex> ours_;
+    hold own_;
+};
+
 template <class Call, class... Args>
 timed_recipe recipe(std::string name, Args... args) {
     return {std::move(name), [args...](testing::ensemble& in, client& mine) {
@@ -295,6 +345,42 @@ std::vector<timed_recipe> timed_from_the_start() {
             recipe<timed_enter>("enter"),
             recipe<timed_join>("group"),
             recipe<timed_election>("leader_latch")};
+}
+
+std::vector<timed_recipe> timed_requests() {
+    const auto told = [](const timed_call::handler& h) {
+        return [h](std::error_code ec, const auto&) { h(ec, !ec); };
+    };
+    const auto removes = [](const client& c, const timed_call::handler& h) {
+        const auto core = client_core::of(c);
+        const queue_recipe as{
+            .directory = "/z", .markers = no_participants, .access = core->access()};
+        barrier_change::to_be_gone(core, as)->start(
+            0s, {}, [h](const retrying_operation::result& r) { h(r.why.code, r.reached); });
+    };
+    return {request_of("get",
+                       [told](const client& c, const timed_call::handler& h) {
+                           c.async_get("/z", read_from::any_server, told(h));
+                       }),
+            request_of("get_from_quorum",
+                       [told](const client& c, const timed_call::handler& h) {
+                           c.async_get("/z", read_from::quorum, told(h));
+                       }),
+            request_of("exists",
+                       [told](const client& c, const timed_call::handler& h) {
+                           c.async_exists("/z", read_from::any_server, told(h));
+                       }),
+            request_of("children",
+                       [told](const client& c, const timed_call::handler& h) {
+                           c.async_children("/z", read_from::any_server, told(h));
+                       }),
+            request_of("transact",
+                       [told](const client& c, const timed_call::handler& h) {
+                           c.async_transact({operation::set("/z", "x")}, told(h));
+                       }),
+            request_of("barrier_remove", removes),
+            recipe<timed_barrier_set>("barrier_set"),
+            recipe<timed_once>("transact_once")};
 }
 
 std::vector<timed_recipe> timed_that_create() {

@@ -71,6 +71,9 @@ inline void PrintTo(const timed_recipe& r, std::ostream* out) {
 /// Those that can begin without a server.
 [[nodiscard]] std::vector<timed_recipe> timed_from_the_start();
 
+/// Requests of a client, a barrier and a hold, which have limits of their own.
+[[nodiscard]] std::vector<timed_recipe> timed_requests();
+
 /// Those that create a znode, and the directories above it.
 [[nodiscard]] std::vector<timed_recipe> timed_that_create();
 

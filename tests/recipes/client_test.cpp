@@ -279,6 +279,34 @@ TEST_P(Client, DirectoryThatMustNotBeCreatedIsAnErrorOfEachRecipeAtOnce) {
                 ::testing::Each(make_error_code(errc::ephemeral_parent)));
 }
 
+TEST_P(Client, ListThatShutsItsAuthorOutIsRefusedBeforeAnythingIsWritten) {
+    client_options identified = patient();
+    identified.auth = {{.scheme = "digest", .secret = "ops:secret"}};
+    client ops = world_->connect(identified);
+    for (const acl& list : {acl{{"digest", "ops:secret", permission::all}},
+                            acl{{"world", "anyone", permission::read}},
+                            acl{{"auth", "", permission::read | permission::create}},
+                            acl{}}) {
+        const std::vector<std::function<void()>> uses{
+            [&] { static_cast<void>(mutex(ops, path_, {.access = list}).acquire()); },
+            [&] { static_cast<void>(semaphore(ops, path_, 1, {.access = list}).acquire(1)); },
+            [&] { barrier(ops, path_, {.access = list}).set(); },
+            [&] { static_cast<void>(double_barrier(ops, path_, 1, {.access = list}).enter()); },
+            [&] { static_cast<void>(group(ops, path_, {.access = list}).join("name")); }};
+        for (const auto& use : uses) {
+            EXPECT_THAT(use,
+                        ::testing::Throws<error>(::testing::Property(
+                            &error::code, make_error_code(errc::invalid_argument))));
+        }
+        client_options own = identified;
+        own.access = list;
+        if (!list.empty()) {
+            EXPECT_THROW(static_cast<void>(world_->connect(own)), error);
+        }
+    }
+    EXPECT_FALSE(ops.exists(path_));
+}
+
 TEST_P(Client, RefusedCredentialsEndTheClientWithAClearError) {
     client_options unknown = patient();
     unknown.auth = {{.scheme = "no-such-scheme", .secret = "x"}};

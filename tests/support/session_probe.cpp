@@ -35,7 +35,7 @@ session_probe::session_probe(session_options options,
 session_probe::session_probe(session_options options, const tls_options& tls)
     : loop_(std::make_shared<asio_loop>()),
       factory_(std::make_unique<zookeeper_sessions>(
-          loop_, &resolve_names, std::make_shared<tls_identity>(loop_, tls))) {
+          loop_, &resolve_name, std::make_shared<tls_identity>(loop_, tls))) {
     open(options, std::nullopt);
 }
 

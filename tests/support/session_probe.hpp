@@ -27,7 +27,7 @@ public:
     /// `destroy_at`: the event whose handler destroys the session, if any.
     explicit session_probe(session_options options,
                            std::optional<kind> destroy_at = std::nullopt,
-                           name_resolver resolver = &resolve_names);
+                           name_resolver resolver = &resolve_name);
     /// `servers` is "host:port,..."
     explicit session_probe(const std::string& servers,
                            std::chrono::milliseconds timeout = std::chrono::seconds(6),

@@ -5,7 +5,27 @@
 #include "eventually.hpp"
 #include "supervisor/session_end.hpp"
 
+#include <string_view>
+
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
+#include <poll.h>
+
+/// A resolver that does not answer one name for a minute.
+extern "C" int getaddrinfo(const char* node,
+                           const char* service,
+                           const addrinfo* wanted,
+                           addrinfo** found) {
+    static const auto next =
+        reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    const bool looks_up = wanted == nullptr || (wanted->ai_flags & AI_NUMERICHOST) == 0;
+    if (looks_up && node != nullptr && std::string_view(node) == "silent.example") {
+        ::poll(nullptr, 0, 60'000);
+        return EAI_AGAIN;
+    }
+    return next(node, service, wanted, found);
+}
 
 namespace latchkey::cli {
 
@@ -43,6 +63,16 @@ TEST_F(SessionEnd, TriesTheOtherServers) {
     claim.server = nobody;
     EXPECT_TRUE(eventually([&] {
         return end_session({claim, {"not a server", nobody, second_}}) && !h.valid();
+    }));
+}
+
+TEST_F(SessionEnd, NameThatIsNotAnsweredDelaysNoOtherServer) {
+    mutex m(client_, "/lock");
+    const hold h = m.acquire();
+    auto claim = claim_of(client_);
+    claim.server = nobody;
+    EXPECT_TRUE(eventually([&] {
+        return end_session({claim, {"silent.example:2181", second_}}) && !h.valid();
     }));
 }
 

@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
                       word_case{result_code::auth_failed, errc::authentication_failed},
                       word_case{result_code::quota_exceeded, errc::quota_exceeded},
                       word_case{result_code::unimplemented, errc::unsupported},
+                      word_case{result_code::ephemeral_on_local_session, errc::unsupported},
                       word_case{result_code::bad_arguments, errc::invalid_argument},
                       word_case{result_code::invalid_state, errc::session_lost},
                       word_case{result_code::connection_loss, errc::indeterminate},
@@ -91,6 +92,8 @@ TEST(FailureOf, NamesTheRemedyWhereThereIsOne) {
     EXPECT_THAT(failure_of(result_code::no_children_for_ephemerals, "/a").detail,
                 HasSubstr("choose another"));
     EXPECT_THAT(failure_of(result_code::quota_exceeded, "/a").detail, HasSubstr("raise the quota"));
+    EXPECT_THAT(failure_of(result_code::ephemeral_on_local_session, "/a").detail,
+                HasSubstr("localSessionsUpgradingEnabled=true"));
 }
 
 TEST(OutcomeUnknown, HoldsForExactlyTheCodesThatEndRequestsInFlight) {

@@ -62,6 +62,17 @@ TEST(ServerList, DescribesServersByTheirConfiguredName) {
     EXPECT_EQ((server_address{"10.0.0.2", 2181, "zk1"}).described(), "zk1 (10.0.0.2):2181");
 }
 
+TEST(ServerList, TriesNewAddressesFirstAndTheOthersWhereItWas) {
+    server_list list(addresses(3), &in_order);
+    EXPECT_EQ(list.next().name, "zk0");
+    auto next = addresses(5);
+    next.erase(next.begin() + 1);
+    list.replace(next, &in_order);
+    for (const char* const name : {"zk3", "zk4", "zk2", "zk0", "zk3"}) {
+        EXPECT_EQ(list.next().name, name);
+    }
+}
+
 TEST(ServerList, MayBeEmpty) {
     EXPECT_TRUE(server_list({}, &in_order).empty());
 }

@@ -154,7 +154,7 @@ public:
     [[nodiscard]] name_resolver resolver() {
         return [this](const auto& /*endpoints*/, const auto& done) {
             const std::lock_guard lock(mutex_);
-            done({.addresses = now_, .failures = {}});
+            done({.addresses = now_, .failure = {}});
         };
     }
 

@@ -1,13 +1,13 @@
 #include "ensemble/server/identity.hpp"
 
-#include "tls/openssl.hpp"
+#include "tls/digest_identity.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace latchkey::model {
 namespace {
@@ -86,19 +86,8 @@ std::optional<identity> authenticate(const session_options::identity& credential
     if (credentials.scheme != "digest") {
         return std::nullopt;
     }
-    const std::string& secret = credentials.secret;
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> text{};
-    unsigned size = 0;
-    prepare_openssl();
-    const openssl_use use;
-    if (!use ||
-        EVP_Digest(secret.data(), secret.size(), digest.data(), &size, EVP_sha1(), nullptr) != 1) {
-        return std::nullopt;
-    }
-    EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
-    const std::string user = secret.substr(0, secret.find(':'));
-    return identity{"digest", user + ':' + reinterpret_cast<const char*>(text.data())};
+    auto id = digest_identity(credentials.secret);
+    return id ? std::optional(identity{"digest", *std::move(id)}) : std::nullopt;
 }
 
 bool permits(const acl& list, permission wanted, const std::vector<identity>& identities) {

@@ -1,0 +1,40 @@
+#include "client/refusal_notes.hpp"
+
+#include "text/path.hpp"
+
+#include <algorithm>
+
+namespace latchkey::inline v0 {
+
+bool refusal_notes::add(std::string_view path, result_code code, time_point now) {
+    notes_.push_back({std::string(path), code, now});
+    if (notes_.size() > most) {
+        notes_.pop_front();
+    }
+    if (is_expected(code)) {
+        return false;
+    }
+    unexpected_ = notes_.back();
+    const bool first =
+        std::find(seen_.begin(), seen_.end(), code) == seen_.end() && seen_.size() < most;
+    if (first) {
+        seen_.push_back(code);
+    }
+    return first;
+}
+
+const refusal_notes::note* refusal_notes::latest(std::string_view path,
+                                                 time_point since,
+                                                 bool ordinary) const {
+    const auto concerns = [&](const note& n) {
+        return n.at >= since && is_within(n.path, path) &&
+               (ordinary || !in_order_of_writes(n.code));
+    };
+    const auto found = std::find_if(notes_.rbegin(), notes_.rend(), concerns);
+    if (found != notes_.rend()) {
+        return &*found;
+    }
+    return unexpected_ && unexpected_->at >= since ? &*unexpected_ : nullptr;
+}
+
+}  // namespace latchkey::inline v0

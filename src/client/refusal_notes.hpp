@@ -1,0 +1,43 @@
+#pragma once
+
+#include "loop/loop.hpp"
+#include "session/request.hpp"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace latchkey::inline v0 {
+
+/// What servers have refused lately. A call whose time is over looks here: a server that answers
+/// can be reached, whatever it says. On the loop only.
+class refusal_notes {
+public:
+    using time_point = loop::clock::time_point;
+
+    struct note {
+        std::string path;
+        result_code code = result_code::ok;
+        time_point at{};
+    };
+
+    /// Returns whether it is the first answer with a code that nothing in this library expects.
+    bool add(std::string_view path, result_code code, time_point now);
+
+    /// The latest since then on this znode or below it; without `ordinary`, none that is part of a
+    /// recipe, such as NONODE. If there is none, the latest with a code that is not expected, on
+    /// any znode. Null if there is none either.
+    [[nodiscard]] const note* latest(std::string_view path, time_point since, bool ordinary) const;
+
+private:
+    /// Calls that wait longer than the others' refusals stay here find the unexpected one at least.
+    static constexpr std::size_t most = 64;
+
+    std::deque<note> notes_;
+    std::optional<note> unexpected_;
+    std::vector<result_code> seen_;  ///< of those that are not expected
+};
+
+}  // namespace latchkey::inline v0

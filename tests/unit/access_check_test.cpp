@@ -1,0 +1,95 @@
+#include "client/access_check.hpp"
+
+#include <latchkey/error.hpp>
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace latchkey::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// printf %s ops:secret | openssl dgst -sha1 -binary | base64
+const acl_entry ops{"digest", "ops:w4PIv8/Wzcq4qj4/MfEQ8pvUSS4=", permission::all};
+constexpr auto enough = permission::read | permission::create | permission::remove;
+
+const std::vector<credentials> nobody;
+const std::vector<credentials> as_ops{{"digest", "ops:secret"}};
+
+std::string problem(const acl& access, const std::vector<credentials>& own) {
+    try {
+        check_access(access, own);
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::invalid_argument);
+        return e.what();
+    }
+    return {};
+}
+
+TEST(AccessCheck, AcceptsListsThatLetTheirAuthorWork) {
+    EXPECT_EQ(problem({{"world", "anyone", enough}}, nobody), "");
+    EXPECT_EQ(problem({{"auth", "", enough}}, as_ops), "");
+    EXPECT_EQ(problem({ops}, as_ops), "");
+    EXPECT_EQ(problem({ops}, {{"digest", "other:secret"}, {"digest", "ops:secret"}}), "");
+    EXPECT_EQ(problem({{ops.scheme, ops.id, permission::create},
+                       {"world", "anyone", permission::read},
+                       {"auth", "", permission::remove}},
+                      as_ops),
+              "");
+}
+
+TEST(AccessCheck, AcceptsIdentitiesThatOnlyTheServersKnow) {
+    for (const acl_entry& e : {acl_entry{"ip", "10.0.0.0/8", enough},
+                               acl_entry{"x509", "CN=zk,O=Example", enough},
+                               acl_entry{"auth", "", enough},
+                               acl_entry{"house", "7", enough}}) {
+        EXPECT_EQ(problem({e}, nobody), "") << e.scheme;
+        EXPECT_EQ(problem({e}, as_ops), "") << e.scheme;
+    }
+}
+
+TEST(AccessCheck, RefusesDigestsThatAreNoHashesAndShowsNoPassword) {
+    const std::string hash = ops.id.substr(4);
+    for (const std::string& id : {std::string("ops:secret"),
+                                  std::string("ops:secret:more"),
+                                  std::string("ops:"),
+                                  std::string("secret"),
+                                  std::string("ops:AAAA"),
+                                  "ops:" + hash.substr(0, 27),
+                                  "ops:" + hash + "=",
+                                  "ops:" + hash.substr(0, 26) + "==",
+                                  "ops:" + hash.substr(1) + "A",
+                                  "ops:" + hash.substr(0, 26) + "-=",
+                                  "ops:x:" + hash}) {
+        const acl list{{"auth", "", permission::all}, {"digest", id, permission::read}};
+        EXPECT_THAT(problem(list, as_ops), HasSubstr("openssl dgst -sha1 -binary | base64")) << id;
+    }
+    EXPECT_THAT(problem({{"digest", "ops:hunter2", permission::all}}, as_ops),
+                AllOf(HasSubstr("\"ops\""), Not(HasSubstr("hunter2"))));
+}
+
+TEST(AccessCheck, RefusesListsThatShutTheirAuthorOut) {
+    EXPECT_THAT(
+        problem({{"world", "anyone", permission::read}}, as_ops),
+        AllOf(
+            HasSubstr("world:anyone"), HasSubstr("CREATE, DELETE"), Not(HasSubstr("client READ"))));
+    for (const permission missing : {permission::read, permission::create, permission::remove}) {
+        const auto rest = static_cast<permission>(31 - static_cast<int>(missing));
+        EXPECT_NE(problem({{"auth", "", rest}}, as_ops), "") << static_cast<int>(missing);
+        EXPECT_NE(problem({{"ip", "10.0.0.1", rest}}, nobody), "") << static_cast<int>(missing);
+    }
+    EXPECT_THAT(problem({ops}, nobody), HasSubstr("digest:ops"));
+    EXPECT_NE(problem({ops}, {{"digest", "ops:other"}}), "");
+    EXPECT_NE(problem({ops}, {{"house", "ops:secret"}}), "");
+    EXPECT_NE(problem({{"world", "someone", permission::all}}, as_ops), "");
+    EXPECT_NE(problem({{"sasl", "ops", permission::all}}, as_ops), "");
+    EXPECT_THAT(problem({}, as_ops), HasSubstr("is empty"));
+}
+
+}  // namespace
+}  // namespace latchkey::test

@@ -1,0 +1,65 @@
+#include "client/refusal_notes.hpp"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace latchkey::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto no_word = static_cast<result_code>(-77);
+
+class RefusalNotes : public ::testing::Test {
+protected:
+    static refusal_notes::time_point at(int second) {
+        return refusal_notes::time_point(std::chrono::seconds(second));
+    }
+
+    [[nodiscard]] result_code latest(const char* path, int since, bool ordinary = true) const {
+        const auto* const note = notes_.latest(path, at(since), ordinary);
+        return note == nullptr ? result_code::ok : note->code;
+    }
+
+    refusal_notes notes_;
+};
+
+TEST_F(RefusalNotes, AreThoseOfTheZnodeAndBelowItSinceATime) {
+    notes_.add("/a", result_code::no_node, at(1));
+    notes_.add("/a/b", result_code::bad_version, at(2));
+    notes_.add("/ab", result_code::not_empty, at(3));
+    EXPECT_EQ(latest("/a", 0), result_code::bad_version);
+    EXPECT_EQ(latest("/a", 2), result_code::bad_version);
+    EXPECT_EQ(latest("/a", 3), result_code::ok);
+    EXPECT_EQ(latest("/", 0), result_code::not_empty);
+    EXPECT_EQ(latest("/a/b/c", 0), result_code::ok);
+}
+
+TEST_F(RefusalNotes, LeaveOrdinaryAnswersOutWhereTheyExplainNothing) {
+    notes_.add("/a", result_code::throttled, at(1));
+    notes_.add("/a", result_code::no_node, at(2));
+    EXPECT_EQ(latest("/a", 0), result_code::no_node);
+    EXPECT_EQ(latest("/a", 0, false), result_code::throttled);
+}
+
+TEST_F(RefusalNotes, HaveTheLatestUnexpectedCodeForEveryPathHoweverManyFollow) {
+    EXPECT_TRUE(notes_.add("/a", no_word, at(1)));
+    EXPECT_FALSE(notes_.add("/a", no_word, at(1)));
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_FALSE(notes_.add("/c", result_code::no_node, at(2)));
+    }
+    EXPECT_EQ(latest("/b", 1), no_word);
+    EXPECT_EQ(latest("/b", 2), result_code::ok);
+}
+
+TEST_F(RefusalNotes, ReportABoundedNumberOfCodes) {
+    int reported = 0;
+    for (int code = -1000; code > -3000; --code) {
+        reported += notes_.add("/a", static_cast<result_code>(code), at(1)) ? 1 : 0;
+    }
+    EXPECT_EQ(reported, 64);
+}
+
+}  // namespace
+}  // namespace latchkey::test
