@@ -17,8 +17,8 @@ class session_owner : public session_listener {
 public:
     virtual void state_changed(connection_state s) = 0;
 
-    /// Why the last attempt to connect failed, for people; empty after success. `malformed`: a server
-    /// has sent what is not ZooKeeper's protocol.
+    /// Why the last attempt to connect failed, for people; empty after success. `malformed`: a
+    /// server has sent what is not ZooKeeper's protocol.
     virtual void trouble_changed(std::string why, bool malformed) = 0;
 
     /// Everyone has the rights `which` on the directory of a recipe, whose list keeps them for

@@ -35,7 +35,7 @@ struct session_event {
     std::string detail;                   ///< trouble, auth_failed
     /// trouble: a server has sent what is not ZooKeeper's protocol, perhaps while connected
     bool malformed = false;
-    std::array<char, 16> password{};      ///< connected: continues the session, with `id`
+    std::array<char, 16> password{};  ///< connected: continues the session, with `id`
     /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
     /// else empty
     std::string server;
