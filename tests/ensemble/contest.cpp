@@ -151,6 +151,8 @@ public:
 
     std::string fresh_path() override { return real_ensemble::fresh_path(); }
 
+    bool exists_needs_read() const override { return real_ensemble::shared().exists_needs_read(); }
+
 private:
     std::string servers_;
 };
