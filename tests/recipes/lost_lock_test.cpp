@@ -47,7 +47,10 @@ protected:
 
     void lose(const hold& mine, loss how) {
         if (how == loss::of_its_session) {
-            world_->expire(c_.session_id());
+            const auto ended = c_.session_id();
+            world_->expire(ended);
+            EXPECT_TRUE(
+                eventually([&] { return c_.session_id() != 0 && c_.session_id() != ended; }));
         } else if (how == loss::of_its_znode) {
             world_->remove(mine.path());
         }
@@ -67,6 +70,13 @@ protected:
             EXPECT_TRUE(eventually([&] { return world_->children(path_).size() > 1; }));
             lose(my_hold, how);
             other_.wait();
+            // It may have been granted in the last moment of the session that they share.
+            other_.run([&] {
+                if (!second.held().valid()) {
+                    second.unlock();
+                    second.lock();
+                }
+            });
         } else {
             lose(my_hold, how);
             other_.run(second.lock);
