@@ -67,6 +67,22 @@ protected:
     std::uint64_t watches_ = 0;
 };
 
+// Beyond 64 levels there is no end, for all that is known.
+TEST_F(LockTreeRequests, ATreeWithoutAnEndEndsTheWalkAheadOfWhatIsBehindIt) {
+    constexpr std::size_t others = 25'000;  // more than is read in 64 round trips
+    std::string below = "/jobs";
+    servers_.create(below);
+    for (int depth = 0; depth < 66; ++depth) {
+        servers_.create(below += "/d");
+    }
+    for (std::size_t i = 0; i < others; ++i) {
+        servers_.create("/jobs/z" + std::to_string(i));
+    }
+    const auto end = walk("/jobs");
+    EXPECT_EQ(end.end, lock_tree_summary::ending::too_deep);
+    EXPECT_LT(end.znodes, others);
+}
+
 TEST_F(LockTreeRequests, EachZnodeIsReadOnceAndListedOnce) {
     servers_.create("/jobs");
     for (int i = 0; i < 300; ++i) {
