@@ -65,6 +65,9 @@ public:
     /// Told of each request that is larger than servers take, by its length.
     std::function<void(std::size_t)> too_large;
 
+    /// Told of each connection that goes on after a wrong frame.
+    std::function<void()> believed;
+
     /// Whether a server has said of this session that there is none, and no other server that took
     /// itself for the leader can have been the cause.
     [[nodiscard]] bool wrongly_unknown(std::int64_t session) const {

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +26,9 @@ constexpr std::size_t session_size = 8;
 // Of an answer to a request, with its length.
 constexpr std::size_t body_at = 20;
 constexpr std::size_t stat_size = 68;
+constexpr auto time_to_notice = 100ms;
+/// What the request ends with that ends a session.
+constexpr std::string_view type_close = "\xff\xff\xff\xf5";
 
 /// Counts bytes; false once those that may pass have passed: then `bytes` is what still may.
 bool may_pass(std::size_t& budget, std::string& bytes) {
@@ -104,6 +109,8 @@ void network::link::read_far() {
                 net.latency());
             return;
         }
+        farewell_ =
+            std::string_view(some.data(), static_cast<std::size_t>(n)).ends_with(type_close);
         to_server.send(
             shared_from_this(),
             [this, bytes = std::string(some.data(), static_cast<std::size_t>(n))]() mutable {
@@ -199,7 +206,9 @@ void network::link::garble(std::string& frame, bool first) {
             frame[at++] = static_cast<char>(value >> shift);
         }
     };
-    switch (net.random_.below(6)) {
+    const auto how = net.random_.below(6);
+    wrong_ = how != 1 && how != 2;
+    switch (how) {
         case 0:
             frame.replace(0, length_size, "\xff\xff\xff\xfe");
             break;
@@ -230,7 +239,21 @@ void network::link::garble(std::string& frame, bool first) {
                 set_number(body_at, net.random_.below(2) == 0 ? 0xfffffff0U : 0x7fffffffU);
             }
     }
-    opening.start(duration(net.random_.below(4'000'000'000)), [this] { break_off(); });
+    opening.start(duration(net.random_.below(4'000'000'000)), [this] {
+        check_ended();
+        break_off();
+    });
+}
+
+/// Once the client has read a wrong frame, it hangs up.
+void network::link::check_ended() const {
+    int unread = 0;  // its program may stand still
+    const bool told = wrong_since_ >= 0ns && net.now() - wrong_since_ > time_to_notice &&
+                      to_write.empty() && ::ioctl(far, SIOCOUTQ, &unread) == 0 && unread == 0;
+    const bool looks = now_is == state::up && protocol != nullptr && !protocol->saturated();
+    if (told && looks && !ended && !farewell_) {
+        net.believed();
+    }
 }
 
 void network::link::send(std::string bytes) {
@@ -246,10 +269,11 @@ void network::link::send(std::string bytes) {
     }
     to_client.send(
         shared_from_this(),
-        [this, bytes = std::move(bytes)]() mutable {
+        [this, bytes = std::move(bytes), last = garbled && wrong_]() mutable {
             const bool whole = may_pass(out_budget, bytes);
             to_write += bytes;
             write_far();
+            wrong_since_ = last ? net.now() : wrong_since_;
             if (!whole) {
                 break_off();
             }

@@ -67,6 +67,7 @@ private:
     void inspect(std::string_view bytes);
     void inspect_welcome(std::string_view frame);
     void garble(std::string& frame, bool first);
+    void check_ended() const;
     [[nodiscard]] bool two_lead() const;
 
     std::string head_;       ///< of the frame that the client sends
@@ -74,6 +75,9 @@ private:
     std::string hello_;      ///< the beginning of what the client has sent
     bool doubtful_ = false;  ///< two servers took themselves for the leader when it said hello
     bool welcomed_ = false;
+    bool farewell_ = false;     ///< the client looks at no answer any more
+    bool wrong_ = false;        ///< the garbled frame is whole, so that it is known to be none
+    duration wrong_since_{-1};  ///< sent to the client; less than zero: it was not
 };
 
 }  // namespace latchkey::test

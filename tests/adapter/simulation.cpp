@@ -68,6 +68,9 @@ public:
         net_.too_large = [this](std::size_t length) {
             stage_.broken("A13", "a request of " + std::to_string(length) + " bytes is sent");
         };
+        net_.believed = [this] {
+            stage_.broken("A15", "a wrong frame does not end the connection");
+        };
     }
 
     ~adapter_simulation() {

@@ -24,6 +24,7 @@ namespace latchkey::test {
 ///  A12 close() ends the session on the servers, in time, and is the last that they hear
 ///  A13 what the servers would hang up on is refused on this side
 ///  A14 what is over takes no memory
+///  A15 a frame that is wrong ends its connection
 struct adapter_violation {
     std::string promise;  ///< "A3"
     std::string text;
