@@ -98,7 +98,8 @@ void make_sure_held(const std::shared_ptr<hold_state>& held,
     } else if (!held->owner() || held->owner()->watch()) {
         told({});
     } else {
-        held->core()->submit(request::get(held->path()), [held, told](const reply& r) {
+        const auto asked = held->core()->loop().now();
+        held->core()->submit(request::get(held->path()), [held, told, asked](const reply& r) {
             if (!held->valid()) {
                 told(lost_hold(held->why_lost()));
             } else if (r.code == result_code::no_node) {
@@ -108,7 +109,8 @@ void make_sure_held(const std::shared_ptr<hold_state>& held,
             } else if (!outcome_unknown(r.code)) {
                 told(failure_of(r.code, held->path()));
             } else {
-                told({errc::unreachable, '"' + escaped(held->path()) + "\" may be lost"});
+                told(unreachable_failure(
+                    *held->core(), {"make sure of the hold", {held->path()}}, asked));
             }
         });
     }

@@ -156,12 +156,16 @@ void client_core::state_changed(connection_state s) {
     }
 }
 
-void client_core::trouble_changed(std::string why, bool malformed) {
+void client_core::trouble_changed(const session_event& trouble) {
+    const std::string& why = trouble.detail;
     if (!why.empty()) {
-        log({log_level::warning, malformed ? "malformed-reply" : "unreachable", why});
+        log({log_level::warning, trouble.malformed ? "malformed-reply" : "unreachable", why});
+    }
+    if (trouble.accepted) {
+        refusals_.add_malformed(why, loop().now());
     }
     // What is found while connected does not hinder the client.
-    status_->set_trouble(connected() ? std::string() : std::move(why));
+    status_->set_trouble(connected() ? std::string() : why);
 }
 
 void client_core::directory_exposed(const std::string& path, const std::string& which) {

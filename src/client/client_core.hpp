@@ -200,7 +200,7 @@ public:
     /// Lists that are shared by those who ask for them.
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
-    /// What servers have refused.
+    /// What servers have refused, and answered wrongly.
     [[nodiscard]] const refusal_notes& refusals() const noexcept { return refusals_; }
 
     /// Creates a directory of a recipe, and the levels above it.
@@ -235,7 +235,7 @@ private:
 
     // From the keeper.
     void state_changed(connection_state s) override;
-    void trouble_changed(std::string why, bool malformed) override;
+    void trouble_changed(const session_event& trouble) override;
     void directory_exposed(const std::string& path, const std::string& which) override;
     void request_sent() noexcept override;
     void request_answered(request::kind what,

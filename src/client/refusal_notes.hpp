@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -31,6 +32,17 @@ public:
     /// any znode. Null if there is none either.
     [[nodiscard]] const note* latest(std::string_view path, time_point since, bool ordinary) const;
 
+    /// A server that had accepted the session has sent what is not ZooKeeper's protocol.
+    void add_malformed(std::string why, time_point now) {
+        malformed_ = std::move(why);
+        malformed_at_ = now;
+    }
+
+    /// Which server and what, since then; empty if there is none.
+    [[nodiscard]] std::string malformed(time_point since) const {
+        return malformed_at_ >= since ? malformed_ : std::string();
+    }
+
 private:
     /// Calls that wait longer than the others' refusals stay here find the unexpected one at least.
     static constexpr std::size_t most = 64;
@@ -38,6 +50,8 @@ private:
     std::deque<note> notes_;
     std::optional<note> unexpected_;
     std::vector<result_code> seen_;  ///< of those that are not expected
+    std::string malformed_;          ///< the latest
+    time_point malformed_at_{};
 };
 
 }  // namespace latchkey::inline v0

@@ -189,7 +189,7 @@ void session_keeper::on_event(std::uint64_t opened, const session_event& e) {
                      e.detail.empty() ? "the servers refused the credentials" : e.detail});
             break;
         case session_event::kind::trouble:
-            owner_.trouble_changed(e.detail, e.malformed);
+            owner_.trouble_changed(e);
             break;
     }
 }
@@ -223,7 +223,7 @@ void session_keeper::on_connected(const session_event& e) {
     set_claim(e.server.empty() ? session_claim{}
                                : session_claim{e.id, e.password, e.timeout, e.server});
     backoff_.reset();
-    owner_.trouble_changed({}, false);
+    owner_.trouble_changed({});
     behind_ = false;
     if (!fresh) {
         send_barrier();
@@ -324,7 +324,9 @@ void session_keeper::close(std::function<void()> ended) {
 
 /// The client can never be used again.
 void session_keeper::give_up(failure why) {
-    owner_.trouble_changed(why.detail, false);
+    session_event trouble;
+    trouble.detail = why.detail;
+    owner_.trouble_changed(trouble);
     retire();
     end(loss_reason::client_closed);
     owner_.client_closed(why);

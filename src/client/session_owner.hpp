@@ -3,7 +3,7 @@
 #include <latchkey/client.hpp>
 
 #include "client/session_listener.hpp"
-#include "session/request.hpp"
+#include "session/session.hpp"
 
 #include <chrono>
 #include <memory>
@@ -17,9 +17,8 @@ class session_owner : public session_listener {
 public:
     virtual void state_changed(connection_state s) = 0;
 
-    /// Why the last attempt to connect failed, for people; empty after success. `malformed`: a
-    /// server has sent what is not ZooKeeper's protocol.
-    virtual void trouble_changed(std::string why, bool malformed) = 0;
+    /// Why the last attempt to connect failed; without a text after success.
+    virtual void trouble_changed(const session_event& trouble) = 0;
 
     /// Everyone has the rights `which` on the directory of a recipe, whose list keeps them for
     /// others. Once for each path.

@@ -40,6 +40,11 @@ failure unreachable_failure(const client_core& core,
         f.detail = "cannot " + aim.text() + " in time: a server refused " + f.detail;
         return f;
     }
+    if (const std::string wrong = core.refusals().malformed(begun); !wrong.empty()) {
+        return {errc::protocol,
+                "cannot " + aim.text() + " in time: " + wrong +
+                    "; check which program listens there, and what stands between"};
+    }
     const std::string trouble = core.trouble();
     std::string why = trouble;
     if (trouble.empty()) {

@@ -20,8 +20,9 @@ struct call_aim {
 
 /// How a timed call ends that did not reach its aim in time, if the servers have not answered it as
 /// it needs: only that makes it a result, which the caller may take for contention. If a server has
-/// refused something since the call began, the call ends with that, and otherwise with
-/// errc::unreachable.
+/// refused something since the call began, the call ends with that. If a server that had accepted
+/// the session has sent malformed frames since then, it ends with errc::protocol, and otherwise
+/// with errc::unreachable.
 [[nodiscard]] failure unreachable_failure(const client_core& core,
                                           const call_aim& aim,
                                           refusal_notes::time_point begun);

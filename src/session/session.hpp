@@ -33,8 +33,9 @@ struct session_event {
     std::chrono::milliseconds timeout{};  ///< connected: as granted
     loop::clock::time_point begun{};      ///< connected: before anything was sent on the connection
     std::string detail;                   ///< trouble, auth_failed
-    /// trouble: a server has sent what is not ZooKeeper's protocol, perhaps while connected
+    /// trouble: a server has sent what is not ZooKeeper's protocol
     bool malformed = false;
+    bool accepted = false;            ///< malformed: the server had accepted the session before
     std::array<char, 16> password{};  ///< connected: continues the session, with `id`
     /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
     /// else empty

@@ -264,8 +264,7 @@ void zookeeper_driver::connection_ended(const std::string& why) {
     }
     connection_->end();  // a completion may abandon this object
     connection_.reset();
-    // A connection that breaks soon may break because of what was sent on it, so the next one comes
-    // later.
+    // One that breaks soon may break because of what was sent on it: the next one comes later.
     const bool young = loop_->now() - connected_at_ < timeout_ / 4;
     failed_rounds_ = young ? failed_rounds_ + 1 : 0;
     if (failed_rounds_ > 1) {
@@ -394,6 +393,7 @@ void zookeeper_driver::tell_trouble(std::string detail) {
     session_event e;
     e.detail = std::move(detail);
     e.malformed = connection_ && connection_->malformed();
+    e.accepted = e.malformed && connection_->was_connected();
     tell(e);
 }
 

@@ -1,4 +1,6 @@
+#include <latchkey/client.hpp>
 #include <latchkey/ensemble.hpp>
+#include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
 #include "session_probe.hpp"
@@ -57,12 +59,20 @@ public:
         how_ = std::move(how);
     }
 
+    /// All answers of which `which` says so, from now on.
+    void make_each(std::function<bool(opcode)> which, change how) {
+        const std::lock_guard lock(mutex_);
+        which_ = std::move(which);
+        each_ = std::move(how);
+    }
+
     std::string apply(opcode what, std::string frame) {
         const std::lock_guard lock(mutex_);
-        if (!how_ || what != what_) {
+        const bool each = each_ && which_(what);
+        if (!each && (!how_ || what != what_)) {
             return frame;
         }
-        const std::string body = std::exchange(how_, nullptr)(frame.substr(4));
+        const std::string body = (each ? each_ : std::exchange(how_, nullptr))(frame.substr(4));
         return big_endian(static_cast<std::int32_t>(body.size())) + body + std::exchange(more_, "");
     }
 
@@ -78,6 +88,8 @@ private:
     opcode what_{};
     change how_;
     std::string more_;
+    std::function<bool(opcode)> which_;
+    change each_;
 };
 
 class changing_filter final : public traffic_filter {
@@ -121,15 +133,45 @@ protected:
         return front_ ? front_->address() : proxy_.address();
     }
 
+    [[nodiscard]] tls_options trusting() const {
+        return {.ca_file = folder_.write("ca.pem", authority_.certificate()),
+                .server_name = "127.0.0.1"};
+    }
+
     std::unique_ptr<session_probe> open() {
         auto how = options_for(address());
         how.identities.push_back({.scheme = "digest", .secret = "a:b"});
-        return front_
-                   ? std::make_unique<session_probe>(
-                         how,
-                         tls_options{.ca_file = folder_.write("ca.pem", authority_.certificate()),
-                                     .server_name = "127.0.0.1"})
-                   : std::make_unique<session_probe>(how);
+        return front_ ? std::make_unique<session_probe>(how, trusting())
+                      : std::make_unique<session_probe>(how);
+    }
+
+    /// What two calls with a time limit come to, while all answers are wrong of which `which` says
+    /// so.
+    void expect_calls_to_end_with(errc code,
+                                  const std::string& reason,
+                                  const std::function<bool(opcode)>& which,
+                                  const change& how) {
+        changes_.make_each(which, how);
+        client_options options{.session_timeout = std::chrono::seconds(4),
+                               .access = open_unsafe_acl()};
+        if (front_) {
+            options.tls = trusting();
+        }
+        const client c = client::connect(address(), options);
+        mutex m(c, "/lock");
+        const auto expect = [&](const auto& call) {
+            try {
+                call();
+                ADD_FAILURE() << "no error";
+            } catch (const error& e) {
+                EXPECT_EQ(e.code(), code) << e.what();
+                EXPECT_THAT(e.what(), HasSubstr(address() + ": " + reason));
+            }
+        };
+        expect([&] { static_cast<void>(m.try_acquire_for(std::chrono::seconds(2))); });
+        expect([&] { static_cast<void>(c.get("/d")); });
+        changes_.make_each(nullptr, nullptr);
+        EXPECT_TRUE(m.acquire()) << "the next answers are believed";
     }
 
     /// The line that names the server and the reason; the session is connected again behind it.
@@ -224,7 +266,10 @@ TEST_P(MalformedReplies, EndTheConnectionAndNameServerAndReason) {
 
 TEST_P(MalformedReplies, OfCredentialsEndTheConnection) {
     auto wrong = wrong_frames(true);
-    std::erase_if(wrong, [](const auto& each) { return each.first == "a header alone"; });
+    // These are right for credentials.
+    std::erase_if(wrong, [](const auto& each) {
+        return each.first == "a header alone" || each.first == "the number of credentials";
+    });
     for (const auto& [name, how] : wrong) {
         SCOPED_TRACE(name);
         changes_.make(opcode::auth, how);
@@ -298,6 +343,38 @@ TEST_P(MalformedReplies, ThatNothingAskedForEndTheConnection) {
         ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
         EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr("malformed answer: to "));
     }
+}
+
+// The C client reads no further than the code, which an unusual server may send without the rest.
+TEST_P(MalformedReplies, AreNotErrorsOfRequestsWithOrWithoutABody) {
+    constexpr std::size_t header = 16;
+    const auto fails = put(12, static_cast<std::int32_t>(result_code::marshalling_error));
+    const auto s = open();
+    ASSERT_TRUE(s->wait_for(kind::connected));
+    for (const question& q : questions()) {
+        for (const std::size_t left : {header, header + 1, std::size_t(SIZE_MAX)}) {
+            SCOPED_TRACE(to_string(q.type) + ": " + std::to_string(left));
+            changes_.make(q.type, [&](const std::string& f) { return fails(f).substr(0, left); });
+            EXPECT_EQ(s->call(q.what).code, result_code::marshalling_error);
+        }
+    }
+    EXPECT_EQ(s->count(kind::suspended), 0U);
+}
+
+TEST_P(MalformedReplies, AreTheErrorOfACallWhoseTimeIsOver) {
+    const auto all = [](opcode what) { return what != opcode::connect; };
+    const change too_short = [](const std::string& f) { return f.substr(0, f.size() - 1); };
+    for (const change& how : {too_short, put(0, 4711)}) {
+        expect_calls_to_end_with(errc::protocol, "malformed ", all, how);
+    }
+}
+
+TEST_P(MalformedReplies, ToTheRequestForASessionLeaveACallUnreachable) {
+    expect_calls_to_end_with(
+        errc::unreachable,
+        "malformed answer to the request for a session",
+        [](opcode what) { return what == opcode::connect; },
+        [](const std::string& f) { return f.substr(0, 8); });
 }
 
 INSTANTIATE_TEST_SUITE_P(InClear, MalformedReplies, ::testing::Values(false));

@@ -53,6 +53,14 @@ TEST_F(RefusalNotes, HaveTheLatestUnexpectedCodeForEveryPathHoweverManyFollow) {
     EXPECT_EQ(latest("/b", 2), result_code::ok);
 }
 
+TEST_F(RefusalNotes, HaveTheLatestMalformedAnswerSinceATime) {
+    EXPECT_EQ(notes_.malformed(at(0)), "");
+    notes_.add_malformed("a:1: malformed answer", at(1));
+    notes_.add_malformed("b:1: malformed answer", at(2));
+    EXPECT_EQ(notes_.malformed(at(2)), "b:1: malformed answer");
+    EXPECT_EQ(notes_.malformed(at(3)), "");
+}
+
 TEST_F(RefusalNotes, ReportABoundedNumberOfCodes) {
     int reported = 0;
     for (int code = -1000; code > -3000; --code) {
