@@ -54,29 +54,42 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
 
 namespace {
 
+constexpr std::size_t guid_size = 36;
 constexpr char first_of_delay = '8';
 constexpr std::size_t delay_digits = 7;
+constexpr std::size_t number_size = 1 + delay_digits + sequence_digits;
 
 }  // namespace
 
 std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder) {
     std::string text = std::to_string(delay.count());
     text.insert(0, delay_digits - text.size(), '0');
-    return first_of_delay + text + std::string(holder.substr(holder.size() - sequence_digits));
+    std::string name(delay_mark);
+    name += holder.substr(holder.rfind(protection) + protection.size(), guid_size);
+    name += '-';
+    name += first_of_delay;
+    name += text;
+    name += holder.substr(holder.size() - sequence_digits);
+    return name;
 }
 
 std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
-    if (name.size() != 1 + delay_digits + sequence_digits || name.front() != first_of_delay ||
-        !all_digits(name)) {
+    if (name.size() != delay_mark.size() + guid_size + 1 + number_size ||
+        !name.starts_with(delay_mark)) {
         return std::nullopt;
     }
-    const auto number = [](std::string_view digits) {
+    const std::string_view digits = name.substr(name.size() - number_size);
+    if (name[name.size() - number_size - 1] != '-' || digits.front() != first_of_delay ||
+        !all_digits(digits)) {
+        return std::nullopt;
+    }
+    const auto number = [](std::string_view text) {
         std::uint64_t value = 0;
-        std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        std::from_chars(text.data(), text.data() + text.size(), value);
         return value;
     };
-    const std::chrono::milliseconds delay(number(name.substr(1, delay_digits)));
-    const std::uint64_t holder = number(name.substr(1 + delay_digits));
+    const std::chrono::milliseconds delay(number(digits.substr(1, delay_digits)));
+    const std::uint64_t holder = number(digits.substr(1 + delay_digits));
     if (holder > last_sequence) {
         return std::nullopt;
     }

@@ -89,8 +89,10 @@ struct delay_record {
     std::uint32_t sequence = 0;  ///< of the holder
 };
 
-/// An 8, seven digits of milliseconds, and the holder's ten digits. All libraries that lock by
-/// numbers order such a name behind every participant, or leave it out.
+/// "delay-<guid>-8", seven digits of milliseconds, and ten digits. The GUID and the ten digits are
+/// those of the holder's name, or path, which this takes: a request for one record never finds
+/// another one. All libraries that lock by numbers order such a name behind every participant, or
+/// leave it out.
 [[nodiscard]] std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder);
 
 /// Nothing if the name is not that of a record.

@@ -1,4 +1,5 @@
 // lock_options::lock_delay beside other libraries, what it costs, and when requests are lost.
+#include "client/client_core.hpp"
 #include "every_step.hpp"
 #include "lock_delay_fixture.hpp"
 
@@ -193,6 +194,43 @@ TEST_F(LockDelayFaults, IsGrantedOnceWhereTheAnswerToItsRecordIsLost) {
         next->granted.release();
         ensemble_.run_for(1s);
     }
+}
+
+/// A holder whose znode was broken deletes its record alone. A server keeps that request until an
+/// operator has removed the directory, and another holder has the same number and delay in a new
+/// one.
+TEST_F(LockDelayFaults, RecordIsNotDeletedByALateRequestOfAnEarlierDirectory) {
+    const auto record_of = [&](const hold& h) {
+        for (const std::string& name : ensemble_.children("/lock")) {
+            if (const std::string path = "/lock/" + name; path != h.path()) {
+                return path;
+            }
+        }
+        return std::string();
+    };
+    const auto number_of = [](const hold& h) { return h.path().substr(h.path().size() - 10); };
+    hold first = held(mine_);
+    const std::string late = record_of(first);
+    const std::string number = number_of(first);
+    ensemble_.remove(first.path());
+    ensemble_.run_for(100ms);
+    first.release();
+    EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == 0; }, 10s));
+    ensemble_.remove("/lock");
+
+    mutex again(b_, "/lock", {.lock_delay = delay});
+    const hold h = held(again);
+    ASSERT_EQ(number_of(h), number);
+    const std::string record = record_of(h);
+    bool answered = false;
+    client_core& core = *client_core::of(a_);
+    core.post([&] { core.submit(request::remove(late), [&](const reply&) { answered = true; }); });
+    ASSERT_TRUE(ensemble_.run_until([&] { return answered; }, 1s));
+    EXPECT_TRUE(ensemble_.exists(record));
+    const auto next = acquire(third_);
+    ensemble_.run_for(100ms);
+    ensemble_.expire(b_.session_id());
+    expect_delayed(next, ensemble_.now());
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_P(Inspect, MutexOfThreeLibrariesIsOneQueue) {
 TEST_P(Inspect, RecordOfAHolderWithADelayIsShownOnceItsHolderIsGone) {
     make_directory();
     const std::string holder = "_c_" + some_uuid + "-delay-lock-0000000007";
-    const std::string record = "800030000000000007";  // 3 s
+    const std::string record = "delay-" + some_uuid + "-800030000000000007";  // 3 s
     put(holder);
     put(record, {}, create_mode::persistent);
     put("_c_" + other_uuid + "-lock-0000000009", R"({"host":"ci-4","pid":812})");

@@ -10,10 +10,9 @@ namespace latchkey::simulation {
 
 namespace {
 
-/// Of a delay: a number that is longer than a participant's, and no marker.
+/// Of a delay.
 bool is_record(const std::string& path) {
-    const std::string name = path.substr(path.rfind('/') + 1);
-    return name.size() > 10 && name.find_first_not_of("0123456789") == std::string::npos;
+    return path.substr(path.rfind('/') + 1).starts_with("delay-");
 }
 
 }  // namespace

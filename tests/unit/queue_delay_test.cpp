@@ -35,7 +35,7 @@ std::string delayed_name(const std::string& brief) {
         case 'r':
             return delayed_guid + "__READ__" + digits;
         default:
-            return name_of_delay(30s, digits);
+            return name_of_delay(30s, delayed_guid + "delay-lock-" + digits);
     }
 }
 
@@ -55,10 +55,13 @@ TEST(DelayRecord, SaysHowLongAndWhose) {
     ASSERT_TRUE(r);
     EXPECT_EQ(r->delay, 1234567ms);
     EXPECT_EQ(r->sequence, 42U);
-    EXPECT_EQ(name_of_delay(30s, "0000000012"), "800300000000000012");
+    const std::string record = "delay-9b3f7c1e-5a64-4c1d-8f0e-2d6b7a90c3d4-800300000000000012";
+    EXPECT_EQ(name_of_delay(30s, delayed_guid + "delay-lock-0000000012"), record);
+    EXPECT_EQ(name_of_delay(30s, "/_c_x/" + delayed_guid + "__READ__0000000012"), record);
 }
 
 TEST(DelayRecord, IsNoOtherName) {
+    const std::string begin = "delay-" + delayed_guid.substr(3);
     for (const char* other : {"",
                               "8",
                               "80030000000000001",
@@ -68,19 +71,36 @@ TEST(DelayRecord, IsNoOtherName) {
                               "-00300000000000012",
                               "800300002147483647",
                               "lock-0000000012"}) {
+        EXPECT_FALSE(delay_record_of(begin + other)) << other;
         EXPECT_FALSE(delay_record_of(other)) << other;
     }
-    EXPECT_EQ(delay_record_of("899999990000000001")->delay, 1h) << "no longer than an option";
+    const std::string digits = "800300000000000012";
+    ASSERT_TRUE(delay_record_of(begin + digits));
+    for (const std::string& other : {digits,
+                                     "delay-" + digits,
+                                     delayed_guid + digits,
+                                     "DELAY-" + delayed_guid.substr(3) + digits,
+                                     begin.substr(0, begin.size() - 1) + "x" + digits,
+                                     "x" + begin + digits}) {
+        EXPECT_FALSE(delay_record_of(other)) << other;
+    }
+    EXPECT_EQ(delay_record_of(begin + "899999990000000001")->delay, 1h)
+        << "no longer than an option";
 }
 
-/// Other libraries take the number that ends a name, or the whole name if it has no marker, and
-/// compare it as text or as a number with those of the participants.
+/// Curator compares the whole name as text if it has no marker. go-zookeeper compares the number
+/// behind the last hyphen. kazoo takes participants by their marker.
 TEST(DelayRecord, IsBehindEveryParticipantByAnyOrder) {
     const std::string last = std::to_string(INT32_MAX);
-    for (const std::string& record : {name_of_delay(0ms, "0000000000"), name_of_delay(1h, last)}) {
+    for (const std::string& record : {name_of_delay(0ms, delayed_guid + "delay-lock-0000000000"),
+                                      name_of_delay(1h, delayed_guid + "delay-lock-" + last)}) {
         EXPECT_GT(record, last) << "Curator";
-        EXPECT_GT(std::stoll(record), INT32_MAX) << "go-zookeeper, 64 bits";
-        EXPECT_EQ(record.find_first_not_of("0123456789"), std::string::npos) << "go-zookeeper";
+        for (const char* marker : {"lock-", "latch-", "__"}) {
+            EXPECT_EQ(record.find(marker), std::string::npos) << "Curator, kazoo";
+        }
+        const std::string number = record.substr(record.rfind('-') + 1);
+        EXPECT_GT(std::stoll(number), INT32_MAX) << "go-zookeeper, 64 bits";
+        EXPECT_EQ(number.find_first_not_of("0123456789"), std::string::npos) << "go-zookeeper";
         EXPECT_EQ(place_of(record, lock_names).what, queue_place::standing::foreign);
         EXPECT_EQ(place_of(record, read_write_names).what, queue_place::standing::foreign);
     }
