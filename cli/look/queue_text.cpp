@@ -1,6 +1,7 @@
 #include "look/queue_text.hpp"
 
 #include "options/duration_text.hpp"
+#include "output/json_text.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::size_t width_of(std::string_view text) noexcept {
     }));
 }
 
-using row = std::array<std::string, 7>;
+using row = std::array<std::string, 8>;
 
 row row_of(const participant& p, const queue_view& v, wall_clock::time_point now) {
     std::string who = shortened(who_text(p), longest_who);
@@ -58,6 +59,7 @@ row row_of(const participant& p, const queue_view& v, wall_clock::time_point now
             state_text(p, v.kind),
             std::move(mode),
             std::move(who),
+            since_text(p),
             p.hidden() ? "-" : age_text(age_of(p, now)),
             p.token ? p.token->to_string() : "-",
             escaped(p.name)};
@@ -85,6 +87,10 @@ std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point no
     }
     const auto here = std::chrono::duration_cast<std::chrono::milliseconds>(now - p.created);
     return std::max(p.existed_for, here);
+}
+
+std::string since_text(const participant& p) {
+    return p.hidden() ? "-" : second_text(p.created);
 }
 
 std::string who_text(const participant& p) {
@@ -171,12 +177,12 @@ std::string queue_text(const queue_view& v, const text_style& style) {
     }
     std::vector<row> rows;
     if (!v.participants.empty()) {
-        rows.push_back({"POS", "STATE", "MODE", "WHO", "SINCE", "TOKEN", "NODE"});
+        rows.push_back({"POS", "STATE", "MODE", "WHO", "SINCE", "AGE", "TOKEN", "NODE"});
     }
     for (const participant& p : v.participants) {
         rows.push_back(row_of(p, v, style.now));
     }
-    std::array<std::size_t, 7> widths{};
+    std::array<std::size_t, 8> widths{};
     for (const row& r : rows) {
         for (std::size_t i = 0; i < r.size(); ++i) {
             widths[i] = std::max(widths[i], width_of(r[i]));

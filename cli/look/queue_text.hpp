@@ -15,6 +15,10 @@ using wall_clock = std::chrono::system_clock;
 /// this machine's clock, because the servers rarely show their time.
 [[nodiscard]] std::chrono::milliseconds age_of(const participant& p, wall_clock::time_point now);
 
+/// When a participant's znode was created, by the servers' clock alone: "2026-10-04T09:30:00Z". It
+/// is right where an age is not, because this machine's clock is wrong. "-" if that is hidden.
+[[nodiscard]] std::string since_text(const participant& p);
+
 /// Who made a znode, by its own account and escaped: "build@ci-4 (pid 812, backup)", with its id in
 /// front if it has one; the id of a candidate, the data, or the session.
 [[nodiscard]] std::string who_text(const participant& p);

@@ -39,7 +39,8 @@ twice, and sends at most 64 requests at a time.
   -h, --help                 print this text
   -V, --version              print the version
 
-AGE is that of the first holder's znode. Paths that may not be read are listed
+SINCE is when the first holder's znode was created, by the servers' clock. AGE
+relies on the clock of this machine, too. Paths that may not be read are listed
 as "unreadable". A barrier, a group and the like count as held.
 
 EXAMPLES
@@ -84,12 +85,13 @@ tree_options parse_tree(const std::vector<std::string>& arguments) {
 }
 
 /// The path comes last but for the holder, because its length is not known.
-constexpr const char* columns = "{:<17} {:>5} {:>6} {:>8}  {}  {}\n";
+constexpr const char* columns = "{:<17} {:>5} {:>6} {:>8}  {:<20}  {}  {}\n";
 
 std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
     const queue_view& v = e.view;
     if (e.ec) {
-        return fmt::format(columns, "unreadable", "-", "-", "-", escaped(v.path), e.ec.message());
+        return fmt::format(
+            columns, "unreadable", "-", "-", "-", "-", escaped(v.path), e.ec.message());
     }
     const auto holder = std::find_if(v.participants.begin(),
                                      v.participants.end(),
@@ -108,6 +110,7 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
                        holders,
                        e.waiting,
                        held && !holder->hidden() ? age_text(age_of(*holder, now)) : "-",
+                       held ? since_text(*holder) : "-",
                        escaped(v.path),
                        who);
 }
@@ -136,7 +139,8 @@ int tree_command(const std::vector<std::string>& arguments, status_output& outpu
             return;
         }
         if (!std::exchange(any, true) && !options.json) {
-            print_result(fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "PATH", "HOLDER"));
+            print_result(
+                fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "SINCE", "PATH", "HOLDER"));
         }
         print_result(options.json ? line_of(json_of(e)) : tree_line(e, now));
     };

@@ -31,8 +31,9 @@ It changes nothing. latchkey watch PATH shows the same all the time.
 
 WHO is what the holder says of itself: user@host (process id, program) behind
 the id that lock --id gave, the id of a candidate, or the data of another
-library's znode. SINCE is the age of the znode. [no session]: no end of a
-session will remove it.
+library's znode. SINCE is when the znode was created, by the servers' clock.
+AGE relies on the clock of this machine, too. [no session]: no end of a session
+will remove it.
 
 EXAMPLES
   latchkey who /jobs/nightly

@@ -17,6 +17,9 @@ using json_object = nlohmann::ordered_json;
 /// "2026-11-23T09:30:00.123Z"
 [[nodiscard]] std::string time_text(std::chrono::system_clock::time_point t);
 
+/// The same for people, without the milliseconds: "2026-10-04T09:30:00Z".
+[[nodiscard]] std::string second_text(std::chrono::system_clock::time_point t);
+
 /// One line, in ASCII: what other programs have written is escaped.
 [[nodiscard]] std::string line_of(const json_object& o);
 

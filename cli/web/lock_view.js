@@ -274,7 +274,7 @@ export class LockView {
             ),
             p.created === null
                 ? h("td", { class: "age" })
-                : h("td", { class: "age", "data-since": i }, ageText(this.model.ageOf(p))),
+                : h("td", { class: "age", "data-since": i, title: p.created }, ageText(this.model.ageOf(p))),
             h("td", { class: "token" }, p.token ?? ""),
         );
     }

@@ -79,9 +79,9 @@ TEST(AgeText, IsTheLongerOfWhatTwoClocksSay) {
 
 TEST(QueueText, SaysThatADelayIsDue) {
     queue_view v = mutex_of({participant_of(1, false)});
-    v.delays = {{"/lock/800030000000000007", 3s}};
+    v.delays = {{"/lock/delay-x-800030000000000007", 3s}};
     EXPECT_THAT(queue_text(v, {}), HasSubstr("3 s more"));
-    EXPECT_THAT(queue_text(v, {}), HasSubstr("/lock/800030000000000007"));
+    EXPECT_THAT(queue_text(v, {}), HasSubstr("/lock/delay-x-800030000000000007"));
 }
 
 TEST(WhoText, IsWhatIsKnown) {
@@ -105,11 +105,23 @@ TEST(QueueText, IsATableInTheOrderOfTheQueue) {
         queue_text(mutex_of({participant_of(1, true), participant_of(2, false)}), {.now = present});
     EXPECT_EQ(text,
               "/lock: mutex, 1 holding, 1 waiting\n"
-              "  POS  STATE  MODE       WHO                           SINCE   TOKEN  NODE\n"
-              "  0    holds  exclusive  build@ci-4 (pid 812, backup)  12 min  -      "
-              "_c_x-lock-0000000001\n"
-              "  1    waits  exclusive  build@ci-4 (pid 812, backup)  12 min  -      "
-              "_c_x-lock-0000000002\n");
+              "  POS  STATE  MODE       WHO                           "
+              "SINCE                 AGE     TOKEN  NODE\n"
+              "  0    holds  exclusive  build@ci-4 (pid 812, backup)  "
+              "2026-11-18T10:54:40Z  12 min  -      _c_x-lock-0000000001\n"
+              "  1    waits  exclusive  build@ci-4 (pid 812, backup)  "
+              "2026-11-18T10:54:40Z  12 min  -      _c_x-lock-0000000002\n");
+}
+
+TEST(QueueText, SaysByTheServersClockSinceWhenEvenIfThatOfThisMachineIsWrong) {
+    const queue_view v = mutex_of({participant_of(1, true)});
+    for (const auto shift : {-87600h, -1h, 0h, 1h, 87600h}) {
+        EXPECT_THAT(queue_text(v, {.now = present + shift}), HasSubstr(" 2026-11-18T10:54:40Z "));
+    }
+    participant hidden = participant_of(1, true);
+    hidden.readable = false;
+    hidden.czxid = 0;
+    EXPECT_EQ(since_text(hidden), "-");
 }
 
 TEST(QueueText, NamesWhatStandsInTheWay) {
