@@ -30,6 +30,8 @@ int of_error(const std::error_code& ec) noexcept {
             return usage;
         case errc::unreachable:
             return unreachable;
+        case errc::not_acquired:
+            return not_acquired;
         case errc::not_authorized:
         case errc::authentication_failed:
             return not_authorized;
@@ -46,7 +48,8 @@ namespace latchkey::cli {
 
 bool is_transient(const error& e) noexcept {
     constexpr int throttled = -127;
-    return e.code() == errc::unreachable || e.server_code() == throttled;
+    return e.code() == errc::unreachable || e.code() == errc::not_acquired ||
+           e.server_code() == throttled;
 }
 
 }  // namespace latchkey::cli

@@ -28,9 +28,8 @@ public:
     bool add(std::string_view path, result_code code, time_point now);
 
     /// The latest since then on this znode or below it; without `ordinary`, none that is part of a
-    /// recipe, such as NONODE. With it, one that the servers have repeated again and again: a
-    /// directory that was removed just now is created with the next request. If there is none, the
-    /// latest with a code that is not expected, on any znode. Null if there is none either.
+    /// recipe, such as NONODE. If there is none, the latest with a code that is not expected, on
+    /// any znode. Null if there is none either.
     [[nodiscard]] const note* latest(std::string_view path, time_point since, bool ordinary) const;
 
     /// A server that had accepted the session has sent what is not ZooKeeper's protocol.
@@ -45,8 +44,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_repeated(const note& last, time_point since) const;
-
     /// Calls that wait longer than the others' refusals stay here find the unexpected one at least.
     static constexpr std::size_t most = 64;
 

@@ -100,7 +100,7 @@ public:
         if (c == make_error_condition(error_kind::retryable)) {
             return code == errc::unreachable || code == errc::session_lost ||
                    code == errc::hold_lost || code == errc::indeterminate ||
-                   code == errc::quota_exceeded;
+                   code == errc::quota_exceeded || code == errc::not_acquired;
         }
         if (c == make_error_condition(error_kind::caller_bug)) {
             return code == errc::invalid_argument || code == errc::would_deadlock ||

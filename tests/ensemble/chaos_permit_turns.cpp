@@ -68,7 +68,7 @@ private:
             s.resize(static_cast<std::uint32_t>(fewest + below(4)));
         } catch (const error& e) {
             if (!(e.code() == errc::version_mismatch || e.code() == errc::indeterminate ||
-                  e.code() == errc::unreachable)) {
+                  e.code() == errc::unreachable || e.code() == errc::not_acquired)) {
                 throw;
             }
         }

@@ -67,7 +67,7 @@ private:
                 static_cast<void>(lock.convert(h, to, options(number, stop)));
             }
         } catch (const error& e) {
-            if (e.code() != errc::unreachable) {
+            if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
                 tell_failure(number, asked, e);
                 return 0;
             }

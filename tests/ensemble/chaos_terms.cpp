@@ -228,7 +228,8 @@ private:
             const auto all = leader_observer::participants(zk(), path_);
             return all.empty() ? "nobody" : all[below(all.size())].data;
         } catch (const error& e) {
-            return e.code() == errc::unreachable ? "nobody" : throw;
+            return e.code() == errc::unreachable || e.code() == errc::not_acquired ? "nobody"
+                                                                                   : throw;
         }
     }
 
@@ -237,7 +238,7 @@ private:
             static_cast<void>(leader_latch::request_resignation(
                 zk(), path_, below(2) == 0 ? std::optional(somebody()) : std::nullopt));
         } catch (const error& e) {
-            if (e.code() != errc::unreachable) {
+            if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
                 throw;
             }
         }

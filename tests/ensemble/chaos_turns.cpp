@@ -33,7 +33,7 @@ void turns::take_until(const std::stop_token& stop) {
 }
 
 bool turns::excuses(const error& e, const history::wish& /*asked*/) const {
-    return e.code() == errc::unreachable;
+    return e.code() == errc::unreachable || e.code() == errc::not_acquired;
 }
 
 std::int64_t turns::invoke(const history::wish& asked) {

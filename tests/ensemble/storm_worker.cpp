@@ -43,7 +43,7 @@ hold ask_briefly(mutex& lock, std::mt19937& random, clock::time_point end) {
     try {
         return ask_for(lock, random, end);
     } catch (const error& e) {
-        if (e.code() != errc::unreachable) {
+        if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
             throw;
         }
         return {};

@@ -143,7 +143,7 @@ void run(const updater_order& o) {
     for (std::size_t stops = 0; !told_to_end(parent);) {
         std::error_code ec;
         hold h = lock.try_acquire_for(1s, {}, ec);
-        if (ec && ec != errc::unreachable) {
+        if (ec && ec != errc::unreachable && ec != errc::not_acquired) {
             throw error(ec, o.common.path);
         }
         const auto value = h ? shared->read(h) : std::nullopt;

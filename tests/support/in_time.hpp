@@ -15,7 +15,8 @@ template <class Call>
         try {
             return static_cast<bool>(call(limit));
         } catch (const error& e) {
-            if (e.code() != errc::unreachable || limit > std::chrono::minutes(1)) {
+            if ((e.code() != errc::unreachable && e.code() != errc::not_acquired) ||
+                limit > std::chrono::minutes(1)) {
                 throw;
             }
         }
@@ -28,7 +29,7 @@ template <class Call>
     try {
         return static_cast<bool>(call());
     } catch (const error& e) {
-        if (e.code() != errc::unreachable) {
+        if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
             throw;
         }
         return false;
