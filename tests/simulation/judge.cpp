@@ -211,6 +211,9 @@ void judge::check_was_in_a_queue(const call& c, std::error_code ec) {
 bool judge::is_known_cause(std::error_code ec, const client_record& by, bool at_once) const {
     const plan& p = stage_.what;
     return (ec == errc::closed && by.closed) || (ec == errc::unreachable && at_once) ||
+           (ec == errc::not_acquired && at_once) ||
+           (ec == errc::protocol &&
+            (p.uses(fault::refused_unknown) || p.uses(fault::answered_unknown))) ||
            (ec == errc::not_authorized && p.uses(fault::access_taken)) ||
            (ec == errc::sequence_exhausted &&
             (p.uses(fault::sequence_ended) || p.uses(fault::foreign_child))) ||

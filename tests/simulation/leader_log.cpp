@@ -46,8 +46,11 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
 
 acl leader_log::mark_of(const candidacy& c) {
     acl access = open_unsafe_acl();
-    access.push_back(
-        {std::string(mark_scheme), std::string(mark) + std::to_string(c.number), permission::all});
+    // In the place of a hash, which has 28 characters.
+    const std::string number = std::to_string(c.number);
+    access.push_back({std::string(mark_scheme),
+                      std::string(mark) + std::string(27 - number.size(), '0') + number + '=',
+                      permission::all});
     return access;
 }
 

@@ -217,6 +217,13 @@ private:
             }
             return true;
         });
+        if (stage_.what.uses(fault::access_taken)) {
+            // Who may not read a znode gets no event of it, and learns of it with a reconnect.
+            for (const auto& s : stage_.servers.sessions()) {
+                stage_.servers.cut(s.id);
+            }
+            stage_.last_cut = std::max(stage_.last_cut, stage_.now());
+        }
     }
 
     /// Faults are over: everybody who waits is granted in time, and nothing is left behind.
