@@ -217,7 +217,7 @@ private:
             }
             return true;
         });
-        if (stage_.what.uses(fault::access_taken)) {
+        if (access_restored_.empty() && stage_.what.uses(fault::access_taken)) {
             // Who may not read a znode gets no event of it, and learns of it with a reconnect.
             for (const auto& s : stage_.servers.sessions()) {
                 stage_.servers.cut(s.id);
