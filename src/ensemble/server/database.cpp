@@ -52,9 +52,8 @@ reply database::apply(const transaction& t, const packet* asked) {
 
 /// Of a znode that is not there: one that hides nothing.
 std::shared_ptr<const acl> database::access_of(std::string_view path) const {
-    static const auto open = std::make_shared<const acl>();
     const znode* const node = tree_.find(path);
-    return node == nullptr ? open : node->access;
+    return node == nullptr ? std::make_shared<const acl>() : node->access;
 }
 
 /// `before`: the znode's list before the change.

@@ -32,9 +32,8 @@ tree::tree(view v, std::int64_t zxid) : view_(v), zxid_(zxid) {
         nodes_[path].access = open;
         at(parent_of(path))->children.emplace(name_of(path));
     }
-    static const auto read_only =
+    at("/zookeeper/config")->access =
         std::make_shared<const acl>(acl{{"world", "anyone", permission::read}});
-    at("/zookeeper/config")->access = read_only;
     at("/zookeeper/config")->aversion = -1;
 }
 
