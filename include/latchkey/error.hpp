@@ -64,7 +64,9 @@ enum class errc {
     /// The servers answered with a code that this library does not expect; the message has the
     /// number.
     protocol,
-    /// A `guard` did not acquire its lock: the time was over, or the call was canceled.
+    /// A `guard` did not acquire its lock: the time was over, or the call was canceled. Of another
+    /// call: its time was over, and servers have answered, but not with what it needs, as a server
+    /// that is behind does. The same call may succeed later.
     not_acquired,
     /// The znode at the path has other data than a semaphore has.
     not_a_semaphore,
