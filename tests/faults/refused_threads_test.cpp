@@ -54,7 +54,7 @@ TEST_F(RefusedThread, ThatAsksWhoIsThereAsksWithPausesForOneSessionTimeout) {
         static_cast<void>(m.participants());
         FAIL() << "answered";
     } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::protocol) << e.what();
+        EXPECT_EQ(e.code(), errc::not_acquired) << e.what();
     }
     EXPECT_LE(ensemble_.count().children, 20U);
     EXPECT_GE(ensemble_.count().children, 2U);
