@@ -34,7 +34,8 @@ failure unreachable_failure(const client_core& core,
                             refusal_notes::time_point begun) {
     if (const auto* const refusal = refusal_of(core, aim, begun)) {
         failure f = failure_of(refusal->code, refusal->path);
-        if (f.code == errc::indeterminate || proves_quorum(refusal->code)) {
+        if (f.code == errc::indeterminate || refusal->code == result_code::throttled ||
+            proves_quorum(refusal->code)) {
             f.code = errc::not_acquired;  // the same call may succeed later
         }
         f.detail = "cannot " + aim.text() + " in time: a server refused " + f.detail;

@@ -168,7 +168,8 @@ void judge::check_refusal(const call& c, std::error_code ec) {
         }
         return;
     }
-    if (ec == errc::unreachable || (ec == errc::not_acquired && c.limit)) {
+    if (ec == errc::unreachable ||
+        (c.limit && (ec == errc::not_acquired || ec == errc::protocol))) {
         return check_unreachable(c);
     }
     if (!is_known_cause(ec, *c.by, c.tries()) && !explains(c, ec)) {
