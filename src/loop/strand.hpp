@@ -26,7 +26,7 @@ private:
     class queue;
     class turn;
 
-    const std::shared_ptr<queue> queue_;
+    std::shared_ptr<queue> queue_;  ///< not const: what moves a strand keeps no reference
 };
 
 }  // namespace latchkey::inline v0
