@@ -25,15 +25,25 @@ server_stat znode::stat() const noexcept {
     return s;
 }
 
+namespace {
+
+/// A list that all trees share, so that they compare equal. It is never destroyed: a thread of the
+/// ensemble may use it while the program exits.
+const std::shared_ptr<const acl>& shared_list(acl list) {
+    return *new std::shared_ptr<const acl>(std::make_shared<const acl>(std::move(list)));
+}
+
+}  // namespace
+
 tree::tree(view v, std::int64_t zxid) : view_(v), zxid_(zxid) {
-    static const auto open = std::make_shared<const acl>(open_unsafe_acl());
+    static const auto& open = shared_list(open_unsafe_acl());
+    static const auto& read_only = shared_list({{"world", "anyone", permission::read}});
     nodes_["/"].access = open;
     for (const char* const path : {"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}) {
         nodes_[path].access = open;
         at(parent_of(path))->children.emplace(name_of(path));
     }
-    at("/zookeeper/config")->access =
-        std::make_shared<const acl>(acl{{"world", "anyone", permission::read}});
+    at("/zookeeper/config")->access = read_only;
     at("/zookeeper/config")->aversion = -1;
 }
 
