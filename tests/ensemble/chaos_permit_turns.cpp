@@ -4,6 +4,7 @@
 #include <latchkey/semaphore.hpp>
 
 #include "chaos_turns.hpp"
+#include "in_time.hpp"
 
 namespace latchkey::test {
 namespace {
@@ -68,7 +69,7 @@ private:
             s.resize(static_cast<std::uint32_t>(fewest + below(4)));
         } catch (const error& e) {
             if (!(e.code() == errc::version_mismatch || e.code() == errc::indeterminate ||
-                  e.code() == errc::unreachable || e.code() == errc::not_acquired)) {
+                  ended_by_its_limit(e.code()))) {
                 throw;
             }
         }

@@ -3,6 +3,7 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include "chaos_turns.hpp"
+#include "in_time.hpp"
 
 #include <array>
 
@@ -67,7 +68,7 @@ private:
                 static_cast<void>(lock.convert(h, to, options(number, stop)));
             }
         } catch (const error& e) {
-            if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
+            if (!ended_by_its_limit(e.code())) {
                 tell_failure(number, asked, e);
                 return 0;
             }

@@ -228,8 +228,7 @@ private:
             const auto all = leader_observer::participants(zk(), path_);
             return all.empty() ? "nobody" : all[below(all.size())].data;
         } catch (const error& e) {
-            return e.code() == errc::unreachable || e.code() == errc::not_acquired ? "nobody"
-                                                                                   : throw;
+            return ended_by_its_limit(e.code()) ? "nobody" : throw;
         }
     }
 
@@ -238,7 +237,7 @@ private:
             static_cast<void>(leader_latch::request_resignation(
                 zk(), path_, below(2) == 0 ? std::optional(somebody()) : std::nullopt));
         } catch (const error& e) {
-            if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
+            if (!ended_by_its_limit(e.code())) {
                 throw;
             }
         }

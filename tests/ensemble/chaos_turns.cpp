@@ -4,6 +4,7 @@
 
 #include "client/hold_state.hpp"
 #include "eventually.hpp"
+#include "in_time.hpp"
 
 #include <map>
 #include <optional>
@@ -33,7 +34,7 @@ void turns::take_until(const std::stop_token& stop) {
 }
 
 bool turns::excuses(const error& e, const history::wish& /*asked*/) const {
-    return e.code() == errc::unreachable || e.code() == errc::not_acquired;
+    return ended_by_its_limit(e.code());
 }
 
 std::int64_t turns::invoke(const history::wish& asked) {

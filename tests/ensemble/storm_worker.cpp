@@ -4,6 +4,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
+#include "in_time.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -43,7 +44,7 @@ hold ask_briefly(mutex& lock, std::mt19937& random, clock::time_point end) {
     try {
         return ask_for(lock, random, end);
     } catch (const error& e) {
-        if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
+        if (!ended_by_its_limit(e.code())) {
             throw;
         }
         return {};

@@ -3,6 +3,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "fenced_register.hpp"
+#include "in_time.hpp"
 #include "lost_updates.hpp"
 #include "session_probe.hpp"
 
@@ -143,7 +144,7 @@ void run(const updater_order& o) {
     for (std::size_t stops = 0; !told_to_end(parent);) {
         std::error_code ec;
         hold h = lock.try_acquire_for(1s, {}, ec);
-        if (ec && ec != errc::unreachable && ec != errc::not_acquired) {
+        if (ec && !ended_by_its_limit(ec)) {
             throw error(ec, o.common.path);
         }
         const auto value = h ? shared->read(h) : std::nullopt;

@@ -3,8 +3,14 @@
 #include <latchkey/error.hpp>
 
 #include <chrono>
+#include <system_error>
 
 namespace latchkey::test {
+
+/// A call has ended without a result because its time was over, whatever servers answered.
+[[nodiscard]] inline bool ended_by_its_limit(const std::error_code& ec) noexcept {
+    return ec == errc::unreachable || ec == errc::not_acquired;
+}
 
 /// Whether a call with a short limit gets what it asks for. On a loaded machine even a round trip
 /// may last longer than the limit, and then the call says only that no server has answered: it is
@@ -15,8 +21,7 @@ template <class Call>
         try {
             return static_cast<bool>(call(limit));
         } catch (const error& e) {
-            if ((e.code() != errc::unreachable && e.code() != errc::not_acquired) ||
-                limit > std::chrono::minutes(1)) {
+            if (!ended_by_its_limit(e.code()) || limit > std::chrono::minutes(1)) {
                 throw;
             }
         }
@@ -29,7 +34,7 @@ template <class Call>
     try {
         return static_cast<bool>(call());
     } catch (const error& e) {
-        if (e.code() != errc::unreachable && e.code() != errc::not_acquired) {
+        if (!ended_by_its_limit(e.code())) {
             throw;
         }
         return false;
