@@ -121,6 +121,39 @@ TEST_F(LateCreate, IsNotLookedForWithoutEnd) {
     EXPECT_EQ(ensemble_.count(a_.session_id()).children, 0U);
 }
 
+// A leader answers a `sync` of its own client before what it has proposed is committed. So only a
+// write ahead of the list makes sure that a create which is still being committed is in the list.
+TEST(ProposedCreate, IsFoundOnTheNextConnectionToTheLeader) {
+    ensemble::options o;
+    o.mode = ensemble::mode::stepped;
+    o.one_way = 1ms;
+    ensemble e(o);
+    const int leader = e.leader();
+    const client c = e.connect({.session_timeout = 12s});
+    ASSERT_TRUE(e.run_until([&] { return c.session_id() != 0; }, 10s));
+    e.confine(c.session_id(), leader);
+    e.create("/lock");
+    ASSERT_TRUE(e.run_until([&] { return c.state() == connection_state::reconnected; }, 10s));
+    e.run_for(1s);
+
+    const auto followers = {(leader + 1) % 3, (leader + 2) % 3};
+    for (const int f : followers) {
+        e.pause_server(f);
+    }
+    hold granted;
+    mutex m(c, "/lock");
+    m.async_acquire({}, [&](std::error_code, hold h) { granted = std::move(h); });
+    e.run_for(10ms);
+    e.cut(c.session_id());
+    e.run_for(300ms);
+    for (const int f : followers) {
+        e.resume_server(f);
+    }
+    ASSERT_TRUE(e.run_until([&] { return static_cast<bool>(granted); }, 10s));
+    EXPECT_EQ(e.leader(), leader) << "it had no quorum for too long, and the create was lost";
+    EXPECT_EQ(e.children("/lock").size(), 1U);
+}
+
 /// The same of znodes whose names their owners choose.
 class LateZnode : public SteppedTest {
 protected:
