@@ -197,9 +197,9 @@ fault_plan::verdict cluster::judge(const connection& c, const packet& p) {
                : v;
 }
 
-void cluster::answering(const connection& c, const request& r) {
+void cluster::answering(const connection& c, const request& r, result_code code) {
     if (observer_ != nullptr) {
-        observer_->answering(c, r);
+        observer_->answering(c, r, code);
     }
 }
 

@@ -70,7 +70,7 @@ public:
     [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
 
     [[nodiscard]] fault_plan::verdict judge(const connection& c, const packet& p);
-    void answering(const connection& c, const request& r);
+    void answering(const connection& c, const request& r, result_code code);
     void applied(const transaction& t);
 
     // For clients.

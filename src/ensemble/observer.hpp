@@ -27,8 +27,8 @@ public:
     /// yet. Returns the fault that the request is to have.
     virtual fault_plan::verdict received(const connection& c, const packet& p) = 0;
 
-    /// A server is about to answer a request; for a write, after having applied it.
-    virtual void answering(const connection& c, const request& r) = 0;
+    /// A server is about to answer a request with `code`; for a write, after having applied it.
+    virtual void answering(const connection& c, const request& r, result_code code) = 0;
 
     /// The first server has applied a transaction.
     virtual void committed(const transaction& t) = 0;

@@ -38,7 +38,7 @@ public:
         return {};
     }
 
-    void answering(const model::connection&, const request&) override {}
+    void answering(const model::connection&, const request&, result_code) override {}
 
     void committed(const model::transaction&) override {}
 

@@ -168,13 +168,22 @@ void judge::check_refusal(const call& c, std::error_code ec) {
         }
         return;
     }
-    if (ec == errc::unreachable ||
-        (c.limit && (ec == errc::not_acquired || ec == errc::protocol))) {
+    const bool answered = c.limit && (ec == errc::not_acquired || ec == errc::protocol);
+    if (answered && !was_refused(c)) {
+        stage_.broken("I9", c.who + " was told of a refusal, and no server refused anything");
+    }
+    if (answered || ec == errc::unreachable) {
         return check_unreachable(c);
     }
     if (!is_known_cause(ec, *c.by, c.tries()) && !explains(c, ec)) {
         stage_.broken("I9", c.who + " was told an error without a cause: " + ec.message());
     }
+}
+
+/// A server has refused a request, and the client may have heard of it since the call began.
+bool judge::was_refused(const call& c) const {
+    const duration on_the_way = c.by->pauses == c.pauses_before ? stage_.hops(2) : c.begun;
+    return c.by->refused_at && *c.by->refused_at + on_the_way >= c.begun;
 }
 
 /// No answer came in time, and the caller has not canceled before.

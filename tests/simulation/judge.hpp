@@ -42,6 +42,7 @@ struct client_record {
     duration busy_until{};    ///< when it last did something
     duration connected_at{};  ///< last
     duration running_since{};
+    std::optional<duration> refused_at;  ///< when a server last answered with an error
     bool paused = false;
     bool crashed = false;
     bool closed = false;     ///< close() was called
@@ -175,7 +176,7 @@ public:
     // What the ensemble shows.
     void opened(const std::shared_ptr<client_record>& by, std::int64_t session);
     virtual void received(const model::connection& c, const model::packet& p);
-    virtual void answering(const model::connection& c, const request& r);
+    virtual void answering(const model::connection& c, const request& r, result_code code);
     void committed(const model::transaction& t);
     void notified(const model::connection& c, const std::string& path, bool replayed);
 
@@ -285,6 +286,7 @@ protected:
                                       const client_record& by,
                                       bool at_once) const;
     void check_refusal(const call& c, std::error_code ec);
+    [[nodiscard]] bool was_refused(const call& c) const;
     void check_punctuality(const call& c);
     [[nodiscard]] client_record* client_of(std::int64_t session) const;
 

@@ -63,8 +63,11 @@ void judge::received(const model::connection& c, const model::packet& p) {
                 p.body.what == request::kind::multi ? p.body.operations.front().path : p.body.path);
 }
 
-void judge::answering(const model::connection& c, const request& r) {
+void judge::answering(const model::connection& c, const request& r, result_code code) {
     client_record* const by = client_of(c.session);
+    if (by != nullptr && code != result_code::ok) {
+        by->refused_at = stage_.now();
+    }
     if (r.what == request::kind::get && by != nullptr) {
         const auto p = truth_.find(r.path);
         by->wake_ups += p != nullptr && !p->there() ? 1U : 0U;  // it learns the same this way

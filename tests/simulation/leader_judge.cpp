@@ -153,13 +153,13 @@ void leader_judge::check_round_trips(const candidacy& c) {
     }
 }
 
-void leader_judge::answering(const model::connection& c, const request& r) {
+void leader_judge::answering(const model::connection& c, const request& r, result_code code) {
     if (r.what == request::kind::create) {
         if (const client_record* const by = client_of(c.session)) {
             at_create_[c.session] = by->asked;
         }
     }
-    judge::answering(c, r);
+    judge::answering(c, r, code);
 }
 
 /// What there is to be told was told at once.

@@ -73,7 +73,7 @@ public:
     void hears(second_listener& l, const candidacy& c, const leadership& term, bool leads);
 
     // judge
-    void answering(const model::connection& c, const request& r) override;
+    void answering(const model::connection& c, const request& r, result_code code) override;
     [[nodiscard]] bool empty() const override;
 
 private:

@@ -40,8 +40,8 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
     }
 }
 
-void multi_mutex_judge::answering(const model::connection& c, const request& r) {
-    judge::answering(c, r);
+void multi_mutex_judge::answering(const model::connection& c, const request& r, result_code code) {
+    judge::answering(c, r, code);
     if (r.what == request::kind::get) {
         read_.insert(r.path);
     }

@@ -25,7 +25,7 @@ class multi_mutex_judge final : public judge {
 public:
     using judge::judge;
 
-    void answering(const model::connection& c, const request& r) override;
+    void answering(const model::connection& c, const request& r, result_code code) override;
 
 private:
     void applied(const model::transaction& t, const participants& changed) override;

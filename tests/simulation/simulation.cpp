@@ -111,8 +111,8 @@ private:
         return adversary_.at_request(c, p);
     }
 
-    void answering(const model::connection& c, const request& r) override {
-        judge_.answering(c, r);
+    void answering(const model::connection& c, const request& r, result_code code) override {
+        judge_.answering(c, r, code);
         adversary_.at_answer(c, r);
     }
 

@@ -235,13 +235,13 @@ void request_processor::notify(connection& c,
 }
 
 void request_processor::respond(const connection_ptr& c, const pending& p, reply r) {
-    all_->answering(*c, p.what->body);
-    if (p.fault.what == fault_plan::fault::cut) {
-        return close(c, "a fault after the request", p.fault.code);
-    }
     if (p.fault.what == fault_plan::fault::refusal) {
         r = {};
         r.code = p.fault.code;
+    }
+    all_->answering(*c, p.what->body, r.code);
+    if (p.fault.what == fault_plan::fault::cut) {
+        return close(c, "a fault after the request", p.fault.code);
     }
     // That a session has moved concerns the connection, not the request (ZOOKEEPER-710).
     if (r.code == result_code::session_moved) {
