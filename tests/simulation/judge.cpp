@@ -170,7 +170,7 @@ void judge::check_refusal(const call& c, std::error_code ec) {
     }
     const bool answered = c.limit && (ec == errc::not_acquired || ec == errc::protocol);
     if (answered && !was_refused(c)) {
-        stage_.broken("I9", c.who + " was told of a refusal, and no server refused anything");
+        stage_.broken("I9", c.who + " was told of a refusal that no server gave: " + ec.message());
     }
     if (answered || ec == errc::unreachable) {
         return check_unreachable(c);
@@ -180,9 +180,11 @@ void judge::check_refusal(const call& c, std::error_code ec) {
     }
 }
 
-/// A server has refused a request, and the client may have heard of it since the call began.
+/// A server has refused a request, and the client may have heard of it since the call began: its
+/// connection does not outlive a silence that is as long as the timeout.
 bool judge::was_refused(const call& c) const {
-    const duration on_the_way = c.by->pauses == c.pauses_before ? stage_.hops(2) : c.begun;
+    const duration on_the_way =
+        c.by->pauses == c.pauses_before ? c.by->lasting(c.by->timeout) : c.begun;
     return c.by->refused_at && *c.by->refused_at + on_the_way >= c.begun;
 }
 
