@@ -29,8 +29,10 @@ private:
         auto waiting = until_deleted(core(), path_, !only_looks());
         const deletion end = co_await waiting;
         const reply written = co_await sent;
-        if (end.seen == result_code::no_auth) {
-            co_return result{failure_of(end.seen, path_, request::kind::exists), false};
+        for (const result_code code : {end.seen, written.code}) {
+            if (refused_for_good(code)) {
+                co_return result{failure_of(code, path_, request::kind::exists), false};
+            }
         }
         const bool known = end.seen == result_code::no_node || end.seen == result_code::ok;
         if (!known || !proves_quorum(written.code)) {

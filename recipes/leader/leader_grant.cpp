@@ -50,7 +50,7 @@ task<leader_grant::outcome> leader_grant::become_leader(place p) {
         if (seen.code == result_code::no_node) {
             co_return outcome{};
         }
-        if (seen.code == result_code::no_auth) {
+        if (refused_for_good(seen.code)) {
             co_return outcome{.why = failure_of(seen.code, as_->directory)};
         }
         if (core_->connected()) {

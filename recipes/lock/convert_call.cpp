@@ -78,9 +78,9 @@ void convert_call::begin(lock_mode to,
 void convert_call::finish(failure why, bool done) {
     limit_.cancel();
     on_stop_.reset();
-    if (unreachable_ && !why && !done && !stop_.stop_requested()) {
-        why = unreachable_failure(
-            *held_->core(), {"convert", {std::string(parent_of(held_->path()))}}, begun_);
+    if (!why && !done && !stop_.stop_requested()) {
+        const call_aim aim{"convert", {std::string(parent_of(held_->path()))}};
+        why = failure_in_time(*held_->core(), aim, begun_, !unreachable_);
     }
     if (const auto tell = std::exchange(done_, nullptr)) {
         tell(std::move(why), done);

@@ -34,13 +34,26 @@ void attempt::start() {
         return;
     }
     running_.start(look_at_queues(core_, as_), [this](queues_seen seen) {
-        directory_known_ = seen.directories_exist;
+        const bool was_known = std::exchange(directory_known_, seen.directories_exist);
+        if (directory_known_ && !was_known) {
+            look_at_access();
+        }
         if (seen.free) {
             join();
         } else {
             owner_.on_refused(std::move(seen.why));
         }
     });
+}
+
+/// Whoever creates directories looks at their lists, too.
+void attempt::look_at_access() {
+    core_->look_at_access(as_->users_path(), *as_->access);
+    for (const std::string& each : as_->directories()) {
+        if (each != as_->users_path()) {
+            core_->look_at_access(each, *as_->access);
+        }
+    }
 }
 
 // ---- joining ----
@@ -284,7 +297,7 @@ task<result_code> attempt::prove_session(bool look_for_them) {
         const reply r = co_await asked;
         if (r.ok()) {
             zxid_ = r.stat.czxid;
-        } else if (r.code == result_code::no_node) {
+        } else if (r.code == result_code::no_node || refused_for_good(r.code)) {
             co_return r.code;
         } else {
             if (!core_->connected()) {

@@ -100,10 +100,12 @@ held_place::turns acquire_call::turns() {
 void acquire_call::complete(local_queue::acquired result) {
     limit_.cancel();
     on_stop_.reset();
-    if (unreachable_ && !result.why && is_empty(result.granted) && !stop_.stop_requested()) {
-        call_aim aim{"acquire", as_->options().more_directories};
-        aim.paths.insert(aim.paths.begin(), as_->users_path());
-        result.why = unreachable_failure(*queue_->core(), aim, span_.begun);
+    if (!result.why && is_empty(result.granted) && !stop_.stop_requested()) {
+        call_aim aim{"acquire", as_->directories()};
+        if (aim.paths.front() != as_->users_path()) {
+            aim.paths.insert(aim.paths.begin(), as_->users_path());
+        }
+        result.why = failure_in_time(*queue_->core(), aim, span_.begun, !unreachable_);
     }
     const auto done = std::exchange(done_, nullptr);
     if (done && is_empty(result.granted)) {

@@ -170,7 +170,7 @@ protected_create::joined protected_create::joined_from(
     }
     for (std::size_t i = 0; i < j.lists.size(); ++i) {
         j.listed = j.listed && j.lists[i]->code == result_code::ok;
-        if (j.lists[i]->code == result_code::no_auth) {
+        if (refused_for_good(j.lists[i]->code)) {
             j.why = failure_of(j.lists[i]->code, directories_[i]);
         }
     }

@@ -28,7 +28,7 @@ std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
     const auto directories = as.directories();
     queues_seen seen{.directories_exist = are_answered(all, {result_code::ok})};
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i]->code == result_code::no_auth) {
+        if (refused_for_good(all[i]->code)) {
             seen.why = failure_of(all[i]->code, directories[i]);
             return seen;
         }

@@ -29,7 +29,7 @@ namespace latchkey::inline v0 {
     if (!users) {
         return core.access();
     }
-    check_access(*users, core.options().auth);
+    check_access(*users, core.options());
     return std::make_shared<const acl>(*std::move(users));
 }
 

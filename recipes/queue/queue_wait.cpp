@@ -72,7 +72,7 @@ queue_wait::step queue_wait::look(directory_lists::answer at_hand) {
             at_hand = co_await listed;
         }
         const auto list = std::exchange(at_hand, nullptr);
-        if (list->code == result_code::no_auth) {
+        if (refused_for_good(list->code)) {
             co_return end{end::kind::refused, failure_of(list->code, directory())};
         }
         if (list->code != result_code::ok && list->code != result_code::no_node) {
@@ -114,7 +114,7 @@ queue_wait::step queue_wait::behind(result_code code) {
         record_is_gone = r.ok() || r.code == result_code::no_node;
         code = r.code;
     }
-    if (code == result_code::no_auth) {
+    if (refused_for_good(code)) {
         co_return end{end::kind::refused, failure_of(code, directory())};
     }
     if (record_is_gone) {

@@ -24,7 +24,7 @@ task<result_code> quorum_check(client_core& core,
         co_await connected;
         auto written = core.send(request::multi(std::move(checks)));
         const reply r = co_await written;
-        if (r.code == result_code::no_node || r.code == result_code::no_auth) {
+        if (r.code == result_code::no_node || refused_for_good(r.code)) {
             co_return r.code;
         }
         if (r.ok()) {

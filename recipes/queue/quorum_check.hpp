@@ -14,7 +14,7 @@ namespace latchkey::inline v0 {
 ///
 /// `ok` when it may be believed: at once, unless the znodes have to be looked for, or after one
 /// write or more, each of which also checks that the znodes are there. `no_node` if one of the
-/// znodes is gone, `no_auth` if it may not be looked for. Whatever else servers answer, it asks
+/// znodes is gone, or what refuses it for good. Whatever else servers answer, it asks
 /// again; also on the next connection. `core` outlives the task. On the loop only.
 [[nodiscard]] task<result_code> quorum_check(client_core& core,
                                              std::vector<std::string> znodes,

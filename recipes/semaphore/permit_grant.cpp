@@ -167,8 +167,10 @@ std::uint64_t permit_grant::taken(const seen& s) const noexcept {
 failure permit_grant::refusal(const seen& s) const {
     const std::string name = '"' + escaped(terms_.semaphore) + '"';
     const auto is = [&s](result_code code) { return s.limit && s.limit->code == code; };
-    if (is(result_code::no_auth) || s.taken.code == result_code::no_auth) {
-        return failure_of(result_code::no_auth, terms_.semaphore);
+    for (const result_code code : {s.limit ? s.limit->code : result_code::ok, s.taken.code}) {
+        if (refused_for_good(code)) {
+            return failure_of(code, terms_.semaphore);
+        }
     }
     if (is(result_code::no_node) && !terms_.limit) {
         return {errc::no_such_znode,

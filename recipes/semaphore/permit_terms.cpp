@@ -29,7 +29,7 @@ directory_creation permit_terms::create_directories(client_core& core,
     // That of the permits is looked for, and created, by whoever takes one: permit_grant.
     core.submit(request::create(directory, {}, create_mode::container, *as.access),
                 [](const reply&) {});
-    for (const std::string& each : {as.directory, directory}) {
+    for (const std::string& each : {semaphore, as.directory, directory}) {
         core.look_at_access(each, *as.access);
     }
     return made;

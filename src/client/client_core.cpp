@@ -190,8 +190,10 @@ void client_core::request_answered(request::kind what,
     telemetry_.answered(what, took, code, quorum_write);
 }
 
-void client_core::request_refused(const std::string& path, result_code code) {
-    if (refusals_.add(path, code, loop().now())) {
+void client_core::znode_answered(const std::string& path, request::kind what, result_code code) {
+    if (code == result_code::ok) {
+        refusals_.answered(path, what);
+    } else if (refusals_.add(path, what, code, loop().now())) {
         log({log_level::warning,
              "unexpected-answer",
              "a server answered with a code that Latchkey does not expect: " +

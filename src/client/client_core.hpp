@@ -242,7 +242,7 @@ private:
                           std::chrono::nanoseconds took,
                           result_code code,
                           bool quorum_write) override;
-    void request_refused(const std::string& path, result_code code) override;
+    void znode_answered(const std::string& path, request::kind what, result_code code) override;
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;

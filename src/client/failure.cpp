@@ -11,6 +11,7 @@ errc word_for(result_code code) noexcept {
             return errc::no_such_znode;
         case result_code::no_auth:
         case result_code::invalid_acl:
+        case result_code::authentication_required:
             return errc::not_authorized;
         case result_code::bad_version:
             return errc::version_mismatch;
@@ -42,9 +43,12 @@ const char* remedy_for(result_code code) noexcept {
             return ": the client's identity needs READ, CREATE and DELETE on the directory, and "
                    "READ on the znodes in it";
         case result_code::invalid_acl:
-            return ": the access control list is not usable; a creator-only list needs "
-                   "credentials, "
-                   "or servers that ask for the client's certificate";
+            return ": the servers refuse the access control list: a scheme that they do not have, "
+                   "an id that the scheme does not allow, or a creator-only list without "
+                   "credentials or a certificate";
+        case result_code::authentication_required:
+            return ": the servers serve only clients that have authenticated "
+                   "(enforce.auth.enabled): give credentials of a scheme that they accept";
         case result_code::no_children_for_ephemerals:
             return ": a znode on this path is ephemeral and cannot have children; choose another "
                    "path";

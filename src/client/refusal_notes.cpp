@@ -6,8 +6,11 @@
 
 namespace latchkey::inline v0 {
 
-bool refusal_notes::add(std::string_view path, result_code code, time_point now) {
-    notes_.push_back({std::string(path), code, now});
+bool refusal_notes::add(std::string_view path,
+                        request::kind what,
+                        result_code code,
+                        time_point now) {
+    notes_.push_back({std::string(path), what, code, now});
     if (notes_.size() > most) {
         notes_.pop_front();
     }
@@ -35,6 +38,20 @@ const refusal_notes::note* refusal_notes::latest(std::string_view path,
         return &*found;
     }
     return unexpected_ && unexpected_->at >= since ? &*unexpected_ : nullptr;
+}
+
+void refusal_notes::answered(std::string_view path, request::kind what) {
+    for (note& n : notes_) {
+        n.over = n.over || (n.what == what && n.path == path);
+    }
+}
+
+const refusal_notes::note* refusal_notes::standing(std::string_view path, time_point since) const {
+    const auto found = std::find_if(notes_.rbegin(), notes_.rend(), [&](const note& n) {
+        return n.at >= since && !n.over && n.what != request::kind::remove &&
+               is_within(n.path, path) && !in_order_of_writes(n.code);
+    });
+    return found == notes_.rend() ? nullptr : &*found;
 }
 
 }  // namespace latchkey::inline v0

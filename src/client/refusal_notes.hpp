@@ -20,17 +20,26 @@ public:
 
     struct note {
         std::string path;
+        request::kind what{};
         result_code code = result_code::ok;
         time_point at{};
+        bool over = false;  ///< the same was answered later
     };
 
     /// Returns whether it is the first answer with a code that nothing in this library expects.
-    bool add(std::string_view path, result_code code, time_point now);
+    bool add(std::string_view path, request::kind what, result_code code, time_point now);
 
     /// The latest since then on this znode or below it; without `ordinary`, none that is part of a
     /// recipe, such as NONODE. If there is none, the latest with a code that is not expected, on
     /// any znode. Null if there is none either.
     [[nodiscard]] const note* latest(std::string_view path, time_point since, bool ordinary) const;
+
+    /// A server has answered such a request about this znode: what was refused before is over.
+    void answered(std::string_view path, request::kind what);
+
+    /// The latest on this znode or below it since then that is not over, is no part of a recipe,
+    /// and is not about a delete, by which a call gives up; null if there is none.
+    [[nodiscard]] const note* standing(std::string_view path, time_point since) const;
 
     /// A server that had accepted the session has sent what is not ZooKeeper's protocol.
     void add_malformed(std::string why, time_point now) {

@@ -59,8 +59,8 @@ void retrying_operation::finish(result r) {
     limit_.cancel();
     on_stop_.reset();
     core_->detach(this);
-    if (unreachable_ && !r.why && !r.reached && !stop_.stop_requested()) {
-        r.why = unreachable_failure(*core_, aim(), called_);
+    if (!r.why && !r.reached && !stop_.stop_requested()) {
+        r.why = failure_in_time(*core_, aim(), called_, !unreachable_);
     }
     if (const auto done = std::exchange(done_, nullptr)) {
         note_end(r.why);
@@ -72,7 +72,7 @@ oneshot<reply> retrying_operation::ask(request r) {
     oneshot<reply> answer;
     core_->submit(std::move(r), [weak = weak_from_this(), set = answer.setter()](reply got) {
         if (const auto self = weak.lock()) {
-            self->answered_ = self->answered_ || !outcome_unknown(got.code);
+            self->answered_ = self->answered_ || in_order_of_writes(got.code);
         }
         set(std::move(got));
     });

@@ -63,7 +63,7 @@ void session_keeper::submit(request r,
     about.path = r.operations.empty() ? r.path : r.operations.front().path;
     prepend_chroot(target_.chroot, r);
     auto completed = [this, sent = std::move(about), done = std::move(done)](reply answer) {
-        note_refusal(sent, answer.code);
+        note_answer(sent, answer.code);
         on_answer(sent, answer.code);
         if (behind_ && !outcome_unknown(answer.code)) {
             answer = {};
@@ -95,7 +95,7 @@ directory_maker::effects session_keeper::directory_effects() {
                             std::move(r),
                             [this, sent = std::move(about), done = std::move(done)](reply answer) {
                                 if (!is_expected(answer.code)) {
-                                    note_refusal(sent, answer.code);
+                                    note_answer(sent, answer.code);
                                 }
                                 on_answer(sent, answer.code);
                                 done(std::move(answer));
@@ -122,10 +122,10 @@ session_keeper::sent_request session_keeper::sending(request::kind what) {
 
 /// What was lost with a connection is reported after its end. So such a code is a server's answer
 /// while there is a connection.
-void session_keeper::note_refusal(const sent_request& sent, result_code code) {
+void session_keeper::note_answer(const sent_request& sent, result_code code) {
     const bool answered = sent.generation == generation_ && connected_;
-    if (code != result_code::ok && answered) {
-        owner_.request_refused(sent.path, code);
+    if (answered) {
+        owner_.znode_answered(sent.path, sent.what, code);
     }
 }
 

@@ -125,7 +125,7 @@ private:
     void give_up(failure why);
     [[nodiscard]] sent_request sending(request::kind what);
     void on_answer(const sent_request& sent, result_code code);
-    void note_refusal(const sent_request& sent, result_code code);
+    void note_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
     void set_claim(session_claim c);
 

@@ -31,8 +31,8 @@ public:
                                   result_code code,
                                   bool quorum_write) = 0;
 
-    /// A server has refused a request on this znode.
-    virtual void request_refused(const std::string& path, result_code code) = 0;
+    /// A server has answered a request on this znode.
+    virtual void znode_answered(const std::string& path, request::kind what, result_code code) = 0;
 
     /// The session object is about to go. It still answers what is sent within this call.
     virtual void session_retires() = 0;

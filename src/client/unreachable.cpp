@@ -19,6 +19,26 @@ const refusal_notes::note* refusal_of(const client_core& core,
     return nullptr;
 }
 
+failure malformed(const client_core& core, const call_aim& aim, refusal_notes::time_point begun) {
+    const std::string wrong = core.refusals().malformed(begun);
+    if (wrong.empty()) {
+        return {};
+    }
+    return {errc::protocol,
+            "cannot " + aim.text() + " in time: " + wrong +
+                "; check which program listens there, and what stands between"};
+}
+
+failure refused(const call_aim& aim, const refusal_notes::note& refusal) {
+    failure f = failure_of(refusal.code, refusal.path);
+    if (f.code == errc::indeterminate || refusal.code == result_code::throttled ||
+        proves_quorum(refusal.code)) {
+        f.code = errc::not_acquired;  // the same call may succeed later
+    }
+    f.detail = "cannot " + aim.text() + " in time: a server refused " + f.detail;
+    return f;
+}
+
 }  // namespace
 
 std::string call_aim::text() const {
@@ -33,18 +53,10 @@ failure unreachable_failure(const client_core& core,
                             const call_aim& aim,
                             refusal_notes::time_point begun) {
     if (const auto* const refusal = refusal_of(core, aim, begun)) {
-        failure f = failure_of(refusal->code, refusal->path);
-        if (f.code == errc::indeterminate || refusal->code == result_code::throttled ||
-            proves_quorum(refusal->code)) {
-            f.code = errc::not_acquired;  // the same call may succeed later
-        }
-        f.detail = "cannot " + aim.text() + " in time: a server refused " + f.detail;
-        return f;
+        return refused(aim, *refusal);
     }
-    if (const std::string wrong = core.refusals().malformed(begun); !wrong.empty()) {
-        return {errc::protocol,
-                "cannot " + aim.text() + " in time: " + wrong +
-                    "; check which program listens there, and what stands between"};
+    if (failure f = malformed(core, aim, begun)) {
+        return f;
     }
     const std::string trouble = core.trouble();
     std::string why = trouble;
@@ -55,6 +67,21 @@ failure unreachable_failure(const client_core& core,
     return {errc::unreachable,
             "cannot " + aim.text() + " in time: " + why +
                 "; check the servers and the network, or try again with a longer timeout"};
+}
+
+failure failure_in_time(const client_core& core,
+                        const call_aim& aim,
+                        refusal_notes::time_point begun,
+                        bool confirmed) {
+    if (!confirmed) {
+        return unreachable_failure(core, aim, begun);
+    }
+    for (const std::string& path : aim.paths) {
+        if (const auto* const refusal = core.refusals().standing(path, begun)) {
+            return refused(aim, *refusal);
+        }
+    }
+    return malformed(core, aim, begun);
 }
 
 }  // namespace latchkey::inline v0

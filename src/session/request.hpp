@@ -39,6 +39,7 @@ enum class result_code : int {
     read_only = -119,
     ephemeral_on_local_session = -120,
     no_watcher = -121,
+    authentication_required = -124,
     quota_exceeded = -125,
     throttled = -127,
 };
@@ -86,6 +87,7 @@ enum class result_code : int {
         case result_code::bad_arguments:
         case result_code::unimplemented:
         case result_code::ephemeral_on_local_session:
+        case result_code::authentication_required:
             return true;
         default:
             return false;

@@ -88,7 +88,8 @@ TEST(FailureOf, CodesWithoutAWordShowTheirNumber) {
 TEST(FailureOf, NamesTheRemedyWhereThereIsOne) {
     EXPECT_THAT(failure_of(result_code::no_auth, "/a").detail,
                 HasSubstr("READ, CREATE and DELETE"));
-    EXPECT_THAT(failure_of(result_code::invalid_acl, "/a").detail, HasSubstr("needs credentials"));
+    EXPECT_THAT(failure_of(result_code::invalid_acl, "/a").detail,
+                HasSubstr("creator-only list without credentials"));
     EXPECT_THAT(failure_of(result_code::no_children_for_ephemerals, "/a").detail,
                 HasSubstr("choose another"));
     EXPECT_THAT(failure_of(result_code::quota_exceeded, "/a").detail, HasSubstr("raise the quota"));
