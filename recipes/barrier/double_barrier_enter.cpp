@@ -99,8 +99,14 @@ oneshot<reply> double_barrier_enter::create_own() {
                                    at_->as.data(lock_mode::exclusive),
                                    create_mode::ephemeral,
                                    *at_->as.access),
-                   [at = at_, created = answer.setter()](reply r) {
-                       at->in_doubt = at->in_doubt || may_be_applied(r.code);
+                   [at = at_,
+                    core = core(),
+                    name = at_->own,
+                    generation = at_->generation,
+                    created = answer.setter()](reply r) {
+                       if (may_be_applied(r.code)) {
+                           at->create_in_doubt(core, name, generation);
+                       }
                        created(std::move(r));
                    });
     return answer;

@@ -167,6 +167,16 @@ std::string nearest_before(const std::string& own, const std::vector<std::string
     return nearest;
 }
 
+void double_barrier_state::create_in_doubt(const std::shared_ptr<client_core>& core,
+                                           const std::string& name,
+                                           std::uint64_t of_generation) {
+    if (name == own) {
+        in_doubt = true;
+    } else if (of_generation == core->generation()) {
+        stray_znode::await(core, join_path(as.directory, name));
+    }
+}
+
 void double_barrier_state::forget_own(const std::shared_ptr<client_core>& core) {
     if (std::exchange(in_doubt, false) && generation == core->generation()) {
         stray_znode::await(core, join_path(as.directory, own));

@@ -111,6 +111,11 @@ struct double_barrier_state {
     /// With the levels above it. Whether that succeeds is seen when the own znode is created.
     [[nodiscard]] directory_creation create_directory(client_core& core) const;
 
+    /// The answer to a create of `name` was lost, which may have been given up meanwhile.
+    void create_in_doubt(const std::shared_ptr<client_core>& core,
+                         const std::string& name,
+                         std::uint64_t of_generation);
+
     /// The own znode is gone, or is being deleted. Names are not used again.
     void forget_own(const std::shared_ptr<client_core>& core);
 };
