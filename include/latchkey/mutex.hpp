@@ -78,7 +78,8 @@ public:
     void unlock() noexcept;
 
     /// The hold of this thread's lock(): its validity, token and transactions. In a thread that has
-    /// not locked, the hold that unlock() would release. The reference is valid until unlock().
+    /// not locked, the hold that unlock() would release. The reference is valid until unlock(),
+    /// which follows also after a release through it.
     /// Errors: errc::hold_lost if this object is not locked through lock().
     [[nodiscard]] hold& held();
 

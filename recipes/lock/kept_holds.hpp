@@ -3,10 +3,12 @@
 #include <latchkey/hold.hpp>
 
 #include "client/hold_state.hpp"
+#include "lock/thread_number.hpp"
 #include "loop/monitor.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include <boost/thread/mutex.hpp>
@@ -18,25 +20,31 @@ namespace latchkey::inline v0 {
 /// has lost its lock unlocks it. A hold keeps its address, also while it is taken out and put back.
 /// Any thread.
 ///
+/// A hold that was released through held(), or moved out, stays as an empty one: its thread has
+/// still to unlock, and that must end no other lock.
+///
 /// A guard may move to another thread. So a thread that has locked nothing here finds the hold of
 /// another thread: if it can, one that was lost, because releasing that takes a lock from no
 /// thread.
 class kept_holds {
 public:
-    using kept = std::multimap<std::thread::id, hold>::node_type;
+    using kept = std::multimap<std::uint64_t, hold>::node_type;
 
     /// For this thread.
     void keep(hold h) {
         const monitor_lock lock(guard_);
-        if (const auto own = find_own(); own != holds_.end() && is_empty(own->second)) {
-            holds_.erase(own);  // moved out through held(), and never unlocked
+        if (holds_.count(thread_number()) >= most_of_a_thread) {
+            const auto own = find_own();
+            if (own != holds_.end() && is_empty(own->second)) {
+                holds_.erase(own);  // this thread does not unlock
+            }
         }
-        holds_.emplace(std::this_thread::get_id(), std::move(h));
+        holds_.emplace(thread_number(), std::move(h));
     }
 
     /// Puts a hold that was taken out here, or from other kept_holds, in for this thread.
     void put(kept k) {
-        k.key() = std::this_thread::get_id();
+        k.key() = thread_number();
         const monitor_lock lock(guard_);
         holds_.insert(std::move(k));
     }
@@ -63,7 +71,10 @@ public:
     }
 
 private:
-    using holds = std::multimap<std::thread::id, hold>;
+    using holds = std::multimap<std::uint64_t, hold>;
+
+    /// Who has so many empty ones locks without unlocking.
+    static constexpr std::size_t most_of_a_thread = 1'000;
 
     /// One that was lost, or else a valid one, or else an empty one.
     [[nodiscard]] holds::iterator choose(holds::iterator from, holds::iterator to)
@@ -81,7 +92,7 @@ private:
     }
 
     [[nodiscard]] holds::iterator find_own() LATCHKEY_REQUIRES(guard_) {
-        const auto [from, to] = holds_.equal_range(std::this_thread::get_id());
+        const auto [from, to] = holds_.equal_range(thread_number());
         return choose(from, to);
     }
 

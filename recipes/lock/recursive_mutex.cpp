@@ -2,10 +2,11 @@
 
 #include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
+#include "lock/thread_number.hpp"
 #include "text/path.hpp"
 
+#include <cstdint>
 #include <map>
-#include <thread>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -30,7 +31,7 @@ public:
 
     mutable boost::mutex guard;
     /// Of several threads, if the next one was granted before one that has lost its lock unlocks.
-    std::map<std::thread::id, lock_of_a_thread> locked LATCHKEY_GUARDED_BY(guard);
+    std::map<std::uint64_t, lock_of_a_thread> locked LATCHKEY_GUARDED_BY(guard);
 };
 
 recursive_mutex::recursive_mutex(const client& c, std::string path, lock_options options) {
@@ -46,7 +47,7 @@ bool recursive_mutex::lock_within(std::chrono::nanoseconds timeout, std::error_c
 
 bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
     acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
-    const auto self = std::this_thread::get_id();
+    const auto self = thread_number();
     {
         const monitor_lock guarded(guard);
         if (const auto own = locked.find(self); own != locked.end()) {
@@ -76,7 +77,7 @@ void recursive_mutex::unlock() {
     }
     hold released;
     const monitor_lock lock(impl_->guard);
-    const auto own = impl_->locked.find(std::this_thread::get_id());
+    const auto own = impl_->locked.find(thread_number());
     if (own == impl_->locked.end()) {
         throw error(std::make_error_code(std::errc::operation_not_permitted),
                     "this thread has not locked \"" + escaped(path()) + '"');
@@ -92,14 +93,14 @@ std::size_t recursive_mutex::depth() const {
         return 0;
     }
     const monitor_lock lock(impl_->guard);
-    const auto own = impl_->locked.find(std::this_thread::get_id());
+    const auto own = impl_->locked.find(thread_number());
     return own != impl_->locked.end() ? own->second.count : 0;
 }
 
 hold& recursive_mutex::held() {
     impl_->acquire.core()->check_not_forked();
     const monitor_lock lock(impl_->guard);
-    const auto own = impl_->locked.find(std::this_thread::get_id());
+    const auto own = impl_->locked.find(thread_number());
     if (own == impl_->locked.end()) {
         throw error(errc::hold_lost, "this thread has not locked \"" + escaped(path()) + '"');
     }

@@ -8,8 +8,10 @@
 #include "second_thread.hpp"
 
 #include <functional>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -243,6 +245,65 @@ TEST_P(LostLock, ByMaxHoldIsLeftAloneOfEveryKind) {
     shared_mutex m(c_, path_, brief);
     for (const lock_mode mine : {exclusive, upgrade, shared}) {
         play(as(m, mine), verbs_of(m, mine).front(), as(m, exclusive), loss::by_max_hold);
+    }
+}
+
+/// A guard unlocks also when its hold was released early. That ends no lock of another thread.
+TEST_P(LostLock, ThatWasReleasedThroughItsHoldIsUnlockedOnce) {
+    const auto play_early = [&](const way& mine, const way& theirs, int early) {
+        SCOPED_TRACE(mine.name);
+        for (int i = 0; i < early; ++i) {
+            mine.lock();
+            mine.held().release();
+        }
+        mine.lock();
+        mine.unlock();
+        std::string path;
+        other_.run([&] {
+            theirs.lock();
+            path = theirs.held().path();
+        });
+        for (int i = 0; i < early; ++i) {
+            mine.unlock();
+        }
+        other_.run([&] {
+            EXPECT_EQ(theirs.held().path(), path);
+            EXPECT_TRUE(theirs.held().valid());
+            theirs.unlock();
+        });
+        EXPECT_TRUE(empties(path_));
+    };
+    mutex one(c_, path_);
+    multi_mutex many(c_, {path_, path_ + "-beside"});
+    shared_mutex rw(c_, path_);
+    for (const int early : {1, 2}) {
+        play_early(as(one), as(one), early);
+        play_early(as(many), as(many), early);
+        for (const lock_mode mode : {exclusive, upgrade, shared}) {
+            play_early(as(rw, mode), as(rw, mode), early);
+        }
+    }
+}
+
+/// The system gives the id of a thread that has ended to another one.
+TEST_P(LostLock, OfAThreadThatHasEndedIsNotThatOfALaterOne) {
+    mutex plain(c_, path_);
+    recursive_mutex again(c_, path_ + "-again");
+    for (int i = 0; i < 3; ++i) {
+        std::unique_lock<mutex> moved;
+        std::thread([&] {
+            moved = std::unique_lock(plain);
+            if (i == 0) {
+                again.lock();
+            }
+        }).join();
+        std::thread([&] {
+            EXPECT_FALSE(plain.try_lock());
+            EXPECT_EQ(code_of([&] { EXPECT_FALSE(plain.try_lock_for(1ms)); }), std::error_code());
+            EXPECT_FALSE(again.try_lock()) << "it entered a lock that it never took";
+            EXPECT_EQ(again.depth(), 0U);
+        }).join();
+        moved.unlock();
     }
 }
 
