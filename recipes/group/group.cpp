@@ -109,7 +109,7 @@ public:
         : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
         check_path(directory);
         if (how.access) {
-            check_access(*how.access, core->options().auth);
+            check_access(*how.access, core->options());
         }
         if (how.coalesce_for < std::chrono::nanoseconds::zero() ||
             how.coalesce_for > longest_pause) {

@@ -7,9 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -43,13 +50,71 @@ void check_digest(const acl_entry& e) {
     }
 }
 
-bool may_be_own(const acl_entry& e, const std::vector<credentials>& own) {
+template <class Network>
+bool contains(const Network& n, decltype(n.address()) address) {
+    return Network(address, n.prefix_length()).network() == n.network();
+}
+
+/// Whether an `ip` entry, ADDRESS or ADDRESS/BITS, is for an address of this machine. Servers may
+/// see another one, if there is a translation in between.
+bool is_of_this_machine(std::string_view id) {
+    const bool v6 = id.find(':') != std::string_view::npos;
+    std::string network(id);
+    if (id.find('/') == std::string_view::npos) {
+        network += v6 ? "/128" : "/32";
+    }
+    boost::system::error_code bad;
+    boost::asio::ip::network_v4 net4;
+    boost::asio::ip::network_v6 net6;
+    v6 ? void(net6 = boost::asio::ip::make_network_v6(network, bad))
+       : void(net4 = boost::asio::ip::make_network_v4(network, bad));
+    ifaddrs* found = nullptr;
+    if (bad || ::getifaddrs(&found) != 0) {
+        return !bad;
+    }
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(found, &::freeifaddrs);
+    for (const ifaddrs* one = found; one != nullptr; one = one->ifa_next) {
+        const int family = one->ifa_addr != nullptr ? one->ifa_addr->sa_family : AF_UNSPEC;
+        if (family == AF_INET && !v6) {
+            const auto* const a = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+            if (contains(net4, boost::asio::ip::address_v4(ntohl(a->sin_addr.s_addr)))) {
+                return true;
+            }
+        } else if (family == AF_INET6 && v6) {
+            const auto* const a = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
+            boost::asio::ip::address_v6::bytes_type bytes;
+            std::copy(
+                std::begin(a->sin6_addr.s6_addr), std::end(a->sin6_addr.s6_addr), bytes.begin());
+            if (contains(net6, boost::asio::ip::address_v6(bytes))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool may_be_own(const acl_entry& e, const client_options& own) {
+    const bool has_certificate = own.tls && !own.tls->certificate_file.empty();
     if (e.scheme == "digest") {
-        return std::any_of(own.begin(), own.end(), [&e](const credentials& c) {
+        return std::any_of(own.auth.begin(), own.auth.end(), [&e](const credentials& c) {
             return c.scheme == "digest" && digest_identity(c.secret).value_or(e.id) == e.id;
         });
     }
-    return e.scheme == "world" ? e.id == "anyone" : e.scheme != "sasl";  // Latchkey has no SASL
+    if (e.scheme == "world") {
+        return e.id == "anyone";
+    }
+    if (e.scheme == "auth") {
+        return has_certificate || !own.auth.empty();
+    }
+    if (e.scheme == "x509") {
+        return has_certificate;
+    }
+    if (e.scheme == "ip") {
+        return is_of_this_machine(e.id);
+    }
+    return std::any_of(own.auth.begin(), own.auth.end(), [&e](const credentials& c) {
+        return c.scheme == e.scheme;
+    });
 }
 
 std::string described(const acl& access) {
@@ -75,7 +140,7 @@ std::string names_of(permission missing) {
 
 }  // namespace
 
-void check_access(const acl& access, const std::vector<credentials>& own) {
+void check_access(const acl& access, const client_options& own) {
     auto missing = static_cast<std::int32_t>(needed);
     for (const acl_entry& e : access) {
         if (e.scheme == "digest") {

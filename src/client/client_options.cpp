@@ -42,7 +42,7 @@ void check_options(const client_options& o) {
                ": no hold could ever be valid; give a longer session_timeout");
     }
     if (!o.access.empty()) {
-        check_access(o.access, o.auth);
+        check_access(o.access, o);
     }
     for (const credentials& c : o.auth) {
         if (c.scheme.empty() || c.secret.empty()) {
