@@ -133,7 +133,7 @@ void http_connection::on_read(const boost::system::error_code& ec) {
         }
         return;
     }
-    silent_ = false;
+    silent_ = idle_ = false;
     const auto& asked = parser_->get();
     if (has_unknown_coding(asked)) {
         reply(http_answer::error(501, "this server knows no Transfer-Encoding but chunked"),
@@ -185,6 +185,7 @@ void http_connection::reply(const http_answer& a, bool with_body, bool keep_open
 
 void http_connection::on_written(bool keep_open) {
     body_.reset();
+    idle_ = true;
     if (keep_open) {
         read(limits_.idle);
         return;

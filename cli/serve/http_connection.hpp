@@ -39,6 +39,9 @@ public:
     /// Whether nothing was asked so far.
     [[nodiscard]] bool silent() const noexcept { return silent_; }
 
+    /// Whether it waits for a request, or for the peer to end it.
+    [[nodiscard]] bool idle() const noexcept { return idle_; }
+
     [[nodiscard]] const boost::asio::ip::address& peer() const noexcept { return peer_; }
 
     /// Ends it; another one takes its place.
@@ -64,6 +67,7 @@ private:
     std::shared_ptr<void> slot_;
     const boost::asio::ip::address peer_;
     bool silent_ = true;
+    bool idle_ = true;
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
     std::shared_ptr<const std::string> body_;  ///< what `response_` refers to

@@ -61,31 +61,42 @@ void http_server::take(tcp::socket socket) {
         connection->refuse();
         return;
     }
-    silent_.push_back(connection);
+    connections_.push_back(connection);
     connection->start();
 }
 
-/// So that connections on which nothing is asked keep nobody out. Returns false if none had to end.
+/// So that connections on which nothing is asked keep nobody out: those on which nothing was asked
+/// before, first. Returns false if none had to end.
 bool http_server::make_room(const boost::asio::ip::address& peer, bool full) {
-    std::erase_if(silent_, [](const auto& one) {
+    std::erase_if(connections_, [](const auto& one) { return one.expired(); });
+    std::shared_ptr<http_connection> silent_neighbor;
+    std::shared_ptr<http_connection> silent;
+    std::shared_ptr<http_connection> idle;
+    std::size_t neighbors = 0;
+    for (const auto& one : connections_) {
         const auto c = one.lock();
-        return !c || !c->silent();
-    });
-    const auto is_neighbor = [&peer](const auto& one) {
-        const auto c = one.lock();
-        return c && c->peer() == peer;
-    };
-    const auto neighbors = std::count_if(silent_.begin(), silent_.end(), is_neighbor);
-    const bool too_many = static_cast<std::size_t>(neighbors) >= limits_.silent_per_address;
-    const auto oldest =
-        too_many ? std::find_if(silent_.begin(), silent_.end(), is_neighbor) : silent_.begin();
-    if ((!full && !too_many) || oldest == silent_.end()) {
+        if (!c || !c->idle()) {
+            continue;
+        }
+        idle = idle ? idle : c;
+        if (c->silent()) {
+            silent = silent ? silent : c;
+            if (c->peer() == peer) {
+                silent_neighbor = silent_neighbor ? silent_neighbor : c;
+                ++neighbors;
+            }
+        }
+    }
+    std::shared_ptr<http_connection> ends;
+    if (neighbors >= limits_.silent_per_address) {
+        ends = silent_neighbor;
+    } else if (full) {
+        ends = silent ? silent : idle;
+    }
+    if (!ends) {
         return false;
     }
-    if (const auto c = oldest->lock()) {
-        c->give_way();
-    }
-    silent_.erase(oldest);
+    ends->give_way();
     return true;
 }
 

@@ -60,7 +60,7 @@ private:
     /// Each connection has a copy.
     const std::shared_ptr<void> slots_ = std::make_shared<int>();
     std::vector<std::weak_ptr<sse_stream>> streams_;
-    std::vector<std::weak_ptr<http_connection>> silent_;  ///< the oldest first; others are dropped
+    std::vector<std::weak_ptr<http_connection>> connections_;  ///< the oldest first
 };
 
 }  // namespace latchkey::cli
