@@ -34,6 +34,13 @@ credentials parse_line(std::string_view line, std::string_view where, int number
 
 std::vector<credentials> parse_lines(std::string_view text, std::string_view where) {
     std::vector<credentials> found;
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(byte_order_mark)) {
+        text.remove_prefix(byte_order_mark.size());
+    }
+    if (text.find('\0') != std::string_view::npos) {
+        throw usage_error(fmt::format("{}: holds a zero byte: is it a text file?", where));
+    }
     for (int number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         const auto line = trimmed(text.substr(0, end));

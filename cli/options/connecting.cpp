@@ -3,6 +3,9 @@
 #include "options/auth_file.hpp"
 #include "text/escape.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
@@ -16,8 +19,10 @@ client_options client_options_of(const program_options& options, const status_ou
         how.tls = options.tls;
     }
     how.log = [&output](const log_record& line) {
-        if (line.id == "open-directory") {
-            output.notice(escaped_message(line.text));  // the lock is no protection
+        // The lock is no protection; the command may wait for ever; or what it left blocks others.
+        constexpr std::array noticed{"open-directory", "unexpected-answer", "cannot-delete"};
+        if (std::find(noticed.begin(), noticed.end(), line.id) != noticed.end()) {
+            output.notice(escaped_message(line.text));
         } else {
             output.event("client", escaped_message(line.text));
         }

@@ -85,7 +85,7 @@ public:
     /// is left until the deadline; at the latest with lost(). The hold may recover afterwards.
     /// While the servers answer, a third of the session timeout is always left.
     template <duration_like Duration>
-    [[nodiscard]] std::stop_token at_risk(const Duration& margin) const {
+    [[nodiscard]] std::stop_token at_risk(const Duration& margin) const& {
         return at_risk_within(to_nanoseconds(margin));
     }
 
@@ -109,7 +109,7 @@ public:
     /// waiting, stop is requested right after the grant. A hold that is released within
     /// milliseconds may miss a request. Cost: one read for each change of the znode's data. For an
     /// empty hold, stop can never be requested.
-    [[nodiscard]] std::stop_token revocation_requested() const noexcept;
+    [[nodiscard]] std::stop_token revocation_requested() const& noexcept;
 
     /// The token of this hold. It never changes. Zero for an empty hold.
     [[nodiscard]] fencing_token token() const& noexcept;
@@ -123,7 +123,16 @@ public:
         return valid_for(time);
     }
 
+    template <duration_like Duration>
+    LATCHKEY_UNNAMED std::stop_token at_risk(const Duration& margin) const&& {
+        return at_risk(margin);
+    }
+
     LATCHKEY_UNNAMED std::stop_token lost() const&& noexcept { return lost(); }
+
+    LATCHKEY_UNNAMED std::stop_token revocation_requested() const&& noexcept {
+        return revocation_requested();
+    }
 
     LATCHKEY_UNNAMED fencing_token token() const&& noexcept { return token(); }
 

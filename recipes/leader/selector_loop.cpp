@@ -230,10 +230,10 @@ void selector_loop::fail(const thrown& what) {
 
 void selector_loop::report(const std::exception_ptr& what) noexcept {
     const auto log = [this](const std::exception_ptr& e, const char* who) {
-        core()->log({log_level::error,
-                     "selector",
-                     "leader_selector of \"" + path() + "\": " + who + ": " + words_of(e),
-                     path()});
+        const std::string text =
+            "leader_selector of \"" + path() + "\": " + who + ": " + words_of(e);
+        core()->callbacks().print_once(text);
+        core()->log({log_level::error, "selector", text, path()});
     };
     if (!how_->failed) {
         log(what, "failed");

@@ -86,7 +86,7 @@ std::stop_token hold::lost() const& noexcept {
     return state ? state->lost() : std::stop_token();
 }
 
-std::stop_token hold::revocation_requested() const noexcept {
+std::stop_token hold::revocation_requested() const& noexcept {
     const auto state = state_.get();
     return state ? state->revocation_requested() : std::stop_token();
 }

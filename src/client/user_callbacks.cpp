@@ -109,15 +109,18 @@ void user_callbacks::run(thread& here, move_only_function<void()> code) noexcept
             return;
         }
         deliver({log_level::error, "callback-threw", std::string(what)}, 0);
-        if (!logs_ && !threw_.exchange(true)) {
-            std::fputs(("latchkey: " + escaped_message(what) +
-                        " (client_options::log receives all such errors)\n")
-                           .c_str(),
-                       stderr);
-        }
+        print_once(what);
     });
     report_if_slow(here);
     here.since = 0;
+}
+
+void user_callbacks::print_once(std::string_view what) {
+    if (!logs_ && !threw_.exchange(true)) {
+        const std::string line = "latchkey: " + escaped_message(what) +
+                                 " (client_options::log receives all such errors)\n";
+        std::fputs(line.c_str(), stderr);
+    }
 }
 
 // ---- callbacks that take too long ----

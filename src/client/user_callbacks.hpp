@@ -55,6 +55,9 @@ public:
 
     void log(log_line line, std::int64_t session = 0);
 
+    /// Writes an error of the user's code to stderr, if there is no `log`: the first of a client.
+    void print_once(std::string_view what);
+
     /// Ends logging. `done` runs when everything that was handed over to either thread has run.
     /// It waits until the user's executor has been called, and not until that runs what it got,
     /// because it may never run again.

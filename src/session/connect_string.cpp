@@ -61,8 +61,17 @@ session_options::endpoint parse_server(std::string_view server) {
             refuse(server, "expected ':' and a port after ']'");
         }
     } else {
+        if (const auto at = server.rfind('@'); at != std::string_view::npos) {
+            // It may be a password.
+            refuse(server.substr(at),
+                   "what stands before '@' is not a host name or address: give credentials apart "
+                   "from the servers");
+        }
         if (std::count(server.begin(), server.end(), ':') > 1) {
-            refuse(server, "write an IPv6 address in brackets: [address]:port");
+            const bool several = server.find_first_of("; \t") != std::string_view::npos;
+            refuse(server,
+                   several ? "separate servers by commas"
+                           : "write an IPv6 address in brackets: [address]:port");
         }
         const std::size_t colon = server.find(':');
         result.host = server.substr(0, colon);
