@@ -8,10 +8,11 @@ namespace latchkey::cli {
 
 /// What a client of the HTTP server may take.
 struct http_limits {
-    std::size_t connections = 100;  ///< one more is answered with 503, and closed
+    /// One more takes the place of the oldest one on which nothing is asked. If all are answered or
+    /// read events, it gets a 503, and is closed.
+    std::size_t connections = 100;
     /// Of them, from one address, without a complete request so far. Another one takes the place of
-    /// the oldest. It takes the place of the oldest from any address, too, if there are
-    /// `connections`.
+    /// the oldest.
     std::size_t silent_per_address = 16;
     std::uint32_t header_bytes = 8192;  ///< of one request; it must have no body
     /// How long a connection may stay without a complete request, and how long a client may take

@@ -120,14 +120,28 @@ TEST_F(ServeLimits, HasAHundredConnections) {
     std::list<http_peer> all;
     for (int i = 0; i < 100; ++i) {
         all.emplace_back(port_);
-        all.back().send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        ASSERT_EQ(all.back().reply().status, 200) << i;
+        all.back().send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        ASSERT_EQ(all.back().reply(false).status, 200) << i;
     }
     auto refused = get("/");
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.headers["retry-after"], "5");
     all.pop_front();
     EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
+}
+
+TEST_F(ServeLimits, AHundredConnectionsThatAskNothingMoreKeepNobodyOut) {
+    serve();
+    const std::string request = "GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    std::list<http_peer> all;
+    for (int i = 0; i < 120; ++i) {
+        all.emplace_back(port_);
+        all.back().send(request);
+        ASSERT_EQ(all.back().reply().status, 200) << i;
+    }
+    EXPECT_EQ(get("/").status, 200);
+    all.back().send(request);
+    EXPECT_EQ(all.back().reply().status, 200) << "the oldest go first";
 }
 
 TEST_F(ServeLimits, SaysWithoutATokenThatItIsAlive) {

@@ -161,6 +161,19 @@ TEST_F(UnexpectedAnswers, AreTheErrorOfACallWhoseTimeIsOverAlsoOnceTheServersHav
     EXPECT_EQ(a->ec, errc::protocol) << a->ec.message();
 }
 
+TEST_F(UnexpectedAnswers, ThatRefuseForGoodEndACallThatHasNoLimit) {
+    constexpr int authentication_required = -124;
+    for (const op kind : {op::create, op::children, op::any}) {
+        refuse(kind, authentication_required);
+        const auto a = acquire(m_);
+        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+        EXPECT_EQ(a->ec, errc::not_authorized) << a->ec.message();
+        obey(kind);
+        ensemble_.run_for(5s);
+        EXPECT_EQ(in_queue(), 0U);
+    }
+}
+
 TEST_F(UnexpectedAnswers, OfEarlierCallsAreNoErrorOfALaterOne) {
     refuse(op::create);
     const auto a = acquire(m_, 3s);

@@ -77,6 +77,20 @@ TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
     EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs"));
 }
 
+TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedByTriesAsWell) {
+    ASSERT_TRUE(stranger_gets("/open/jobs"));
+    client c = connected(alice());
+    mutex m(c, "/open/jobs");
+    for (int i = 0; i < 2; ++i) {
+        const auto tried = acquire(m, 0s);
+        ASSERT_TRUE(ensemble_.run_until([&] { return tried->done; }, 5s));
+        EXPECT_TRUE(tried->granted);
+        tried->granted.release();
+        ensemble_.run_for(1s);
+    }
+    EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs"));
+}
+
 TEST_F(DirectoryAccess, CostsARoundTripMoreWhereParentsAreMissingAndNoneElsewhere) {
     client c = connected(alice());
     const auto time_of = [&](const std::string& path) {

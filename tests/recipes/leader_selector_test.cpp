@@ -57,6 +57,36 @@ protected:
     };
 };
 
+TEST_P(LeaderSelector, WithoutALogReportsTheFirstExceptionToStderr) {
+    for (const bool handles : {false, true}) {
+        client c = connect();
+        std::atomic<int> calls{0};
+        selector_options how;
+        if (handles) {
+            how.failed = [](const std::exception_ptr&) { throw std::runtime_error("no handler"); };
+        }
+        ::testing::internal::CaptureStderr();
+        {
+            leader_selector s(
+                c,
+                path_,
+                {},
+                [&](const leadership&, const std::stop_token&) {
+                    ++calls;
+                    throw std::runtime_error("no function");
+                },
+                how);
+            s.start();
+            EXPECT_TRUE(eventually([&] { return calls > 1; }));
+        }
+        const std::string said = ::testing::internal::GetCapturedStderr();
+        const std::string words = handles ? "`failed` threw: no handler" : "failed: no function";
+        const auto at = said.find(words);
+        EXPECT_NE(at, std::string::npos) << said;
+        EXPECT_EQ(said.find(words, at + 1), std::string::npos) << said;
+    }
+}
+
 TEST_P(LeaderSelector, LeadsUntilItsFunctionHasReturnedAndNotAMomentLess) {
     client a = connect();
     client b = connect();
