@@ -42,9 +42,9 @@ class hold_state;
 /// - Limit: a process may be stopped between its call of `valid()` and the effect that follows, and
 ///   so act too late. No lock service can prevent that. Use `transact()` for effects inside
 ///   ZooKeeper, and send `token()` with effects outside.
-/// - States: empty (default-constructed, moved from or released), valid, or lost. Only a valid hold
-///   converts to true. The znode of a lost one stays until the hold is released or destroyed,
-///   because the work may still be ending, or until the session is gone.
+/// - States: empty (default-constructed, moved from or released; no path), valid, or lost. Only a
+///   valid hold converts to true. The znode of a lost one stays until the hold is released or
+///   destroyed, because the work may still be ending, or until the session is gone.
 /// - Threads: any thread may call const members at any time, also beside a release, conversion or
 ///   move. The caller serializes the other members. A hold may move to another thread.
 /// - Lifetime: a hold may outlive its recipe object and its client. Closing the client ends the
@@ -64,9 +64,8 @@ public:
     /// Calls release(). Never throws and never waits for the network.
     ~hold();
 
-    /// Whether the lock is still guaranteed to be held. Compares the deadline with the clock and
-    /// needs no event, so a process that was stopped and resumes late gets false at once. Cost: one
-    /// clock read.
+    /// Whether the lock is still guaranteed to be held. Compares the deadline with the clock: a
+    /// process that was stopped and resumes late gets false at once. Cost: one clock read.
     [[nodiscard]] bool valid() const& noexcept;
 
     /// valid(). False also for an empty hold, whose why_lost() is loss_reason::none.
@@ -76,16 +75,14 @@ public:
     [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
     /// Whether enough is left: the hold stays valid for more than `time`. Cost: one clock read.
-    template <duration_like Duration>
-    [[nodiscard]] bool valid_for(const Duration& time) const& noexcept {
+    [[nodiscard]] bool valid_for(const duration_like auto& time) const& noexcept {
         return remaining() > to_nanoseconds(time);
     }
 
     /// A token whose stop is requested once, on the client's stop thread, when less than `margin`
     /// is left until the deadline; at the latest with lost(). The hold may recover afterwards.
     /// While the servers answer, a third of the session timeout is always left.
-    template <duration_like Duration>
-    [[nodiscard]] std::stop_token at_risk(const Duration& margin) const& {
+    [[nodiscard]] std::stop_token at_risk(const duration_like auto& margin) const& {
         return at_risk_within(to_nanoseconds(margin));
     }
 
@@ -95,8 +92,8 @@ public:
     [[nodiscard]] boottime_clock::time_point valid_until() const noexcept;
 
     /// A token whose stop is requested once, when the hold is lost, on the client's stop thread. No
-    /// listener, handler or `log` function delays that; only earlier stop callbacks can. A release
-    /// does not request it. For an empty hold, stop can never be requested.
+    /// listener, handler or `log` function delays that; only earlier stop callbacks can. Not by a
+    /// release, and never for an empty hold.
     [[nodiscard]] std::stop_token lost() const& noexcept;
 
     /// The first cause of the loss. loss_reason::none while the hold is valid, and for an empty
@@ -107,8 +104,7 @@ public:
     /// the lock (revoke(), or Curator's Revoker). The hold does not change: the holder decides
     /// whether and when to release it. If the request came while this participant was still
     /// waiting, stop is requested right after the grant. A hold that is released within
-    /// milliseconds may miss a request. Cost: one read for each change of the znode's data. For an
-    /// empty hold, stop can never be requested.
+    /// milliseconds may miss a request. Cost: one read for each change of the znode's data.
     [[nodiscard]] std::stop_token revocation_requested() const& noexcept;
 
     /// The token of this hold. It never changes. Zero for an empty hold.
@@ -118,13 +114,9 @@ public:
 
     LATCHKEY_UNNAMED explicit operator bool() const&& noexcept { return valid(); }
 
-    template <duration_like Duration>
-    LATCHKEY_UNNAMED bool valid_for(const Duration& time) const&& noexcept {
-        return valid_for(time);
-    }
+    LATCHKEY_UNNAMED bool valid_for(const duration_like auto& t) const&& { return valid_for(t); }
 
-    template <duration_like Duration>
-    LATCHKEY_UNNAMED std::stop_token at_risk(const Duration& margin) const&& {
+    LATCHKEY_UNNAMED std::stop_token at_risk(const duration_like auto& margin) const&& {
         return at_risk(margin);
     }
 
@@ -137,7 +129,6 @@ public:
     LATCHKEY_UNNAMED fencing_token token() const&& noexcept { return token(); }
 
     /// The path of the participant's znode, for example "/jobs/nightly/_c_0123...-lock-0000000007".
-    /// Empty for an empty hold.
     [[nodiscard]] std::string path() const;
 
     /// The paths of all znodes of this hold: one, except for a multi_mutex, in the order of its

@@ -34,26 +34,12 @@ void attempt::start() {
         return;
     }
     running_.start(look_at_queues(core_, as_), [this](queues_seen seen) {
-        const bool was_known = std::exchange(directory_known_, seen.directories_exist);
-        if (directory_known_ && !was_known) {
-            look_at_access();
+        if (seen.directories_exist && !directory_known_) {
+            look_at_access(*core_, *as_);  // as who creates them does
         }
-        if (seen.free) {
-            join();
-        } else {
-            owner_.on_refused(std::move(seen.why));
-        }
+        directory_known_ = seen.directories_exist;
+        seen.free ? join() : owner_.on_refused(std::move(seen.why));
     });
-}
-
-/// Whoever creates directories looks at their lists, too.
-void attempt::look_at_access() {
-    core_->look_at_access(as_->users_path(), *as_->access);
-    for (const std::string& each : as_->directories()) {
-        if (each != as_->users_path()) {
-            core_->look_at_access(each, *as_->access);
-        }
-    }
 }
 
 // ---- joining ----
@@ -295,14 +281,14 @@ task<result_code> attempt::prove_session(bool look_for_them) {
     while (zxid_ == 0) {
         auto asked = core_->send(request::get(entries_.front().znode->path()));
         const reply r = co_await asked;
-        if (r.ok()) {
-            zxid_ = r.stat.czxid;
-        } else if (r.code == result_code::no_node || refused_for_good(r.code)) {
+        if (r.code == result_code::no_node || refused_for_good(r.code)) {
             co_return r.code;
-        } else {
-            if (!core_->connected()) {
-                co_await until_dropped;  // session_connected() begins again
-            }
+        }
+        zxid_ = r.ok() ? r.stat.czxid : 0;
+        if (!r.ok() && !core_->connected()) {
+            co_await until_dropped;  // session_connected() begins again
+        }
+        if (!r.ok()) {
             auto pause = retry_.pause();
             co_await pause;
         }

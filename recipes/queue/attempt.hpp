@@ -125,7 +125,6 @@ private:
 
     void on_refused(failure why) override { owner_.on_refused(std::move(why)); }
 
-    void look_at_access();
     void join();
     void on_joined(protected_create::joined j);
     void wait_in_all(std::vector<directory_lists::answer> at_hand);

@@ -97,4 +97,13 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
     }
 }
 
+void look_at_access(client_core& core, const queue_recipe& as) {
+    core.look_at_access(as.users_path(), *as.access);
+    for (const std::string& each : as.directories()) {
+        if (each != as.users_path()) {
+            core.look_at_access(each, *as.access);
+        }
+    }
+}
+
 }  // namespace latchkey::inline v0

@@ -32,4 +32,7 @@ struct queues_seen {
 [[nodiscard]] task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
                                                std::shared_ptr<const queue_recipe> as);
 
+/// Reports directories that are more open than `as` wants them, once each. Sends requests.
+void look_at_access(client_core& core, const queue_recipe& as);
+
 }  // namespace latchkey::inline v0

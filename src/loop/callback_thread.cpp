@@ -34,12 +34,12 @@ public:
 
     void finish() {
         boost::unique_lock<boost::mutex> lock(mutex_);
+        detaches_ = runs_a_loop || thread_.get_id() == boost::this_thread::get_id();
+        const bool waits = !detaches_;
         finishing_ = true;
         lock.unlock();
         changed_.notify_one();
-        if (runs_a_loop || thread_.get_id() == boost::this_thread::get_id()) {
-            thread_.detach();
-        } else {
+        if (waits) {
             // The tasks are the user's: an interruption of the waiting thread must not leave them.
             const boost::this_thread::disable_interruption uninterrupted;
             thread_.join();
@@ -52,6 +52,12 @@ private:
         for (;;) {
             changed_.wait(lock, [this] { return finishing_ || !tasks_.empty(); });
             if (tasks_.empty()) {
+                // Whoever let it go may be the loop. So what is left of the thread ends here.
+                boost::thread own = detaches_ ? std::move(thread_) : boost::thread();
+                lock.unlock();
+                if (own.joinable()) {
+                    own.detach();
+                }
                 return;
             }
             task t = std::move(tasks_.front());
@@ -67,6 +73,7 @@ private:
     boost::condition_variable changed_;
     std::deque<task> tasks_;
     bool finishing_ = false;
+    bool detaches_ = false;  ///< nobody waits for its end
     boost::thread thread_;
 };
 
