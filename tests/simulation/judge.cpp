@@ -181,11 +181,12 @@ void judge::check_refusal(const call& c, std::error_code ec) {
 }
 
 /// A server has refused a request, and the client may have heard of it since the call began: its
-/// connection does not outlive a silence that is as long as the timeout.
+/// connection does not outlive a silence that is as long as the timeout, unless it was stopped.
 bool judge::was_refused(const call& c) const {
     const duration on_the_way =
         c.by->pauses == c.pauses_before ? c.by->lasting(c.by->timeout) : c.begun;
-    return c.by->refused_at && *c.by->refused_at + on_the_way >= c.begun;
+    return c.by->refused_at &&
+           std::max(*c.by->refused_at, c.by->running_since) + on_the_way >= c.begun;
 }
 
 /// No answer came in time, and the caller has not canceled before.
