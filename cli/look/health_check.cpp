@@ -26,15 +26,20 @@ constexpr std::chrono::minutes newly_created{10};
 constexpr std::uint32_t few_numbers = last_sequence / 100;
 constexpr std::uint32_t getting_few_numbers = last_sequence / 10;
 
-/// Whether each participant should be removed with its session.
-bool needs_sessions(lock_kind k) noexcept {
-    switch (k) {
+/// Whether each participant should be removed with its session. Every child of `leases` counts as
+/// one of a curator_semaphore, whatever its name is: if none has a name of Curator's or ours, it
+/// may be a directory of another program.
+bool needs_sessions(const queue_view& v) {
+    switch (v.kind) {
         case lock_kind::mutex:
         case lock_kind::shared_mutex:
         case lock_kind::semaphore:
-        case lock_kind::curator_semaphore:
         case lock_kind::leader_election:
             return true;
+        case lock_kind::curator_semaphore:
+            return std::any_of(v.participants.begin(),
+                               v.participants.end(),
+                               [](const participant& p) { return p.name.starts_with("_c_"); });
         default:
             return false;
     }
@@ -100,7 +105,7 @@ void health_check::look_at(const lock_tree_entry& e) {
 
 void health_check::look_at_participants(const queue_view& v) {
     for (const participant& p : v.participants) {
-        if (p.ephemeral || p.hidden() || !needs_sessions(v.kind)) {
+        if (p.ephemeral || p.hidden() || !needs_sessions(v)) {
             continue;
         }
         count(

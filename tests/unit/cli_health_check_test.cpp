@@ -174,6 +174,19 @@ TEST(HealthCheck, ParticipantsWithoutSessionsAreOneFindingForHoldersAndOneForWai
     EXPECT_EQ(found[0].how_bad, finding::level::problem);
 }
 
+TEST(HealthCheck, DirectoriesOfOtherProgramsWithAChildLeasesAreNoFinding) {
+    const auto findings_with = [](const char* name) {
+        auto dhcp = lock_of("/dhcp", {holder_of(0)});
+        dhcp.view.kind = lock_kind::curator_semaphore;
+        dhcp.view.participants.front().name = name;
+        health_check health(noon);
+        health.look_at(dhcp);
+        return checks_of(health.findings());
+    };
+    EXPECT_THAT(findings_with("host1"), IsEmpty());
+    EXPECT_THAT(findings_with("_c_0a1b-lease-0000000001"), ElementsAre("holder_without_session"));
+}
+
 TEST(HealthCheck, DeadlocksComeFirstWithNamesAndPaths) {
     health_check health(noon);
     auto odd = lock_of("/odd");
