@@ -18,8 +18,9 @@ enum class errc {
     /// the remedy.
     invalid_argument = 1,
     /// No server answered in time, so it is not known whether there is contention. The message says
-    /// why the last attempt to connect failed. If a server has answered with a refusal instead, the
-    /// call ends with that, for example with errc::protocol.
+    /// why the last attempt to connect failed. If a server has refused something instead, or has
+    /// sent malformed frames, the call ends with that when its time is over: errc::protocol, or
+    /// errc::not_acquired if the same call may succeed later.
     unreachable,
     /// The session ended (expired, or replaced by the server) before the request was answered.
     session_lost,
