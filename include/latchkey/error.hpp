@@ -31,7 +31,8 @@ enum class errc {
     indeterminate,
     /// A znode's access control list does not let this client do it.
     not_authorized,
-    /// The servers refused the credentials. This client cannot be used any more.
+    /// The servers refused the credentials, or serve only clients that have authenticated. This
+    /// client cannot be used any more.
     authentication_failed,
     /// A znode that the request needs does not exist.
     no_such_znode,

@@ -11,7 +11,6 @@ errc word_for(result_code code) noexcept {
             return errc::no_such_znode;
         case result_code::no_auth:
         case result_code::invalid_acl:
-        case result_code::authentication_required:
             return errc::not_authorized;
         case result_code::bad_version:
             return errc::version_mismatch;
@@ -22,6 +21,7 @@ errc word_for(result_code code) noexcept {
         case result_code::not_empty:
             return errc::not_empty;
         case result_code::auth_failed:
+        case result_code::authentication_required:
             return errc::authentication_failed;
         case result_code::quota_exceeded:
             return errc::quota_exceeded;

@@ -124,8 +124,18 @@ session_keeper::sent_request session_keeper::sending(request::kind what) {
 /// while there is a connection.
 void session_keeper::note_answer(const sent_request& sent, result_code code) {
     const bool answered = sent.generation == generation_ && connected_;
-    if (answered) {
-        owner_.znode_answered(sent.path, sent.what, code);
+    if (!answered) {
+        return;
+    }
+    owner_.znode_answered(sent.path, sent.what, code);
+    if (code == result_code::authentication_required) {
+        // Every server closes the connection behind this answer, whatever is asked.
+        loop_->post(
+            [keep = owner_.keep_alive(), this, of = opened_, why = failure_of(code, sent.path)] {
+                if (of == opened_ && session_) {
+                    give_up(why);
+                }
+            });
     }
 }
 

@@ -162,16 +162,26 @@ TEST_F(UnexpectedAnswers, AreTheErrorOfACallWhoseTimeIsOverAlsoOnceTheServersHav
 }
 
 TEST_F(UnexpectedAnswers, ThatRefuseForGoodEndACallThatHasNoLimit) {
-    constexpr int authentication_required = -124;
+    constexpr int unimplemented = -6;
     for (const op kind : {op::create, op::children, op::any}) {
-        refuse(kind, authentication_required);
+        refuse(kind, unimplemented);
         const auto a = acquire(m_);
         EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
-        EXPECT_EQ(a->ec, errc::not_authorized) << a->ec.message();
+        EXPECT_EQ(a->ec, errc::unsupported) << a->ec.message();
         obey(kind);
         ensemble_.run_for(5s);
         EXPECT_EQ(in_queue(), 0U);
     }
+}
+
+// Servers that serve only clients that have authenticated answer one request so, and hang up.
+TEST_F(UnexpectedAnswers, ThatAskForAuthenticationEndTheClient) {
+    constexpr int authentication_required = -124;
+    ensemble_.refuse_next(op::any, authentication_required, c_.session_id());
+    c_.async_exists("/elsewhere", read_from::any_server, [](std::error_code, const auto&) {});
+    const auto a = acquire(m_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+    EXPECT_EQ(a->ec, errc::authentication_failed) << a->ec.message();
 }
 
 TEST_F(UnexpectedAnswers, OfEarlierCallsAreNoErrorOfALaterOne) {
