@@ -41,4 +41,10 @@ void connection_report::report_trouble() {
     }
 }
 
+void connection_report::throw_if_ended() const {
+    if (client_.state() == connection_state::closed) {
+        static_cast<void>(client_.exists("/"));
+    }
+}
+
 }  // namespace latchkey::cli

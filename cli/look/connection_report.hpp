@@ -19,6 +19,9 @@ public:
     /// To be called every `poll_limit()` milliseconds while the command waits for the connection.
     void report_trouble();
 
+    /// Throws why, if the client has ended by itself: nothing more comes from it.
+    void throw_if_ended() const;
+
     /// -1: no further call is necessary.
     [[nodiscard]] int poll_limit() const noexcept { return is_reported_ ? -1 : 500; }
 

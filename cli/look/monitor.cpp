@@ -65,6 +65,9 @@ void monitor::poll_events() {
     }
     queue_.run();
     connection_.report_trouble();
+    if (!status_) {
+        connection_.throw_if_ended();
+    }
 }
 
 void monitor::print(std::string_view text) {

@@ -106,6 +106,9 @@ void queue_monitor::poll_events() {
     }
     queue_->run();
     connection_.report_trouble();
+    if (!status_) {
+        connection_.throw_if_ended();
+    }
 }
 
 // ---- looks ----

@@ -112,6 +112,7 @@ void serve_run::await_tasks() {
     tasks_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                       [this](const boost::system::error_code&) {
                           queue_.run();
+                          connection_.throw_if_ended();
                           await_tasks();
                       });
 }

@@ -13,9 +13,12 @@
 #include <cstdlib>
 #include <sstream>
 #include <stop_token>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -158,6 +161,21 @@ TEST(WatchCommandRequests, AreAFixedNumberForEachChange) {
     EXPECT_LE(lists, 10U * (5 + 1 + 1)) << "5 with a watch, 1 of the look, and 1 of the mutex";
     watch.send(SIGTERM);
     EXPECT_EQ(watch.wait(), 0);
+}
+
+// A command that only looks has nothing to look at when its client has ended.
+TEST(EndedClient, EndsTheCommandsThatLook) {
+    ensemble servers({.servers = 1});
+    const std::string at = servers.serve();
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"watch", "-z", at, "/jobs"},
+          {"serve", "-z", at, "--listen", "127.0.0.1:0"}}) {
+        constexpr int authentication_required = -124;
+        servers.refuse_next(ensemble::request_kind::any, authentication_required, 0, 1'000);
+        program p(command);
+        EXPECT_EQ(p.wait(), 77) << command.front();
+        EXPECT_THAT(p.err(), ::testing::HasSubstr("clients that have authenticated"));
+    }
 }
 
 }  // namespace
