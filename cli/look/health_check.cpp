@@ -39,7 +39,7 @@ bool needs_sessions(const queue_view& v) {
         case lock_kind::curator_semaphore:
             return std::any_of(v.participants.begin(),
                                v.participants.end(),
-                               [](const participant& p) { return p.name.starts_with("_c_"); });
+                               [](const participant& p) { return p.name.starts_with(protection); });
         default:
             return false;
     }

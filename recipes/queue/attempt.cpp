@@ -281,14 +281,14 @@ task<result_code> attempt::prove_session(bool look_for_them) {
     while (zxid_ == 0) {
         auto asked = core_->send(request::get(entries_.front().znode->path()));
         const reply r = co_await asked;
-        if (r.code == result_code::no_node || refused_for_good(r.code)) {
+        if (r.ok()) {
+            zxid_ = r.stat.czxid;
+        } else if (r.code == result_code::no_node || refused_for_good(r.code)) {
             co_return r.code;
-        }
-        zxid_ = r.ok() ? r.stat.czxid : 0;
-        if (!r.ok() && !core_->connected()) {
-            co_await until_dropped;  // session_connected() begins again
-        }
-        if (!r.ok()) {
+        } else {
+            if (!core_->connected()) {
+                co_await until_dropped;  // session_connected() begins again
+            }
             auto pause = retry_.pause();
             co_await pause;
         }

@@ -11,6 +11,7 @@ bool refusal_notes::add(std::string_view path,
                         result_code code,
                         time_point now) {
     notes_.push_back({std::string(path), what, code, now});
+    any_stands_ = any_stands_ || !in_order_of_writes(code);
     if (notes_.size() > most) {
         notes_.pop_front();
     }
@@ -41,6 +42,9 @@ const refusal_notes::note* refusal_notes::latest(std::string_view path,
 }
 
 void refusal_notes::answered(std::string_view path, request::kind what) {
+    if (!any_stands_) {
+        return;  // nearly always
+    }
     for (note& n : notes_) {
         n.over = n.over || (n.what == what && n.path == path);
     }

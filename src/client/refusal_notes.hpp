@@ -57,6 +57,7 @@ private:
     static constexpr std::size_t most = 64;
 
     std::deque<note> notes_;
+    bool any_stands_ = false;  ///< or has stood: answered() is called for each answer
     std::optional<note> unexpected_;
     std::vector<result_code> seen_;  ///< of those that are not expected
     std::string malformed_;          ///< the latest
