@@ -229,19 +229,21 @@ std::uint64_t judge::levels_of(const client_record& by, const std::string& path)
 
 std::optional<testing::counters> judge::budget(const call& c, const hold& h) const {
     const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;
+    const std::uint64_t delay = c.times.lock_delay > duration{} ? 1 : 0;
     testing::counters most;
     most.creates = 1 + levels_of(*c.by, h.path());
     most.children = 1 + woken + (c.tries() ? 1 : 0);
     if (stage_.what.turns) {
         most.children += 2 + woken;  // a place is listed once, and at each change
         most.removes = 1;            // the object may give up a place meanwhile
+        most.multis = delay;         // and the record of its delay with it
         most.gets = 3;               // or show that it keeps it, which it reads before and after
     }
     // In a long queue the data of the directory is read first, and written then.
     const std::uint64_t data = stage_.what.long_queue > 0 ? 1 : 0;
     most.gets += 2 + woken + (woken + 1) * data;
     most.gets += truth_.is_of_mutexes() ? 1 : 0;  // the watch on the directory
-    most.multis = (c.times.lock_delay > duration{} ? 1 : 0) + data;
+    most.multis += delay + data;
     return most;
 }
 
