@@ -209,6 +209,7 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
         case fault::access_taken: {
             const auto allowed = static_cast<permission>(stage_.random.below(32));
             stage_.servers.set_acl(directory, {{"world", "anyone", allowed}});
+            stage_.last_refusal = stage_.now();
             return undo_later(lasting(), [this, directory] {
                 if (stage_.troubles > 0 && !stage_.calm) {
                     throw error(errc::unreachable, "a leader that is isolated would forget it");

@@ -87,6 +87,7 @@ struct stage {
     std::uint64_t disturbances = 0;  ///< so far, but for the operator's and cut connections
     duration last_trouble{};         ///< when one ended, or there was a disturbance
     duration last_cut{};             ///< of a connection, a change of data, or a follower's lag
+    duration last_refusal{-1};       ///< when a directory's access was taken away
     bool calm = false;               ///< no faults any more
     bool stopping = false;           ///< nobody begins anything any more
 

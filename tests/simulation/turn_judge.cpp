@@ -67,7 +67,8 @@ void turn_judge::pass(const call& c,
     // It lists who is behind after the grant.
     const duration margin = passage + stage_.hops(8) + 20ms;
     const duration known = std::max(since, first_turns_[place.path]) + margin;
-    if (stage_.now() <= known) {
+    // Who may not read a directory for a while gets no event of it, and lists no more.
+    if (stage_.now() <= known || stage_.last_refusal >= first_turns_[place.path]) {
         return;
     }
     ++stage_.counts.passes;
