@@ -19,7 +19,6 @@ namespace latchkey::inline v0 {
     queue_recipe as =
         queue_recipe_with_turns_of(core, std::move(path), lock_names, std::move(options));
     as.notes->long_from = core.long_queue();
-    as.notes->numbers_prove = true;
     return as;
 }
 

@@ -148,7 +148,6 @@ void attempt::on_listing() {
 }
 
 void attempt::on_listed(const own_znode& z, const listing& l) {
-    saw_others_ = saw_others_ || l.names.size() > 1;
     delete_strays(*core_, *as_, prefix(), z.path(), l);
 }
 
@@ -318,8 +317,6 @@ void attempt::on_proven(result_code code) {
     }
     if (entries_.size() == 1 && entries_.front().wait && is_alone_) {
         entries_.front().wait->note_grant();
-        as_->notes->note_grant(
-            core_, as_->markers, entries_.front().znode->path(), zxid_, !saw_others_);
     }
     grant g{.records = records(),
             .prefix = std::string(prefix()),

@@ -163,7 +163,6 @@ private:
     std::uint8_t prefix_size_ = 0;
     bool first_since_joining_ = false;
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it
-    bool saw_others_ = false;   ///< in a list
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
     bool moving_ = false;       ///< while it is not known in which of two places

@@ -1,23 +1,6 @@
 #include "queue/directory_notes.hpp"
 
-#include "queue/sequence_proof.hpp"
-#include "queue/znode_names.hpp"
-
 namespace latchkey::inline v0 {
-
-void directory_notes::note_grant(const std::shared_ptr<client_core>& core,
-                                 const queue_markers& markers,
-                                 const std::string& own,
-                                 std::int64_t czxid,
-                                 bool alone) {
-    if (!numbers_prove) {
-        return;
-    }
-    if (!proof) {
-        proof = std::make_shared<sequence_proof>(core, markers);
-    }
-    proof->note_grant(own, czxid, alone);
-}
 
 loop::clock::time_point directory_notes::end_of_delay(loop& l,
                                                       const std::string& record,

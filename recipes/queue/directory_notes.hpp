@@ -12,10 +12,6 @@
 
 namespace latchkey::inline v0 {
 
-class client_core;
-class sequence_proof;
-struct queue_markers;
-
 /// What the participants of a recipe object have learned of its directory, for all of them. On the
 /// loop only.
 struct directory_notes {
@@ -31,13 +27,6 @@ struct directory_notes {
                                                        std::int64_t czxid,
                                                        std::chrono::milliseconds delay);
 
-    /// As sequence_proof::note_grant().
-    void note_grant(const std::shared_ptr<client_core>& core,
-                    const queue_markers& markers,
-                    const std::string& own,
-                    std::int64_t czxid,
-                    bool alone);
-
     std::unique_ptr<delays> ends;  ///< none until one is seen: few are
 
     /// So many children make a queue long; see queue_front. 0: its waiters list, however long it
@@ -45,9 +34,6 @@ struct directory_notes {
     std::size_t long_from = 0;
     /// The data belongs to another program, or may not be written: the object leaves it alone.
     bool data_is_foreign = false;
-    /// All participants are exclusive, so `proof` is used.
-    bool numbers_prove = false;
-    std::shared_ptr<sequence_proof> proof = nullptr;  ///< none before the first grant
 };
 
 }  // namespace latchkey::inline v0

@@ -1,7 +1,6 @@
 #include "queue/held_place.hpp"
 
 #include "client/fork_safe.hpp"
-#include "queue/sequence_proof.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -277,13 +276,8 @@ void held_place::delete_all() {
         return;
     }
     if (const auto all = to_delete(); !all.empty()) {
-        const auto gone = [self = shared_from_this(), own = all.front()](bool confirmed) {
-            if (confirmed && self->as_->notes->proof) {
-                self->as_->notes->proof->note_end(own);
-            }
-            self->end_.settle(confirmed);
-        };
-        core_->deletes().add(all, gone);
+        core_->deletes().add(
+            all, [self = shared_from_this()](bool confirmed) { self->end_.settle(confirmed); });
     } else {
         end_.settle(true);
     }

@@ -1,7 +1,6 @@
 #include "queue/protected_create.hpp"
 
 #include "queue/queue_list_of.hpp"
-#include "queue/sequence_proof.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -50,20 +49,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             const reply seen = co_await asked;
             zxid = seen.stat.pzxid;
         }
-        std::vector<directory_lists::answer> lists;
-        if (all.lists) {
-            auto& asked = *all.lists;
-            lists = co_await asked;
-        } else {
-            if (all.watched) {
-                auto& asked = *all.watched;
-                co_await asked;
-            }
-            if (created.ok() && as_->notes->proof->proves(created.path)) {
-                lists.push_back(std::make_shared<const listing>(
-                    listing{.names = {std::string(name_of(created.path))}}));
-            }
-        }
+        std::vector<directory_lists::answer> lists = co_await all.lists;
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
@@ -118,18 +104,10 @@ protected_create::sent_create protected_create::send(const std::function<void()>
         // that this can see, or there was a later one.
         first_directory.emplace(core_->send(request::get(directories_.front())));
     }
-    sent_create all{.directories = std::move(made),
-                    .created = std::move(created),
-                    .first_directory = std::move(first_directory)};
-    using need = sequence_proof::need;
-    const auto& proof = as_->notes->proof;
-    const need beside = proof && directory_known_ ? proof->next() : need::list;
-    if (beside == need::list) {
-        all.lists.emplace(core_->lists().list_all(directories_, sent));
-    } else if (beside == need::watch) {
-        all.watched.emplace(proof->watch());
-    }
-    return all;
+    return {.directories = std::move(made),
+            .created = std::move(created),
+            .first_directory = std::move(first_directory),
+            .lists = core_->lists().list_all(directories_, sent)};
 }
 
 request protected_create::creation() const {

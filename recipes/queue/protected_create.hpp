@@ -21,9 +21,8 @@ namespace latchkey::inline v0 {
 /// lost; or one znode in each of several directories, all in one transaction. On the loop only, for
 /// one session.
 ///
-/// Cost: one round trip. The create and a list of each directory are sent together; the create
-/// alone if its number may prove what a list would show (sequence_proof). The creates of the
-/// directories go ahead of them unless the directories are known to exist.
+/// Cost: one round trip. The create and a list of each directory are sent together. The
+/// creates of the directories go ahead of them unless the directories are known to exist.
 ///
 /// The name contains a GUID. When the outcome of the create is unknown, a list on the next
 /// connection finds the znode, or proves that it does not exist: a connection begins with a write,
@@ -67,11 +66,8 @@ private:
     struct sent_create {
         std::vector<directory_creation> directories;  ///< none if they are known to exist
         oneshot<reply> created;
-        std::optional<oneshot<reply>> first_directory = {};  ///< for the zxid of a transaction
-        /// None if the number may prove that the participant is the first; the watch, if that still
-        /// has to be set.
-        std::optional<oneshot<std::vector<directory_lists::answer>>> lists = {};
-        std::optional<oneshot<bool>> watched = {};
+        std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
+        oneshot<std::vector<directory_lists::answer>> lists;
     };
 
     /// A znode that bears the GUID.

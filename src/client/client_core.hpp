@@ -105,9 +105,6 @@ public:
     /// How many participants make a queue long.
     [[nodiscard]] std::size_t long_queue() const noexcept { return env_.long_queue; }
 
-    /// How many grants without another participant let it expect none.
-    [[nodiscard]] std::uint32_t alone_after() const noexcept { return env_.alone_after; }
-
     /// Runs `t` on the loop.
     void post(loop::task t) { env_.loop->post(std::move(t)); }
 

@@ -26,8 +26,7 @@ struct runtime {
     std::shared_ptr<session_factory> sessions;
     std::function<executor(const char* thread)> callbacks;
     std::function<void(std::function<void()> close)> started = nullptr;
-    std::size_t long_queue = 32;    ///< so many participants are many; tests lower it
-    std::uint32_t alone_after = 2;  ///< so many grants without another participant; tests lower it
+    std::size_t long_queue = 32;  ///< so many participants are many; tests lower it
 };
 
 /// The runtime of the process: one event thread for all clients, which starts with the first client

@@ -123,7 +123,8 @@ protected:
 
 std::string name_of_row(const ::testing::TestParamInfo<std::size_t>& p) {
     std::string name = std::to_string(p.param) + "_";
-    for (const char c : fork_table().at(p.param).member) {
+    const std::string member = fork_table().at(p.param).member;
+    for (const char c : member) {
         name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::string(1, c)
                 : c == '~'                                       ? "End"
                 : c == '='                                       ? "Assign"

@@ -135,14 +135,6 @@ public:
         ensemble_.run_for(2ms);
     }
 
-    void acquire_alone(std::size_t times) {
-        mutex m(client_of(0), "/lock");
-        for (std::size_t i = 0; i < times; ++i) {
-            held(m).release();
-        }
-        acquire_again(m);
-    }
-
     template <class Lock>
     void acquire_again(Lock& m) {
         held(m).release();
@@ -315,14 +307,6 @@ inline std::string described(const counters& n) {
     add("watch", n.watches_set);
     add("event", n.watch_events);
     return text;
-}
-
-inline void acquire_alone(CostGrowth& w, std::size_t times) {
-    w.acquire_alone(times);
-}
-
-inline counters one_create(std::size_t) {
-    return {.creates = 1, .bytes_in = create_in(), .bytes_out = create_out};
 }
 
 /// Within a tenth and 300; 0: nothing is stated.

@@ -34,7 +34,6 @@ const formula formulas[] = {
                          .bytes_in = create_in() + read_in,
                          .bytes_out = create_out + list_out(1)};
      }},
-    {"a_mutex_that_is_alone_for_n_acquires", several, acquire_alone, one_create},
     {"a_free_shared_mutex_beside_n_readers",
      many,
      [](CostGrowth& w, std::size_t n) { w.acquire_beside_readers(n); },

@@ -231,7 +231,6 @@ void alone(plan& p, random_source& r) {
     p.longest_hold = std::min(p.longest_hold, duration(p.session_timeout) / 10);
     p.longest_rest = std::min(p.longest_rest, duration(p.session_timeout) / 4);
     p.tries = 0.1;
-    p.alone = true;
 }
 
 }  // namespace

@@ -265,7 +265,6 @@ protected:
     [[nodiscard]] virtual std::optional<testing::counters> budget(const call& c,
                                                                   const hold& h) const;
     virtual void check_wake_ups();
-    [[nodiscard]] bool may_watch_data(const std::string& path, std::int64_t session) const;
     virtual void check_watches(const model::connection& c, const client_record& by);
     virtual void removed(const participant& p);
 

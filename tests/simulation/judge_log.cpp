@@ -96,15 +96,6 @@ bool judge::may_watch(const std::string& path, std::int64_t session) const {
     return std::any_of(all.begin(), all.end(), was_granted);
 }
 
-/// Who held several times in a row watches the data of the directory, to do without a list.
-bool judge::may_watch_data(const std::string& path, std::int64_t session) const {
-    const auto& all = truth_.history_of(path);
-    const auto is_own = [session](const auto& one) { return one.second->owner == session; };
-    const std::ptrdiff_t before = stage_.what.alone ? 1 : 3;
-    return may_watch(path, session) ||
-           (truth_.is_of_mutexes() && std::count_if(all.begin(), all.end(), is_own) >= before);
-}
-
 void judge::check_watches(const model::connection& c, const client_record& by) {
     for (const std::string& path : c.child_watches) {
         if (!may_watch(path, c.session)) {
@@ -123,8 +114,7 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr ? !may_watch_data(path, c.session)
-                                : !by.sessions.contains(p->owner);
+            return p == nullptr ? !may_watch(path, c.session) : !by.sessions.contains(p->owner);
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];

@@ -58,7 +58,6 @@ struct plan {
 
     /// So many participants make a queue long; 0: as in a program.
     std::size_t long_queue = 0;
-    bool alone = false;  ///< each participant expects to be the first by its number
 
     bool timed = false;  ///< objects are given the times of lock_options, each its own
 

@@ -20,9 +20,6 @@ runtime runtime_in(stage& s) {
     if (s.what.long_queue > 0) {
         env.long_queue = s.what.long_queue;
     }
-    if (s.what.alone) {
-        env.alone_after = 0;
-    }
     return env;
 }
 

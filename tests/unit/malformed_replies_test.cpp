@@ -354,7 +354,7 @@ TEST_P(MalformedReplies, AreNotErrorsOfRequestsWithOrWithoutABody) {
     for (const question& q : questions()) {
         for (const std::size_t left : {header, header + 1, std::size_t(SIZE_MAX)}) {
             SCOPED_TRACE(to_string(q.type) + ": " + std::to_string(left));
-            changes_.make(q.type, [&](const std::string& f) { return fails(f).substr(0, left); });
+            changes_.make(q.type, [=](const std::string& f) { return fails(f).substr(0, left); });
             EXPECT_EQ(s->call(q.what).code, result_code::marshalling_error);
         }
     }

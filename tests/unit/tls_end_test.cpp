@@ -1,5 +1,6 @@
 #include <latchkey/error.hpp>
 
+#include "sanitized.hpp"
 #include "tls_fixture.hpp"
 
 #include <functional>
@@ -16,6 +17,12 @@ namespace {
 
 class TlsEnd : public tls_fixture {
 protected:
+    void SetUp() override {
+        if (sanitized) {
+            GTEST_SKIP() << "a sanitizer's allocator may be locked in a child";
+        }
+    }
+
     /// The exit status of a child process: 0 if `body` returned true.
     [[nodiscard]] static int in_a_child(const std::function<bool()>& body) {
         const pid_t child = ::fork();
