@@ -90,8 +90,10 @@ void judge::note_death(const participant& gone) {
                            std::any_of(h->others.begin(), h->others.end(), [&](const auto& other) {
                                return other->path == gone.path;
                            });
-        if (!is_it || h->times.lock_delay == duration{} || h->as.mode == lock_mode::shared ||
-            h->by->closed || is_over(*h) || (gone.how != expired && gone.how != taken) ||
+        // A writer may have become a reader on the servers, and have been lost before it was told.
+        if (!is_it || h->times.lock_delay == duration{} || gone.shared ||
+            h->as.mode == lock_mode::shared || h->by->closed || is_over(*h) ||
+            (gone.how != expired && gone.how != taken) ||
             records_removed_.contains(gone.directory + gone.number)) {
             continue;
         }
