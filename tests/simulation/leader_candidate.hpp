@@ -91,7 +91,8 @@ struct candidacy {
     int chosen = 0;         ///< so often was that told
     int let_in = 0;         ///< ... and done
     std::vector<cooling> coolings;
-    duration may_cool_until{};  ///< it may believe so
+    duration may_cool_until{};   ///< it may believe so
+    bool may_read_late = false;  ///< it was stopped when it lost a place that had read of a failure
     // To count its requests by, if nothing disturbs it.
     bool undisturbed = false;
     std::uint64_t terms = 0;

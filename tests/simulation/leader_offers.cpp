@@ -6,6 +6,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -73,7 +74,9 @@ void leader_offers::came_or_went(const std::string& path) {
     const auto of = log_.maker_of(path);
     if (of != nullptr && of->takes_part() && place != queued_.end() && !place->second.has_mailbox &&
         p->place.behind == 0 && log_.may_have_failed(*of, *p)) {
-        // It may have read that before it lost this place, and says so from its next one.
+        // It may have read that before it lost this place, and says so from its next one. A process
+        // that is stopped reads it when it goes on.
+        of->may_read_late = of->may_read_late || of->by->paused;
         of->may_cool_until =
             std::max(of->may_cool_until,
                      stage_.now() + of->by->lasting(of->preference->cool_down + of->by->timeout));
@@ -139,6 +142,10 @@ void leader_offers::resigned(candidacy& c, duration since) {
 void leader_offers::check_cooling(const std::string& path, const mailbox& m, const queued& place) {
     candidacy& c = *m.of;
     const duration cool_down = c.by->lasting(c.preference->cool_down);
+    if (std::exchange(c.may_read_late, false)) {
+        c.may_cool_until = std::max(c.may_cool_until,
+                                    c.by->running_since + cool_down + c.by->lasting(c.by->timeout));
+    }
     if (m.place->place.behind == 0) {
         if (log_.has_failed(c, *m.place)) {
             c.coolings.push_back({place.since, place.since + cool_down, "has failed"});
