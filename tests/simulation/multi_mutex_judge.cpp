@@ -42,7 +42,8 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
 
 void multi_mutex_judge::answering(const model::connection& c, const request& r, result_code code) {
     judge::answering(c, r, code);
-    if (r.what == request::kind::get) {
+    const auto read = r.what == request::kind::get ? truth_.find(r.path) : nullptr;
+    if (read != nullptr && read->owner == c.session) {
         read_.insert(r.path);
     }
 }
