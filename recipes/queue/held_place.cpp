@@ -276,8 +276,8 @@ void held_place::delete_all() {
         return;
     }
     if (const auto all = to_delete(); !all.empty()) {
-        core_->deletes().add(
-            all, [self = shared_from_this()](bool confirmed) { self->end_.settle(confirmed); });
+        const auto gone = [self = shared_from_this()](bool c) { self->end_.settle(c); };
+        core_->deletes().add(all, gone);
     } else {
         end_.settle(true);
     }
