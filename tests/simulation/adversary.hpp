@@ -76,8 +76,7 @@ private:
     std::map<std::int64_t, fault> after_answer_;  ///< by session
     std::uint64_t strikes_ = 0;
     int crashes_left_ = 2;
-    bool cut_off_ = false;  ///< a follower is, with a client
-    duration next_cut_off_{};
+    bool cut_off_ = false;                   ///< a follower is, with a client
     std::set<std::string> sequences_ended_;  ///< directories: numbers never go back
 };
 

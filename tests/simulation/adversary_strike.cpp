@@ -127,7 +127,7 @@ void adversary::cut_off(std::int64_t session) {
     const auto sessions = stage_.servers.sessions();
     const auto found = std::find_if(
         sessions.begin(), sessions.end(), [&](const auto& s) { return s.id == session; });
-    if (cut_off_ || stage_.now() < next_cut_off_ || found == sessions.end() || !found->connected ||
+    if (cut_off_ || found == sessions.end() || !found->connected ||
         found->server == stage_.servers.leader()) {
         return;
     }
@@ -138,9 +138,6 @@ void adversary::cut_off(std::int64_t session) {
     process->black_holed = true;  // what is there stays: it may hear that answer, and late
     undo_later(timeout + stage_.up_to(timeout), [this, process, follower] {
         cut_off_ = false;
-        // Sooner, it would be the case that is not promised (N3): a first write is answered right
-        // after a link has stalled, and then the link fails.
-        next_cut_off_ = stage_.now() + stage_.what.session_timeout / 16;
         stage_.cluster.black_hole(*process, false);
         stage_.servers.heal(follower);
     });
