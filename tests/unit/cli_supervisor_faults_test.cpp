@@ -262,7 +262,7 @@ private:
 };
 
 TEST_F(SupervisorFaults, CommandThatCannotRunLeavesNoEndForTheNext) {
-    if (sanitized) {
+    if (latchkey::test::sanitized) {
         GTEST_SKIP() << "a sanitizer's own thread and signals are in the way of tracing";
     }
     supervisor s({"/nonexistent/command"}, arriving_);
