@@ -10,4 +10,12 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
+/// Whether that is the thread sanitizer, which has a thread of its own and lets no child of a
+/// process with threads start another one.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool thread_sanitized = true;
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+
 }  // namespace latchkey::test

@@ -262,8 +262,8 @@ private:
 };
 
 TEST_F(SupervisorFaults, CommandThatCannotRunLeavesNoEndForTheNext) {
-    if (latchkey::test::sanitized) {
-        GTEST_SKIP() << "a sanitizer's own thread and signals are in the way of tracing";
+    if (latchkey::test::thread_sanitized) {
+        GTEST_SKIP() << "the thread sanitizer's own thread is in the way of tracing";
     }
     supervisor s({"/nonexistent/command"}, arriving_);
     const held_before_reaping hold(s.pid());
