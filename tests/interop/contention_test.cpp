@@ -87,15 +87,6 @@ std::future<intervals> contend(Acquire acquire, const counter* effects) {
     });
 }
 
-/// Adds rounds of contention until everybody has had turns enough; a slow machine needs more.
-template <class Enough, class Round>
-void repeat_until(Enough enough, Round round) {
-    for (int rounds = 0; rounds < 20 && !enough(); ++rounds) {
-        round();
-    }
-    EXPECT_TRUE(enough()) << "too few turns to mean anything";
-}
-
 /// Holders on one side, whose connections are silenced from time to time.
 struct silence {
     std::atomic<bool> near = false;  ///< who holds now goes on until the hold is lost

@@ -26,6 +26,15 @@ inline std::int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
+/// Adds rounds of contention until everybody has had turns enough; a slow machine needs more.
+template <class Enough, class Round>
+void repeat_until(Enough enough, Round round) {
+    for (int rounds = 0; rounds < 20 && !enough(); ++rounds) {
+        round();
+    }
+    EXPECT_TRUE(enough()) << "too few turns to mean anything";
+}
+
 /// Programs in other languages, on real servers and a path of their own. Those that are asked for
 /// are started.
 class InteropTest : public ::testing::Test {

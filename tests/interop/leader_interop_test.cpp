@@ -8,6 +8,8 @@
 #include "listening_observer.hpp"
 
 #include <algorithm>
+#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -208,8 +210,8 @@ TEST_F(LatchInterop, SelectorsTakeTurnsWithCurators) {
 // ---- all together ----
 
 /// Becomes the leader and stops being a candidate, again and again.
-std::vector<held_interval> lead_in_turns(client c, const std::string& path, std::string id) {
-    std::vector<held_interval> all;
+intervals lead_in_turns(client c, const std::string& path, std::string id) {
+    intervals all;
     const auto end = now() + 2s / 1ns;
     while (now() < end) {
         leader_latch latch(c, path, {.id = id});
@@ -225,25 +227,36 @@ std::vector<held_interval> lead_in_turns(client c, const std::string& path, std:
 }
 
 TEST_F(LatchInterop, MixedCandidatesNeverLeadAtOnce) {
-    std::vector<std::future<std::vector<held_interval>>> ours;
-    std::vector<std::future<std::string>> theirs;
-    for (const char* name : {"curator-1", "curator-2"}) {
+    const std::vector<std::string> theirs{"curator-1", "curator-2"};
+    const std::vector<std::string> ours{"latchkey-1", "latchkey-2"};
+    for (const std::string& name : theirs) {
         java().open(name, "latch", path_);
-        theirs.push_back(java().contend(name, 2s, "-"));
     }
-    for (const char* name : {"latchkey-1", "latchkey-2"}) {
-        ours.push_back(std::async(std::launch::async, lead_in_turns, connect(), path_, name));
-    }
-    std::vector<held_interval> all;
-    const auto add = [&](const std::vector<held_interval>& some) {
-        EXPECT_GT(some.size(), 1U) << "it took part";
-        all.insert(all.end(), some.begin(), some.end());
-    };
-    for (auto& f : theirs) {
-        add(intervals_of(std::move(f)));
-    }
-    for (auto& f : ours) {
-        add(f.get());
+    std::map<std::string, intervals> terms;
+    repeat_until(
+        [&] {
+            return terms.size() == 4 &&
+                   std::ranges::all_of(terms, [](const auto& of) { return of.second.size() > 1; });
+        },
+        [&] {
+            std::map<std::string, std::future<std::string>> others;
+            std::map<std::string, std::future<intervals>> own;
+            for (const std::string& name : theirs) {
+                others[name] = java().contend(name, 2s, "-");
+            }
+            for (const std::string& name : ours) {
+                own[name] = std::async(std::launch::async, lead_in_turns, connect(), path_, name);
+            }
+            for (auto& [name, story] : others) {
+                append(terms[name], intervals_of(std::move(story)));
+            }
+            for (auto& [name, story] : own) {
+                append(terms[name], story.get());
+            }
+        });
+    intervals all;
+    for (const auto& [name, some] : terms) {
+        append(all, some);
     }
     EXPECT_EQ(most_at_once(all), 1U) << "two led at once";
 }

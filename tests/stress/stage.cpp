@@ -100,8 +100,9 @@ stage::turns::turns(stage& s, const std::string& kind, std::uint64_t seed)
       random_(seed) {}
 
 bool stage::turns::next() {
-    count_ += std::exchange(begun_, true) ? 1 : 0;
-    return std::chrono::steady_clock::now() < stage_.end_;
+    const bool first = !std::exchange(begun_, true);
+    count_ += first ? 0 : 1;
+    return first || std::chrono::steady_clock::now() < stage_.end_;
 }
 
 void stage::turns::pause(unsigned at_most) {

@@ -44,7 +44,8 @@ public:
     public:
         turns(stage& s, const std::string& kind, std::uint64_t seed);
 
-        /// Counts a turn; false when the time is over.
+        /// Counts the turn before; false when the time is over, but for the first turn: a thread
+        /// that a slow machine starts late has one, too.
         [[nodiscard]] bool next();
 
         [[nodiscard]] bool one_in(unsigned n) { return random_() % n == 0; }
