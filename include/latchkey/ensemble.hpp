@@ -152,7 +152,7 @@ public:
 
     // Clients, by the id of their session. Ids that do not exist any more are ignored.
     [[nodiscard]] std::vector<session_info> sessions() const;
-    void expire(std::int64_t session);  ///< the servers end it now
+    void expire(std::int64_t session);  ///< they end it: session_expired, or znode_deleted before
     void cut(std::int64_t session);     ///< its connection breaks; the client may come back
     void move(std::int64_t session, int server);  ///< the same, and it comes back to this server
     void suspend(std::int64_t session);           ///< it breaks, and is refused until resume()

@@ -53,7 +53,9 @@ TEST_F(SessionEnd, TakesTheHoldOfAClient) {
     EXPECT_EQ(claim.id, client_.session_id());
     // The client, which lives, may take the session back before it is closed.
     EXPECT_TRUE(eventually([&] { return end_session({claim, {}}) && !h.valid(); }));
-    EXPECT_EQ(h.why_lost(), loss_reason::session_expired);
+    EXPECT_TRUE(h.why_lost() == loss_reason::session_expired ||
+                h.why_lost() == loss_reason::znode_deleted)  // that came while it had it back
+        << to_string(h.why_lost());
 }
 
 TEST_F(SessionEnd, TriesTheOtherServers) {
