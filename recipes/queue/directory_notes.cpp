@@ -1,5 +1,7 @@
 #include "queue/directory_notes.hpp"
 
+#include "queue/znode_names.hpp"
+
 namespace latchkey::inline v0 {
 
 loop::clock::time_point directory_notes::end_of_delay(loop& l,
