@@ -98,6 +98,7 @@ void set_environment(const std::map<std::string, std::string>& variables) {
         ::unsetenv(name.c_str());
     }
     ::setenv("LATCHKEY_CONFIG", "", 1);
+    ::setenv("SHELL", "/bin/sh", 1);
     for (const auto& [name, value] : variables) {
         ::setenv(name.c_str(), value.c_str(), 1);
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # readme_test.sh RULE [TREE]: what README.md and the other pages say of the tree is so.
 set -u
+export LC_ALL=C.UTF-8 # in others [a-z] is another set of letters
 cd -- "${2:-$(dirname -- "${BASH_SOURCE[0]}")/../..}" || exit 1
 
 fail() {
