@@ -36,7 +36,7 @@ protected:
     using lock_type = Lock;
     using rival_type = typename kind<lock_type>::rival;
 
-    client connect() { return world_->connect({.session_timeout = 10s}); }
+    client connect() { return world_->connect({.session_timeout = 10s, .close_timeout = 60s}); }
 
     /// All that is there of anybody.
     [[nodiscard]] std::vector<std::string> znodes() {

@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 /// The suites of the recipes run in each world.
 class RecipeTest : public ::testing::TestWithParam<world_kind> {
 protected:
-    /// Long: nothing here waits for it, and slow machines must not end sessions.
-    static client_options patient() { return {.session_timeout = 10s}; }
+    /// Long: nothing here waits for it. Slow machines must not end sessions, nor waits for deletes.
+    static client_options patient() { return {.session_timeout = 10s, .close_timeout = 60s}; }
 
     client connect() { return world_->connect(patient()); }
 
