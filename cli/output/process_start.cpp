@@ -1,5 +1,7 @@
 #include "output/process_start.hpp"
 
+#include <initializer_list>
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>

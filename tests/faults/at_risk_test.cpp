@@ -98,7 +98,7 @@ TEST_F(AtRisk, AGuardReactsToTheLossOnce) {
     } catch (const error& e) {
         EXPECT_EQ(e.code(), errc::hold_lost);
     }
-    EXPECT_THROW(guard{hold()}, error);
+    EXPECT_THROW(static_cast<void>(guard{hold()}), error);
 }
 
 TEST_F(AtRisk, AReactionToALossThatWasBeforeRunsAtOnce) {

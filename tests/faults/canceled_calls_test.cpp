@@ -292,7 +292,8 @@ TEST_P(CanceledCall, BeforeItBeganGetsNothing) {
 
     mutex kept(c_, "/kept", {.retain_for = 1h});
     { const guard once(kept); }
-    EXPECT_THROW(guard(kept, acquire_options{.stop = stop_requested_before()}), error);
+    EXPECT_THROW(static_cast<void>(guard(kept, acquire_options{.stop = stop_requested_before()})),
+                 error);
     EXPECT_TRUE(is_interrupted([&] { kept.lock(); }));
     recursive_mutex again(c_, "/again", {.retain_for = 1h});
     again.lock();

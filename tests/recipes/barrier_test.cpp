@@ -294,9 +294,9 @@ TEST_P(DoubleBarrier, RefusesWhatMakesNoSense) {
     EXPECT_TRUE(all_[0]->enter());
     EXPECT_THROW(static_cast<void>(all_[0]->enter()), error);
     EXPECT_TRUE(all_[0]->leave());
-    EXPECT_THROW(double_barrier(*clients_[0], path_, 0), error);
-    EXPECT_THROW(double_barrier(*clients_[0], path_, 1001), error);
-    EXPECT_THROW(double_barrier(*clients_[0], "relative", 2), error);
+    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], path_, 0)), error);
+    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], path_, 1001)), error);
+    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], "relative", 2)), error);
 }
 
 LATCHKEY_IN_THIS_WORLD(Barrier);

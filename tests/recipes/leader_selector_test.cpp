@@ -374,10 +374,13 @@ TEST_P(LeaderSelector, TellsThatItsClientWasClosed) {
 TEST_P(LeaderSelector, RefusesWhatCannotWork) {
     client a = connect();
     stage played;
-    EXPECT_THROW(leader_selector(a, "relative", {}, played.at_once()), error);
-    EXPECT_THROW(leader_selector(a, path_, {.id = std::string(513, 'x')}, played.at_once()), error);
-    EXPECT_THROW(leader_selector(a, path_, {.data = "\xff"}, played.at_once()), error);
-    EXPECT_THROW(leader_selector(a, path_, {}, nullptr), error);
+    EXPECT_THROW(static_cast<void>(leader_selector(a, "relative", {}, played.at_once())), error);
+    EXPECT_THROW(static_cast<void>(
+                     leader_selector(a, path_, {.id = std::string(513, 'x')}, played.at_once())),
+                 error);
+    EXPECT_THROW(static_cast<void>(leader_selector(a, path_, {.data = "\xff"}, played.at_once())),
+                 error);
+    EXPECT_THROW(static_cast<void>(leader_selector(a, path_, {}, nullptr)), error);
     const leader_selector s(a, path_, {}, played.at_once());
     EXPECT_NE(s.id(), "");
     EXPECT_EQ(s.path(), path_);

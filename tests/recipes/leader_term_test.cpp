@@ -62,10 +62,12 @@ TEST_P(LeaderTerm, ProclaimsWhatItPublishes) {
 
 TEST_P(LeaderTerm, RefusesIdsAndDataThatNobodyCouldRead) {
     client c = connect();
-    EXPECT_THROW(leader_latch(c, path_, {.id = std::string(513, 'x')}), error);
-    EXPECT_THROW(leader_latch(c, path_, {.id = "\xff"}), error);
-    EXPECT_THROW(leader_latch(c, path_, {.id = "a", .data = std::string(16385, 'x')}), error);
-    EXPECT_THROW(leader_latch(c, "not absolute"), error);
+    EXPECT_THROW(static_cast<void>(leader_latch(c, path_, {.id = std::string(513, 'x')})), error);
+    EXPECT_THROW(static_cast<void>(leader_latch(c, path_, {.id = "\xff"})), error);
+    EXPECT_THROW(
+        static_cast<void>(leader_latch(c, path_, {.id = "a", .data = std::string(16385, 'x')})),
+        error);
+    EXPECT_THROW(static_cast<void>(leader_latch(c, "not absolute")), error);
     leader_latch latch(c, path_);
     const leadership term = latch.wait();
     EXPECT_THROW(term.proclaim(std::string(16385, 'x')), error);

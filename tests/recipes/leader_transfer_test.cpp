@@ -237,14 +237,14 @@ TEST_P(LeaderTransfers, LeaderThatDoesNotFinishIsResigned) {
 TEST_P(LeaderTransfers, PreferencesThatCannotBeAreRefused) {
     client a = connect();
     for (const int priority : {1'000'001, -1'000'001}) {
-        EXPECT_THROW(leader_latch(a, path_, taking_part("a", priority)), error);
+        EXPECT_THROW(static_cast<void>(leader_latch(a, path_, taking_part("a", priority))), error);
     }
     auto negative = taking_part("a");
     negative.preference->hysteresis = -1ms;
-    EXPECT_THROW(leader_latch(a, path_, negative), error);
-    EXPECT_THROW(
-        leader_selector(a, path_, taking_part("a"), [](const leadership&, std::stop_token) {}),
-        error);
+    EXPECT_THROW(static_cast<void>(leader_latch(a, path_, negative)), error);
+    EXPECT_THROW(static_cast<void>(leader_selector(
+                     a, path_, taking_part("a"), [](const leadership&, std::stop_token) {})),
+                 error);
 }
 
 LATCHKEY_IN_THIS_WORLD(LeaderTransfers);

@@ -235,7 +235,7 @@ TEST_P(LockTree, EndsAtADepthThatNoTreeHas) {
         put_directory(below);
         below += "/d";
     }
-    for (const std::size_t depth : {1, 63, 64}) {
+    for (const std::size_t depth : {1U, 63U, 64U}) {
         EXPECT_EQ(walk({.max_depth = depth}).end, ending::too_deep) << depth;
         EXPECT_THAT(found(), ElementsAre("mutex z")) << depth << ": it is read ahead";
     }

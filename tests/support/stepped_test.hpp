@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -112,7 +113,7 @@ protected:
     ensemble ensemble_;
 
 private:
-    auto keeps(std::shared_ptr<attempt> a) {
+    std::function<void(std::error_code, hold)> keeps(std::shared_ptr<attempt> a) {
         return [this, a = std::move(a)](std::error_code ec, hold h) {
             a->done = true;
             a->ec = ec;
