@@ -44,9 +44,7 @@ TEST_F(LockCommand, TakesTheCommandWithoutDashesToo) {
 }
 
 TEST_F(LockCommand, RunsAStringWithTheShell) {
-    program_surroundings shell;
-    shell.environment["SHELL"] = "/bin/sh";
-    const auto p = lock({}, {"-c", "echo one | tr o 0; exit 3"}, shell);
+    const auto p = lock({}, {"-c", "echo one | tr o 0; exit 3"});
     EXPECT_EQ(p->wait(), 3);
     EXPECT_EQ(p->out(), "0ne\n");
 }
