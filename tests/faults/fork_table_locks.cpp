@@ -48,7 +48,7 @@ public:
             unlock(m, w);
         });
         const auto try_it = [this, unlock](const char* member, auto lock) {
-            add(member, [unlock, lock](Lock& m, world& w) {
+            this->add(member, [unlock, lock](Lock& m, world& w) {
                 if (lock(m)) {
                     unlock(m, w);
                 }

@@ -311,7 +311,7 @@ TEST_F(LostSemaphore, IsToldToBeMissingAfterOneRoundTrip) {
     semaphore s(c, "/app/none");
     settle();
     const auto before = ensemble_.now();
-    const auto a = acquire_as(s, 1);
+    const auto a = acquire_as(s, 1U);
     ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
     EXPECT_EQ(a->ec, errc::no_such_znode) << a->ec.message();
     EXPECT_EQ(a->at - before, round_trip);

@@ -6,6 +6,7 @@
 #include <map>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 namespace latchkey::test {
 namespace {

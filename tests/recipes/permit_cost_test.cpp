@@ -52,9 +52,9 @@ TEST_F(PermitCost, WaitingForCuratorsPermitsCostsNothingAndAGrantTwoRequests) {
     client b = connected();
     curator_semaphore first(a, "/slots", 2);
     curator_semaphore second(b, "/slots", 2);
-    hold all = held(first, 2);
-    const auto next = acquire_as(second, 1);
-    const auto last = acquire_as(first, 1);
+    hold all = held(first, 2U);
+    const auto next = acquire_as(second, 1U);
+    const auto last = acquire_as(first, 1U);
     ensemble_.run_for(500ms);
     settle();
     ensemble_.run_for(1s);
@@ -73,10 +73,10 @@ TEST_F(PermitCost, WaitingCostsNothingAndAGrantTwoRoundTrips) {
     semaphore first(a, "/slots", 2);
     semaphore second(b, "/slots", 2);
     semaphore third(c, "/slots", 2);
-    hold all = held(first, 2);
-    const auto next = acquire_as(second, 2);
+    hold all = held(first, 2U);
+    const auto next = acquire_as(second, 2U);
     ensemble_.run_for(100ms);
-    const auto last = acquire_as(third, 1);
+    const auto last = acquire_as(third, 1U);
     ensemble_.run_for(500ms);
     settle();
     ensemble_.run_for(1s);
