@@ -180,6 +180,7 @@ TEST_F(ElectCommand, ListenPrintsJsonForPrograms) {
     EXPECT_EQ(last().at("path"), path_);
     EXPECT_EQ(last().at("leader"), "node-1");
     EXPECT_GT(std::stoll(last().at("token").get<std::string>()), 0);
+    ASSERT_TRUE(eventually([&] { return !leader->out().empty(); })) << "it may learn it last";
     leader->send(SIGTERM);
     ASSERT_TRUE(eventually([&] { return last().at("leader").is_null(); }));
     EXPECT_EQ(leader->wait(), 0);
