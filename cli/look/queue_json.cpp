@@ -35,7 +35,6 @@ json_object json_of(const participant& p, lock_kind k) {
         {"program", nullptr},
         {"pid", nullptr},
         {"since", nullptr},
-        {"kept_since", nullptr},
         {"created", nullptr},
         {"existed_ms", p.existed_for.count()},
         {"session", p.session_id != 0 ? json_object(session_text(p.session_id)) : nullptr},
@@ -62,9 +61,6 @@ json_object json_of(const participant& p, lock_kind k) {
         o["program"] = p.identified->program;
         o["pid"] = p.identified->pid;
         o["since"] = time_text(p.identified->since);
-        if (p.identified->kept_since) {
-            o["kept_since"] = time_text(*p.identified->kept_since);
-        }
     }
     return o;
 }

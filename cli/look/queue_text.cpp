@@ -128,7 +128,7 @@ const char* state_text(const participant& p, lock_kind k) noexcept {
         case lock_kind::group:
             return "present";
         default:
-            return p.identified && p.identified->kept_since ? "kept" : "holds";
+            return "holds";
     }
 }
 

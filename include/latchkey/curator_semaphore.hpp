@@ -42,9 +42,6 @@ namespace latchkey::inline v0 {
 ///   back. Release: 1 request that no call waits for.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
-///
-/// lock_options::retain_for is as for a `semaphore`, except that there is no resize, and that such
-/// a list costs 2 requests.
 class LATCHKEY_EXPORT curator_semaphore : public acquire_forms<curator_semaphore, std::uint32_t> {
 public:
     using acquire_forms::acquire;

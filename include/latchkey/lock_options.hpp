@@ -59,12 +59,8 @@ struct lock_options {
     /// a lost connection, after a transaction of unknown outcome, and after release_and_wait(), the
     /// place is given up, and the next caller joins the queue.
     ///
-    /// Shared holds of one shared_mutex exist together in one znode, which goes with the last of
-    /// them. A participant waits in this sense if it is exclusive or an upgrade, also of the same
-    /// object; then `local_passes` more shared holds may begin, and later readers queue behind it.
-    /// release_and_wait() returns false while others hold in the znode. Exclusive holds pass as
-    /// those of a mutex do. Upgrade holds, and holds whose mode was converted, are participants of
-    /// their own.
+    /// Of a shared_mutex only exclusive holds pass so. Shared and upgrade holds, and holds whose
+    /// mode was converted, are participants of their own.
     ///
     /// Cost: one more list after a grant, and one for each change of the lock's directory until
     /// another participant waits; no call waits for it. A turn sends nothing.
@@ -76,26 +72,11 @@ struct lock_options {
 
     /// How long this client keeps the lock after its release if no participant waits. Taking it
     /// again then needs no servers: well under a microsecond. The first participant of another
-    /// client that queues gets it after one notification and one delete; a writer gets a shared
-    /// place that is kept after one list more. The client also gives it up when its connection is
-    /// lost, when another client asks for it (revoke()), when the mutex is destroyed, and when it
-    /// keeps client_options::max_retained locks already. Zero: not at all. For the same objects,
-    /// and at the same cost, as local_passes; and for semaphores, see there.
-    ///
-    /// A lock that has been kept for a second is marked in the data of its znode: `latchkey who`
-    /// shows it as kept, and identity::kept_since says since when. Cost: one write and one read,
-    /// and the same again when the lock is taken; no call waits for them. With `data` of its own
-    /// there is no mark.
+    /// client that queues gets it after one notification and one delete. The client also gives it
+    /// up when its connection is lost, when another client asks for it (revoke()), when the mutex
+    /// is destroyed, and when it keeps client_options::max_retained locks already. Zero: not at
+    /// all. For the same objects, and at the same cost, as local_passes.
     std::chrono::nanoseconds retain_for{0};
-
-    /// Whether the objects of one client on one path are one participant, if they have the same
-    /// options: all mutexes and recursive_mutexes, or all shared_mutexes. The turns above are then
-    /// those of the callers of all of them. Semaphores with one limit share the permits that they
-    /// keep. Objects with other options, or without this one, are participants of their own. It has
-    /// no effect without local_passes and retain_for.
-    ///
-    /// lock() and try_lock() detect a second lock by the same thread through the same object only.
-    bool share_in_client = false;
 };
 
 }  // namespace latchkey::inline v0

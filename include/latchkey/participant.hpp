@@ -22,10 +22,6 @@ struct identity {
     std::chrono::system_clock::time_point since{};  ///< when it joined the queue, by its own clock
     std::string mode;                               ///< what it asked for, for example "exclusive"
     std::string id;  ///< what its user calls it: `latchkey lock --id`; empty otherwise
-    /// Since when no hold uses the znode: the client keeps the lock after its release
-    /// (lock_options::retain_for). Only after a second of it. Nothing while a program holds or
-    /// waits.
-    std::optional<std::chrono::system_clock::time_point> kept_since = {};
 };
 
 /// The library that made a participant's znode, as far as its name and its data show it. Untrusted.

@@ -41,14 +41,6 @@ namespace latchkey::inline v0 {
 ///   back. Release: 1 request that no call waits for.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own.
 /// - Lifetime: holds outlive the semaphore.
-///
-/// With lock_options::retain_for, released permits stay with the client for that time, each acquire
-/// for itself. The next acquire of as many permits holds them again without the servers. Kept
-/// permits count as taken. The client gives them up when a participant in the queue needs them: at
-/// once if no permit is free, and after 100 ms if some are, but too few for the first in the queue.
-/// A resize ends what was kept before it. Each hold has a greater token than those before it in the
-/// same znode. Cost: after each grant 3 requests, which no call waits for, and 3 for each change of
-/// the queue while the permits are held or kept. local_passes is not for semaphores.
 class LATCHKEY_EXPORT semaphore : public acquire_forms<semaphore, std::uint32_t> {
 public:
     using acquire_forms::acquire;

@@ -44,7 +44,7 @@ namespace latchkey::inline v0 {
 ///   conflict, its deletion is the grant, except that an exclusive waiter behind an exclusive or
 ///   upgrade one lists once more.
 /// - Threads: any thread may call any member. Each acquire is a participant of its own. With
-///   lock_options::local_passes or retain_for, holds of one object may use one znode.
+///   lock_options::local_passes or retain_for, exclusive holds of one object may use one znode.
 /// - Lockable: meets Lockable, SharedLockable and UpgradeLockable, timed, for the guards of std and
 ///   Boost. As with mutex: what a thread does with a lost lock concerns no other thread's lock.
 /// - Lifetime: as mutex.

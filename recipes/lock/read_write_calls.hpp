@@ -23,21 +23,18 @@ public:
             p.mode = m;
             p.set_options([&](queue_options& own) {
                 own.lock_delay = m == lock_mode::shared ? one.lock_delay.zero() : one.lock_delay;
-                own.shared_as = one.shared_as.empty() ? "" : one.shared_as + '\n' + to_string(m);
             });
             as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
         if (p.takes_turns()) {
-            readers_.emplace(core, as(lock_mode::shared));
             writers_.emplace(core, as(lock_mode::exclusive));
         }
     }
 
-    /// With turns, callers of one mode wait for each other in this object, or share a place. An
-    /// upgrade hold is a participant of its own, because it becomes a hold of another mode.
+    /// With turns, writers wait for each other in this object. An upgrade hold is a participant of
+    /// its own, because it becomes a hold of another mode.
     [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
-        const auto& turns = m == lock_mode::shared ? readers_ : writers_;
-        return turns && m != lock_mode::upgrade ? *turns : acquire;
+        return writers_ && m == lock_mode::exclusive ? *writers_ : acquire;
     }
 
     [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
@@ -48,7 +45,6 @@ public:
 
 private:
     std::array<std::shared_ptr<const queue_recipe>, 3> as_;
-    std::optional<acquire_calls> readers_;
     std::optional<acquire_calls> writers_;
 };
 

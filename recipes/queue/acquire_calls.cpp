@@ -86,53 +86,6 @@ void check_turns(const lock_options& options) {
     }
 }
 
-/// What objects of one client have in common that are one participant.
-std::string shared_name(const queue_recipe& as, const lock_options& options) {
-    std::string text = escaped(as.directory);
-    const auto add = [&text](std::string_view field) { (text += '\n') += escaped(field); };
-    add(as.markers.get().exclusive);
-    add(as.markers.get().shared);
-    const queue_options& own = as.options();
-    add(std::to_string(own.local_passes));
-    for (const std::chrono::nanoseconds d :
-         {own.local_time, own.retain_for, std::chrono::nanoseconds(own.lock_delay)}) {
-        add(std::to_string(d.count()));
-    }
-    add(options.data ? '=' + *options.data : std::string());
-    for (const acl_entry& e : *as.access) {
-        add(e.scheme);
-        add(e.id);
-        add(std::to_string(static_cast<std::int32_t>(e.allowed)));
-    }
-    return text;
-}
-
-/// The callers of one object, or of several, who take turns: their place is not kept beyond the
-/// last of these.
-struct used_queue {
-    used_queue(const std::shared_ptr<client_core>& core,
-               const std::shared_ptr<const queue_recipe>& as,
-               local_queue::admits a)
-        : queue(std::make_shared<local_queue>(
-              core,
-              a,
-              a == local_queue::admits::one_at_a_time ? std::make_shared<place_turns>(core, as)
-                                                      : nullptr,
-              a == local_queue::admits::everybody ? std::make_shared<place_pool>(core) : nullptr)) {
-    }
-
-    used_queue(const used_queue&) = delete;
-    used_queue& operator=(const used_queue&) = delete;
-
-    ~used_queue() {
-        if (!queue->core()->forked()) {
-            queue->retire();
-        }
-    }
-
-    const std::shared_ptr<local_queue> queue;
-};
-
 }  // namespace
 
 queue_recipe queue_recipe_with_turns_of(const client_core& core,
@@ -149,32 +102,6 @@ queue_recipe queue_recipe_with_turns_of(const client_core& core,
         own.local_passes = passes;
         own.local_time = time;
         own.retain_for = retained;
-    });
-    if (options.share_in_client && as.takes_turns()) {
-        as.set_options([&](queue_options& own) { own.shared_as = shared_name(as, options); });
-    }
-    return as;
-}
-
-queue_recipe permit_queue_recipe_of(const client_core& core,
-                                    const std::string& path,
-                                    std::string directory,
-                                    const queue_markers& markers,
-                                    lock_options options,
-                                    std::optional<std::uint32_t> limit) {
-    check_path(path);
-    if (options.local_passes > 0 || options.local_time != std::chrono::nanoseconds::zero()) {
-        throw error(errc::invalid_argument,
-                    "local_passes or local_time for the semaphore \"" + escaped(path) +
-                        "\": only mutexes and shared mutexes have them; leave them out");
-    }
-    queue_recipe as = queue_recipe_with_turns_of(
-        core, std::move(directory), markers, std::move(options), "permit");
-    as.set_options([&](queue_options& own) {
-        own.owner_path = path;
-        if (!own.shared_as.empty()) {
-            own.shared_as += "\npermits of " + (limit ? std::to_string(*limit) : "any");
-        }
     });
     return as;
 }
@@ -193,10 +120,9 @@ queue_recipe queue_recipe_of(const client_core& core,
     }
     check_times(options, markers);
     if (has_turns(options)) {
-        throw error(
-            errc::invalid_argument,
-            "local_passes, local_time or retain_for for \"" + escaped(path) +
-                "\": only mutexes, shared mutexes and semaphores have them; leave them out");
+        throw error(errc::invalid_argument,
+                    "local_passes, local_time or retain_for for \"" + escaped(path) +
+                        "\": only mutexes and shared mutexes have them; leave them out");
     }
     queue_recipe as{.directory = std::move(path),
                     .markers = markers,
@@ -212,19 +138,31 @@ queue_recipe queue_recipe_of(const client_core& core,
     return as;
 }
 
+queue_recipe permit_queue_recipe_of(const client_core& core,
+                                    const std::string& path,
+                                    std::string directory,
+                                    const queue_markers& markers,
+                                    lock_options options) {
+    check_path(path);
+    queue_recipe as =
+        queue_recipe_of(core, std::move(directory), markers, std::move(options), "permit");
+    as.set_options([&](queue_options& own) { own.owner_path = path; });
+    return as;
+}
+
 acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
-                             const std::shared_ptr<const queue_recipe>& as,
-                             local_queue::admits a) {
-    if (!as->takes_turns()) {
-        queue_ = std::make_shared<local_queue>(core, a);
-        return;
+                             const std::shared_ptr<const queue_recipe>& as)
+    : queue_(std::make_shared<local_queue>(
+          core,
+          local_queue::admits::one_at_a_time,
+          as->takes_turns() ? std::make_shared<place_turns>(core, as) : nullptr)) {
+    if (as->takes_turns()) {
+        in_use_ = {nullptr, [queue = queue_](std::nullptr_t) {
+                       if (!queue->core()->forked()) {
+                           queue->retire();
+                       }
+                   }};
     }
-    const auto make = [&] { return std::make_shared<used_queue>(core, as, a); };
-    const std::string& name = as->options().shared_as;
-    const bool alone = name.empty() || core->forked();
-    const auto use = alone ? make() : core->objects().find_or_make<used_queue>(name, make);
-    queue_ = use->queue;
-    in_use_ = use;
 }
 
 std::shared_ptr<acquire_call> acquire_calls::enter(
@@ -260,7 +198,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
     boost::this_thread::interruption_point();  // a turn waits nowhere
     const std::stop_token stop = options.stop.value();
     if (!options.reserved.value() && !stop.stop_requested()) {
-        if (hold turn = queue_->take_turn(*as); !is_empty(turn)) {
+        if (hold turn = queue_->take_turn(); !is_empty(turn)) {
             return turn;
         }
     }

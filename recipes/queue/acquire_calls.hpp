@@ -36,14 +36,12 @@ namespace latchkey::inline v0 {
                                                       lock_options options,
                                                       const char* what = nullptr);
 
-/// The same for a semaphore at `path`, whose queue is `directory`, and whose objects with another
-/// `limit` do not share: a place may be kept, but is not passed on while another participant waits.
+/// The same for a semaphore at `path`, whose queue is `directory`.
 [[nodiscard]] queue_recipe permit_queue_recipe_of(const client_core& core,
                                                   const std::string& path,
                                                   std::string directory,
                                                   const queue_markers& markers,
-                                                  lock_options options,
-                                                  std::optional<std::uint32_t> limit);
+                                                  lock_options options);
 
 /// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
 /// thread.
@@ -54,11 +52,9 @@ public:
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
 
-    /// The same, who may take turns in one place if `as` says so; with those of other objects of
-    /// the client if it says that, too.
+    /// One participant at a time, whose callers take turns in one place if `as` says so.
     acquire_calls(const std::shared_ptr<client_core>& core,
-                  const std::shared_ptr<const queue_recipe>& as,
-                  local_queue::admits a = local_queue::admits::one_at_a_time);
+                  const std::shared_ptr<const queue_recipe>& as);
 
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
     [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& as,

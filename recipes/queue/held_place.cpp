@@ -39,19 +39,15 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     first.owner = place;
     first.span = std::move(span);
     auto granted = fork_safe<hold_state>(core, std::move(first));
-    place->holds_.assign(1, granted);
+    place->hold_ = granted;
     if (place->times_.ends != loop::clock::time_point::max()) {
         place->time_.start(place->times_.ends, [raw = place.get()] { raw->on_max_hold(); });
     }
     if (revocation_requested) {
         granted->ask_back();
-        if (t.of && t.of->shares()) {
-            core->post([place] { place->let_others_join(); });
-        }
     } else if (t.of) {
         place->turns_ = std::move(t.of);
         place->takes_turns_ = true;
-        place->mark_ = std::make_shared<kept_mark>(core, place->znodes_.front()->path());
         place->turns_->begin(place, granted, std::move(pattern), std::move(t.serve));
     }
     return hold_state::make_hold(std::move(granted));
@@ -125,10 +121,8 @@ void held_place::session_connected() {
 void held_place::on_revocation() {
     const auto keep = shared_from_this();
     end_turns();
-    for (const auto& one : holds_) {
-        if (const auto asked = one.lock()) {
-            asked->ask_back();
-        }
+    if (const auto asked = hold_.lock()) {
+        asked->ask_back();
     }
 }
 
@@ -154,18 +148,15 @@ void held_place::on_gone(own_znode& z) {
 
 // ---- losing ----
 
-/// From now on there are the present holds. If there is none, the place is given up. Readers wait
-/// for a place that they share, not for its holds.
+/// From now on there is only the present hold. If there is none, the place is given up.
 void held_place::end_turns() {
     if (!std::exchange(takes_turns_, false)) {
         return;
     }
-    auto [are_over, left] = turns_->end(*this);
-    holds_ = std::move(left);
-    if (are_over) {
+    auto [is_over, hold] = turns_->end(*this);
+    hold_ = std::move(hold);
+    if (is_over) {
         release(nullptr);
-    } else if (turns_->shares()) {
-        let_others_join();
     }
 }
 
@@ -232,12 +223,10 @@ void held_place::client_closed(const failure&) {
 
 void held_place::lose(loss_reason why) {
     end_turns();
-    for (const auto& one : holds_) {
-        if (const auto lost = one.lock()) {
-            lost->lose(why);
-            if (const auto tell = std::exchange(notify_.lost, nullptr)) {
-                tell();
-            }
+    if (const auto lost = hold_.lock()) {
+        lost->lose(why);
+        if (const auto tell = std::exchange(notify_.lost, nullptr)) {
+            tell();
         }
     }
     end_conversion({errc::hold_lost, to_string(why)}, false);
@@ -287,7 +276,6 @@ void held_place::delete_all() {
 void held_place::leave() {
     left_ = true;
     end_turns();
-    mark_.reset();
     change_.reset();
     znodes_.clear();
     records_.clear();
@@ -299,14 +287,10 @@ void held_place::leave() {
 
 // ---- conversions ----
 
-std::shared_ptr<hold_state> held_place::only_hold() const {
-    return holds_.size() == 1 ? holds_.front().lock() : nullptr;
-}
-
 void held_place::convert(lock_mode to, bool wait, converted done) {
     const auto keep = shared_from_this();
     leave_turns();  // what follows it would have the mode that it had
-    const auto held = only_hold();
+    const auto held = hold_.lock();
     if (!held || znodes_.empty() || held->why_lost() != loss_reason::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
              false);
@@ -350,12 +334,11 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
     } else {
         if (!how.new_path.empty()) {
             own_znode::owner& self = *this;
-            mark_.reset();
             znodes_.clear();
             znodes_.push_back(std::make_shared<own_znode>(*core_, how.new_path, self));
             core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay
         }
-        const auto held = only_hold();
+        const auto held = hold_.lock();
         if (how.what == done && held && held->why_lost() == loss_reason::none) {
             if (swapped) {
                 core_->heartbeat().demand(this, znodes_.front()->path());

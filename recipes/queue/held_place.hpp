@@ -6,7 +6,6 @@
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
 #include "queue/attempt.hpp"
-#include "queue/kept_mark.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/place_end.hpp"
@@ -71,14 +70,6 @@ public:
     // place_turns::place
     void give_up() override { release(nullptr); }
 
-    void close() override { leave_turns(); }
-
-    void show_kept(bool kept) override {
-        if (mark_) {
-            mark_->show(kept);
-        }
-    }
-
 private:
     void session_connected() override;
     void session_suspended() override;
@@ -90,12 +81,6 @@ private:
     // own_znode::owner
     void on_gone(own_znode& z) override;
     void on_revocation() override;
-
-    void on_read(const server_stat& stat, const std::string& data) override {
-        if (mark_) {
-            mark_->on_read(stat, data);
-        }
-    }
 
     void end_turns();
     void leave_turns();
@@ -112,7 +97,6 @@ private:
 
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
-    [[nodiscard]] std::shared_ptr<hold_state> only_hold() const;
     [[nodiscard]] std::vector<std::string> paths() const;
     [[nodiscard]] std::vector<std::string> to_delete() const;
 
@@ -120,10 +104,9 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
     notifications notify_;
-    place_turns::holds holds_;            ///< the first, or the last
+    std::weak_ptr<hold_state> hold_;      ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;
-    std::shared_ptr<kept_mark> mark_;  ///< of turns, while there is the znode
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
     std::vector<std::shared_ptr<own_znode>> znodes_;
     std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes

@@ -87,26 +87,6 @@ public:
         const std::string& prefix,
         last_step::owner& o) const = 0;
 
-    /// Of one that holds, and so has left the queue: what it asks, behind a list of the queue, to
-    /// learn whether a participant there waits for what it holds.
-    struct question {
-        request what;
-        bool is_watched = false;  ///< a change of it asks again
-    };
-
-    [[nodiscard]] virtual std::vector<question> asked_about_demand() const { return {}; }
-
-    enum class demand : std::uint8_t {
-        none,
-        perhaps,  ///< unless the first in the queue leaves it soon
-        certain
-    };
-
-    /// `waiting` are in the queue, and the holder joined it at `joined`.
-    [[nodiscard]] virtual demand demand_in(std::size_t waiting,
-                                           const std::vector<reply>& answers,
-                                           std::int64_t joined) const;
-
     /// Creates what has to exist before a participant can join: the queue's directory, unless
     /// overridden.
     [[nodiscard]] virtual directory_creation create_directories(client_core& core,

@@ -84,11 +84,11 @@ held_place::notifications acquire_call::notifications() {
 }
 
 held_place::turns acquire_call::turns() {
-    if (!turns_) {
+    if (!for_others_ || !queue_->turns_ || queue_->retired_) {
         return {};
     }
     // The turns keep this function, and the queue keeps them.
-    return {turns_, [weak = std::weak_ptr(queue_)] {
+    return {queue_->turns_, [weak = std::weak_ptr(queue_)] {
                 if (const auto queue = weak.lock()) {
                     queue->serve();
                 }
@@ -144,19 +144,13 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
         stop_waiting(*a);
         a->complete({});
     } else if (!busy_) {
-        if (!pool_ || !serve(a)) {
-            contend(a);
-        }
-    } else if (shares() && a->wish_ == wish::only_if_first) {
-        if (!serve(a)) {
-            join(a, false);
-        }
+        contend(a);
     } else {
         if (waiting_.empty()) {
             core_->attach(shared_from_this());
         }
         waiting_.push_back(a);
-        shares() ? turns_->look() : serve();
+        serve();
         confirm_if_ahead_is();
     }
 }
@@ -216,19 +210,9 @@ void local_queue::session_connected() {
 // ---- contending ----
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
-    busy_ = admits_ == admits::one_at_a_time && !(retired_ && shares());
-    join(a, busy_);
-}
-
-/// `for_others`: those that come later wait for it here.
-void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) {
+    busy_ = admits_ == admits::one_at_a_time;
     stop_waiting(*a);
-    a->for_others_ = for_others;
-    if (for_others && !retired_) {
-        a->turns_ = turns_;
-    } else if (pool_ && !retired_) {
-        a->turns_ = pool_->turns_of(a->as_);
-    }
+    a->for_others_ = busy_;
     a->contender_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{.as = a->as_,
@@ -236,7 +220,7 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
                                     .only_if_first = a->wish_ == wish::only_if_first},
         a);
     const auto keep = a->contender_;
-    if (for_others) {
+    if (busy_) {
         contender_ = keep;
     }
     keep->start();
@@ -244,39 +228,24 @@ void local_queue::join(const std::shared_ptr<acquire_call>& a, bool for_others) 
 
 /// What follows the hold of `a`; nothing, if no other caller waits for it.
 std::function<void()> local_queue::next_after(const acquire_call& a) {
-    if (a.for_others_) {
-        return [self = shared_from_this()] { self->advance(); };
+    if (!a.for_others_) {
+        return nullptr;
     }
-    if (a.turns_) {
-        return [pool = pool_, turns = a.turns_] { pool->remove(turns); };
-    }
-    return nullptr;
+    return [self = shared_from_this()] { self->advance(); };
 }
 
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
     const bool for_others = a.for_others_;
-    const auto turns = std::exchange(a.turns_, nullptr);
     if (granted && for_others) {
         contender_.reset();
         held_ = hold_state::of(o.granted);
     }
-    if (granted && turns && retired_) {
-        turns->close();
-    } else if (granted && turns && !for_others) {
-        pool_->add(turns);
-    }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
     a.complete({std::move(o.why), std::move(o.granted)});
-    if (!for_others) {
-        return;
-    }
-    if (!granted) {
+    if (for_others && !granted) {
         advance();
-    }
-    if (granted && shares()) {
-        turns_->look();
     }
 }
 
@@ -301,29 +270,14 @@ std::shared_ptr<acquire_call> local_queue::take_first() {
 
 // ---- turns ----
 
-hold local_queue::take_turn(const queue_recipe& as) {
-    return turn_of(as, nullptr);
-}
-
-hold local_queue::turn_of(const queue_recipe& as, telemetry::span* first) const {
-    if (pool_) {
-        return pool_->take(as, first);
-    }
-    return turns_ ? turns_->take(first) : hold();
-}
-
-/// The first that waits gets the turn, if one can begin; of readers, as many as can. Threads that
-/// run already are faster; it lets them pass for a while.
+/// The first that waits gets the turn, if one can begin. Threads that run already are faster; it
+/// lets them pass for a while.
 void local_queue::serve() {
     if (!turns_ || waiting_.empty()) {
         return;
     }
     const auto now = core_->loop().now();
-    bool served = false;
-    while (!waiting_.empty() && serve(waiting_.front())) {
-        served = true;
-    }
-    if (served) {
+    if (serve(waiting_.front())) {
         served_ = now;
     } else if (now - served_ > longest_passing) {
         turns_->keep_for_the_first();
@@ -331,18 +285,16 @@ void local_queue::serve() {
     confirm_if_ahead_is();
 }
 
-/// A turn for this call, if one can begin.
-bool local_queue::serve(std::shared_ptr<acquire_call> a) {
-    hold turn = turn_of(*a->as_, &a->span_);
+/// A turn for the first that waits, if one can begin.
+bool local_queue::serve(std::shared_ptr<acquire_call> first) {
+    hold turn = turns_->take(&first->span_);
     if (is_empty(turn)) {
         return false;
     }
-    if (!waiting_.empty() && waiting_.front() == a) {
-        static_cast<void>(take_first());
-    }
+    static_cast<void>(take_first());
     held_ = hold_state::of(turn);
-    stop_waiting(*a);
-    a->complete({.why = {}, .granted = std::move(turn)});
+    stop_waiting(*first);
+    first->complete({.why = {}, .granted = std::move(turn)});
     return true;
 }
 
@@ -355,7 +307,7 @@ void local_queue::stop_waiting(acquire_call& a) noexcept {
 void local_queue::retire() {
     core_->post([self = shared_from_this()] {
         self->retired_ = true;
-        self->pool_ ? self->pool_->close() : self->turns_->close();
+        self->turns_->close();
     });
 }
 

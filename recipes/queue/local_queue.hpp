@@ -3,7 +3,6 @@
 #include <latchkey/acquire_options.hpp>
 
 #include "client/hold_state.hpp"
-#include "queue/place_pool.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 
@@ -29,9 +28,6 @@ class acquire_call;
 /// caller that is confirmed, or that holds: the hold is valid, or a server can be reached. A call
 /// whose time is over before that fails with errc::unreachable, as does one that wants the lock at
 /// once and has no answer in time. What is confirmed once stays so.
-///
-/// Readers whose turns share a place wait here for the one that contends, and for its place while
-/// that may admit them. A reader that does not want to wait is a participant of its own.
 class local_queue final : public session_listener,
                           public std::enable_shared_from_this<local_queue> {
 public:
@@ -47,22 +43,20 @@ public:
 
     enum class admits : std::uint8_t {
         one_at_a_time,  ///< the next one contends when the one before has released
-        everybody,      ///< each call is a participant, unless it holds a place that was kept
+        everybody,      ///< each call is a participant
     };
 
     static constexpr auto for_ever = std::chrono::nanoseconds::max();
 
-    /// `turns`, or `pool` for everybody: where a hold may follow another one in the same place of
-    /// the queue.
+    /// `turns`: where a hold may follow another one in the same place of the queue.
     local_queue(std::shared_ptr<client_core> core,
                 admits a,
-                std::shared_ptr<place_turns> turns = nullptr,
-                std::shared_ptr<place_pool> pool = nullptr)
-        : core_(std::move(core)), turns_(std::move(turns)), pool_(std::move(pool)), admits_(a) {}
+                std::shared_ptr<place_turns> turns = nullptr)
+        : core_(std::move(core)), turns_(std::move(turns)), admits_(a) {}
 
     /// The next turn of a place that this object holds already, if it can begin at once; else an
     /// empty hold. Any thread; no loop, no servers.
-    [[nodiscard]] hold take_turn(const queue_recipe& as);
+    [[nodiscard]] hold take_turn() { return turns_ ? turns_->take(nullptr) : hold(); }
 
     /// The object is not used any more: its place is given up unless a caller holds.
     void retire();
@@ -86,7 +80,6 @@ private:
 
     void arrive(const std::shared_ptr<acquire_call>& a);
     void contend(const std::shared_ptr<acquire_call>& a);
-    void join(const std::shared_ptr<acquire_call>& a, bool for_others);
     void on_confirmed(const acquire_call& a);
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
@@ -96,22 +89,17 @@ private:
     void advance();
     void withdraw(const std::shared_ptr<acquire_call>& a);
     void serve();
-    [[nodiscard]] bool serve(std::shared_ptr<acquire_call> a);
-    [[nodiscard]] hold turn_of(const queue_recipe& as, telemetry::span* first) const;
-
-    [[nodiscard]] bool shares() const noexcept { return turns_ && turns_->shares(); }
-
+    [[nodiscard]] bool serve(std::shared_ptr<acquire_call> first);
     void stop_waiting(acquire_call& a) noexcept;
     [[nodiscard]] std::shared_ptr<acquire_call> take_first();
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<place_turns> turns_;  ///< may be null
-    const std::shared_ptr<place_pool> pool_;    ///< the same
     const admits admits_;
 
     // On the loop only.
     bool directory_known_ = false;
-    /// One at a time: from joining until the hold is released, or the place of readers is closed.
+    /// One at a time: from joining until the hold is released.
     bool busy_ = false;
     bool retired_ = false;
     std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
@@ -161,7 +149,6 @@ private:
     std::function<void(local_queue::acquired)> done_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
-    std::shared_ptr<place_turns> turns_;  ///< of the place that it contends for; may be null
     timer limit_;
     std::unique_ptr<std::stop_callback<loop::task>> on_stop_;  ///< none if no stop can come
     const local_queue::wish wish_;

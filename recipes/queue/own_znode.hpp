@@ -28,12 +28,6 @@ public:
         /// Another participant asks for the lock. Called for each watch that finds the request.
         virtual void on_revocation() = 0;
 
-        /// The znode was read, by a watch that finds no request.
-        virtual void on_read(const server_stat& stat, const std::string& data) {
-            static_cast<void>(stat);
-            static_cast<void>(data);
-        }
-
     protected:
         ~owner() = default;
     };
@@ -69,8 +63,6 @@ private:
         czxid_ = stat.czxid;
         if (data == revocation_request) {
             owner_->on_revocation();
-        } else {
-            owner_->on_read(stat, data);
         }
     }
 

@@ -99,18 +99,6 @@ std::string record_writer::write(std::string_view mode) const {
     return text += '}';
 }
 
-std::string kept_record(std::string_view record, std::chrono::milliseconds since) {
-    const auto who = read_record(record);
-    if (!who || who->kept_since || !record.ends_with('}')) {
-        return {};
-    }
-    std::string text(record.substr(0, record.size() - 1));
-    text += ",\"kept\":";
-    text += std::to_string(milliseconds_now() - since.count());
-    text += '}';
-    return text.size() <= longest_record ? text : std::string();
-}
-
 std::string default_id() {
     return host_name() + ':' + std::to_string(::getpid());
 }
@@ -120,15 +108,13 @@ std::optional<identity> read_record(std::string_view data) {
     if (!record.is_object() || !record.contains("host") || !record.contains("pid")) {
         return std::nullopt;
     }
-    const std::int64_t kept = number_of(record, "kept");
     return identity{.host = text_of(record, "host"),
                     .user = text_of(record, "user"),
                     .program = text_of(record, "program"),
                     .pid = number_of(record, "pid"),
                     .since = wall_time(number_of(record, "since")),
                     .mode = text_of(record, "mode"),
-                    .id = text_of(record, "id"),
-                    .kept_since = kept != 0 ? std::optional(wall_time(kept)) : std::nullopt};
+                    .id = text_of(record, "id")};
 }
 
 /// The clock counts finer than milliseconds: not every number is one of its times.

@@ -45,10 +45,6 @@ private:
     std::string head_;  ///< all but mode, time and the closing brace
 };
 
-/// `record`, with a mark that no hold has used its znode for so long; empty if it is not a record
-/// of ours without one, or if there is no room for it.
-[[nodiscard]] std::string kept_record(std::string_view record, std::chrono::milliseconds since);
-
 /// "host:pid" of this process.
 [[nodiscard]] std::string default_id();
 

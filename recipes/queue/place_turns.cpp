@@ -1,7 +1,6 @@
 #include "queue/place_turns.hpp"
 
 #include "client/fork_safe.hpp"
-#include "queue/kept_mark.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,16 +25,8 @@ hold place_turns::take(telemetry::span* first) {
     turn.span = first != nullptr ? std::move(*first)
                                  : core_->telemetry().begin(as_->users_path(), as_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
-    auto& all = place_->granted_;
-    if (all.size() > 2 * place_->held_ + 16) {
-        std::erase_if(all, [](const auto& one) { return one.expired(); });
-    }
-    all.push_back(taken);
-    if (marked_) {
-        core_->post([shown = place_] { shown->show_kept(false); });
-        marked_ = rests_ = false;  // it is to be marked again later
-    }
-    ++place_->held_;
+    place_->hold_ = taken;
+    place_->held_ = true;
     for_the_first_ = false;
     passes_ -= behind_ == behind::none ? 0U : 1U;
     present_ = taken;
@@ -44,7 +35,7 @@ hold place_turns::take(telemetry::span* first) {
 
 place_turns::seen place_turns::look_at_it() const {
     const monitor_lock lock(guard_);
-    return {place_ && place_->held_ == 0, present_.lock()};
+    return {place_ && !place_->held_, present_.lock()};
 }
 
 void place_turns::keep_for_the_first() {
@@ -53,59 +44,40 @@ void place_turns::keep_for_the_first() {
 }
 
 void place_turns::look() {
-    if (const auto serve = look_once()) {
-        serve();
-        if (shares_) {
-            static_cast<void>(look_once());  // some may have been served, and no pass be left
-        }
-    }
-}
-
-/// Returns what serves the callers, if there are any and a turn may begin.
-std::function<void()> place_turns::look_once() {
-    std::shared_ptr<place> kept;
     std::shared_ptr<place> closed;
-    bool unused = false;
     std::function<void()> serve;
     {
         const monitor_lock lock(guard_);
         posted_ = rests_ = false;
         look_again_.cancel();
         if (!place_) {
-            return nullptr;
+            return;
         }
-        if (!shares_ && place_->held_ > 0) {
-            // Another thread was faster. The callers that wait may have been passed for too long.
-            return callers_ > 0 ? serve_ : nullptr;
-        }
-        const auto now = core_->loop().now();
-        unused = place_->held_ == 0;
-        const bool rests = unused && callers_ == 0;
-        if (!may_go_on(now) || (rests && (now >= retained_until() || !may_retain()))) {
-            closed = drop();
-        } else {
-            if (rests && now - free_since_ >= kept_mark::after && !std::exchange(marked_, true)) {
-                kept = place_;
+        // If it is held, another thread was faster. The callers that wait may have been passed for
+        // too long.
+        if (!place_->held_) {
+            const auto now = core_->loop().now();
+            const bool rests = callers_ == 0;
+            if (!may_go_on(now) || (rests && (now >= retained_until() || !may_retain()))) {
+                closed = drop();
+            } else {
+                look_later(rests);
             }
-            look_later(rests);
-            serve = callers_ > 0 ? serve_ : nullptr;
         }
+        serve = !closed && callers_ > 0 ? serve_ : nullptr;
     }
     if (closed) {
-        unused ? closed->give_up() : closed->close();
-    } else if (kept) {
-        kept->show_kept(true);
+        closed->give_up();
+    } else if (serve) {
+        serve();
     }
-    return serve;
 }
 
-/// Without a caller it is to be marked, and ends by itself; with one, it ends only because another
-/// participant waits.
+/// Without a caller it ends by itself; with one, only because another participant waits.
 void place_turns::look_later(bool rests) {
     auto at = time_point::max();
     if (rests) {
-        at =
-            marked_ ? retained_until() : std::min(retained_until(), free_since_ + kept_mark::after);
+        at = retained_until();
     } else if (callers_ > 0 && behind_ == behind::others) {
         at = passes_end_;
     }
@@ -120,13 +92,8 @@ void place_turns::look_later(bool rests) {
 bool place_turns::give_back(place& of, bool clean) {
     const monitor_lock lock(guard_);
     const bool is_present = place_.get() == &of;
-    if (--of.held_ > 0) {
-        if (is_present && !clean) {
-            core_->post([closed = drop()] { closed->close(); });
-        }
-        return true;
-    }
-    of.granted_.clear();
+    of.held_ = false;
+    of.hold_.reset();
     if (is_present) {
         present_.reset();
     }
@@ -146,26 +113,25 @@ bool place_turns::give_back(place& of, bool clean) {
 
 // ---- what decides ----
 
-/// Whether a turn could begin beside those that last, or after them.
+/// Whether a turn could begin.
 bool place_turns::has_room() const {
-    return place_ && (shares_ || place_->held_ == 0) &&
-           *pattern_.next_turn + place_->held_ < fencing_token::turns;
+    return place_ && !place_->held_ && *pattern_.next_turn < fencing_token::turns;
 }
 
-/// Whether the place is worth keeping, although there is no hold or readers hold.
+/// Whether the place is worth keeping, although there is no hold.
 bool place_turns::may_go_on(time_point now) const {
     const bool retains = as_->options().retain_for > std::chrono::nanoseconds::zero();
     const bool wanted = callers_ > 0;
     if (!has_room()) {
-        return place_ && place_->held_ > 0 && !wanted;
+        return false;
     }
     switch (behind_) {
         case behind::none:
-            return wanted || retains || place_->held_ > 0;
+            return wanted || retains;
         case behind::unlisted:
-            return retains || (wanted && has_passes(now)) || place_->held_ > 0;
+            return retains || (wanted && has_passes(now));
         case behind::others:
-            return wanted ? has_passes(now) : place_->held_ > 0;
+            return wanted && has_passes(now);
     }
     return false;
 }
@@ -206,22 +172,20 @@ void place_turns::begin(std::shared_ptr<place> p,
                         hold_state::grant pattern,
                         std::function<void()> serve) {
     const std::string own = pattern.paths.front();
-    const std::int64_t joined = pattern.token.zxid;
     {
         const monitor_lock lock(guard_);
-        p->held_ = 1;
-        p->granted_.assign(1, first);
+        p->held_ = true;
+        p->hold_ = first;
         present_ = first;
         place_ = std::move(p);
         pattern_ = std::move(pattern);
         pattern_.next_turn = std::make_shared<std::atomic<std::uint32_t>>(1);
         serve_ = std::move(serve);
-        for_the_first_ = rests_ = marked_ = false;
+        for_the_first_ = rests_ = false;
         behind_ = behind::unlisted;
         allow_passes();
     }
-    successors_ =
-        std::make_unique<successor_watch>(core_, as_, own, joined, [this](behind b) { note(b); });
+    successors_ = std::make_unique<successor_watch>(core_, as_, own, [this](behind b) { note(b); });
 }
 
 void place_turns::note(behind b) {
@@ -242,28 +206,26 @@ void place_turns::close() {
     {
         const monitor_lock lock(guard_);
         closed = drop();
-        unused = closed && closed->held_ == 0;
+        unused = closed && !closed->held_;
     }
     if (unused) {
         closed->give_up();
-    } else if (closed && shares_) {
-        closed->close();
     }
 }
 
-place_turns::last_turns place_turns::end(place& of) {
+place_turns::last_turn place_turns::end(place& of) {
     {
         const monitor_lock lock(guard_);
         if (place_ && place_.get() != &of) {
-            return {false, of.granted_};  // turns begin in another place already
+            return {false, of.hold_};  // turns begin in another place already
         }
     }
     look_again_.cancel();
     successors_.reset();
     const monitor_lock lock(guard_);
-    const bool was_kept = place_ && of.held_ == 0;
+    const bool was_kept = place_ && !of.held_;
     drop();
-    return {was_kept, of.granted_};
+    return {was_kept, of.hold_};
 }
 
 }  // namespace latchkey::inline v0

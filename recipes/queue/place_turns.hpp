@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -27,44 +26,25 @@ namespace latchkey::inline v0 {
 /// znode's zxid, and the number of the turn. No turn begins after the connection was lost, because
 /// the client does not learn then that another participant has queued.
 ///
-/// Exclusive callers hold after each other. Readers hold together: a turn of theirs may begin while
-/// others last, and the place goes with the last of them. A place of readers that admits no more is
-/// closed: it lasts until they have released, and the next caller joins the queue at once.
-///
 /// One for each object; it admits to one place at a time. Any thread, unless noted.
 class place_turns final : public std::enable_shared_from_this<place_turns> {
 public:
-    /// The holds of a place.
-    using holds = std::vector<std::weak_ptr<hold_state>>;
-
     /// Owns the znodes. On the loop.
     class place : public hold_owner {
     public:
-        /// No hold is left, and no other one follows.
+        /// There is no hold, and no other one follows.
         virtual void give_up() = 0;
-        /// Holds are left, and no other one joins them.
-        virtual void close() = 0;
-        /// From now on no hold uses the znodes, although they are kept; or one does again.
-        virtual void show_kept(bool kept) = 0;
 
     private:
         friend class place_turns;
 
         // Under the guard of its turns.
-        std::size_t held_ = 0;
-        holds granted_;  ///< and perhaps some that were released
+        bool held_ = false;
+        std::weak_ptr<hold_state> hold_;  ///< perhaps released
     };
 
     place_turns(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> as)
-        : core_(std::move(core)),
-          as_(std::move(as)),
-          shares_(as_->mode == lock_mode::shared),
-          look_again_(core_->loop()) {}
-
-    [[nodiscard]] const queue_recipe& recipe() const noexcept { return *as_; }
-
-    /// Whether several hold at once.
-    [[nodiscard]] bool shares() const noexcept { return shares_; }
+        : core_(std::move(core)), as_(std::move(as)), look_again_(core_->loop()) {}
 
     // ---- the callers of the object ----
 
@@ -105,12 +85,12 @@ public:
     void close();
 
     /// No other turn begins in this place. The owner gives it up.
-    struct last_turns {
-        bool are_over = false;  ///< there is no hold, and the place was kept
-        holds left = {};        ///< of some the release may have begun
+    struct last_turn {
+        bool is_over = false;                 ///< there is no hold, and the place was kept
+        std::weak_ptr<hold_state> hold = {};  ///< its release may have begun
     };
 
-    last_turns end(place& of);
+    last_turn end(place& of);
 
     // ---- a hold ----
 
@@ -122,7 +102,6 @@ private:
     using time_point = loop::clock::time_point;
 
     void note(successor_watch::behind b);
-    [[nodiscard]] std::function<void()> look_once();
     void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_);
@@ -134,7 +113,6 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
-    const bool shares_;
     std::atomic<std::size_t> callers_{0};
 
     // On the loop only.
@@ -149,7 +127,6 @@ private:
     time_point free_since_ LATCHKEY_GUARDED_BY(guard_);              ///< if there is no hold
     bool for_the_first_ LATCHKEY_GUARDED_BY(guard_) = false;
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
-    bool marked_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< is shown as kept
     bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
     bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
     successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;

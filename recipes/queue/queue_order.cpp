@@ -163,12 +163,6 @@ bool queue_list::is_last(std::string_view own) const noexcept {
            !joined_after(shared_, own, self);
 }
 
-bool queue_list::blocks_none(std::string_view own) const noexcept {
-    const queue_place self = place_of(own, markers_);
-    return disorder_.empty() && !joined_after(exclusive_, own, self) &&
-           (self.shared || !joined_after(shared_, own, self));
-}
-
 std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const {
     const range found = beginning_with(prefix);
     if (!prefix.empty() && found.last - found.first == 1) {

@@ -64,10 +64,6 @@ public:
     /// Whether no participant on the list has joined after `own`.
     [[nodiscard]] bool is_last(std::string_view own) const noexcept;
 
-    /// Whether no participant on the list waits for `own`, or may come to wait for it. Readers do
-    /// not wait for readers.
-    [[nodiscard]] bool blocks_none(std::string_view own) const noexcept;
-
     /// The names that begin with `prefix`, by number: what one attempt has created. Without a
     /// prefix, all that take part.
     [[nodiscard]] std::vector<std::string> with_prefix(std::string_view prefix) const;

@@ -42,9 +42,6 @@ struct queue_options {
     std::uint32_t local_passes = 0;
     std::chrono::nanoseconds local_time{0};  ///< 0: no limit
     std::chrono::nanoseconds retain_for{0};
-    /// Of objects of one client that are one participant: the same for all of them. Empty: the
-    /// object shares with no other one.
-    std::string shared_as = {};
     std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
@@ -71,7 +68,6 @@ struct queue_recipe {
     std::shared_ptr<const grant_terms> terms = nullptr;      ///< none: the first in the queue holds
     std::shared_ptr<const queue_options> special = nullptr;  ///< none: plain()
     std::shared_ptr<directory_notes> notes = std::make_shared<directory_notes>();
-    std::uint32_t permits = 1;  ///< how much a place holds: only equal ones follow each other
     lock_mode mode = lock_mode::exclusive;
     bool steps_down_when_suspended = false;
     bool leads = false;  ///< who holds is a leader
@@ -139,12 +135,6 @@ struct queue_recipe {
 /// An upgrader does not wait for readers, until it becomes exclusive.
 [[nodiscard]] inline queue_rule rule_of(lock_mode m) noexcept {
     return m == lock_mode::exclusive ? queue_rule::everybody : queue_rule::exclusive_only;
-}
-
-inline grant_terms::demand grant_terms::demand_in(std::size_t waiting,
-                                                  const std::vector<reply>&,
-                                                  std::int64_t) const {
-    return waiting == 0 ? demand::none : demand::certain;
 }
 
 inline directory_creation grant_terms::create_directories(client_core& core,

@@ -5,12 +5,10 @@
 #include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -20,46 +18,32 @@ namespace latchkey::inline v0 {
 /// one for each change of the directory; no call waits for it. On the loop only, on one connection;
 /// ends, without another call, when it is destroyed.
 ///
-/// A change is nearly always a participant that joins. A reader does not block the readers among
-/// them, so it waits for the list. For others the change counts as one that waits.
-///
-/// A holder that has left the queue, with permits, is waited for only if there are too few for the
-/// first in the queue. Where the recipe's terms cannot tell (grant_terms::demand), it is waited for
-/// once the same participant has been the first for `longest_passage`.
+/// A change is nearly always a participant that joins, so it counts as one that waits.
 class successor_watch final {
 public:
     enum class behind : std::uint8_t {
-        unlisted,  ///< not yet, or for a reader: not again since the directory has changed
+        unlisted,  ///< not yet
         none,
         others  ///< or it is not known: the directory has changed, or could not be listed
     };
 
     using owner = std::function<void(behind)>;
 
-    static constexpr auto longest_passage = std::chrono::milliseconds(100);
-
-    /// `own` is the holder's znode, and `joined` the zxid of its place in the queue. The owner may
-    /// destroy this object when it learns of others.
+    /// `own` is the holder's znode. The owner may destroy this object when it learns of others.
     successor_watch(std::shared_ptr<client_core> core,
                     std::shared_ptr<const queue_recipe> as,
                     std::string own,
-                    std::int64_t joined,
                     owner o);
 
 private:
     void follow();
     [[nodiscard]] task<result_code> list_until_changed();
-    [[nodiscard]] bool is_waited_for(const std::vector<std::string>& queue,
-                                     const std::vector<reply>& answers);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const std::string own_;
-    const std::int64_t joined_;
     const owner owner_;
-    bool alone_ = false;   ///< on the last list: no participant waits for this one
-    std::string passing_;  ///< the first in the queue, which may take permits and leave it
-    timer passage_;
+    bool alone_ = false;  ///< on the last list: no participant waits for this one
     paced_retry again_;
     running_task following_;
 };

@@ -38,7 +38,7 @@ public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
         : queue(std::move(as)),
           terms(std::move(t)),
-          acquire(core, with_permits(queue, terms, 1), local_queue::admits::everybody) {}
+          acquire(core, local_queue::admits::everybody) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
@@ -76,7 +76,7 @@ curator_semaphore::curator_semaphore(const client& c,
     impl_ = fork_safe<impl>(
         core,
         permit_queue_recipe_of(
-            *core, path, path + "/locks", curator_semaphore_names, std::move(options), permits),
+            *core, path, path + "/locks", curator_semaphore_names, std::move(options)),
         lease_terms_of(path, permits));
 }
 

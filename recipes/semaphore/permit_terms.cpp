@@ -35,33 +35,6 @@ directory_creation permit_terms::create_directories(client_core& core,
     return made;
 }
 
-std::vector<grant_terms::question> permit_terms::asked_about_demand() const {
-    std::vector<question> all{{.what = request::children(directory)}};
-    if (!leases) {
-        all.push_back({.what = request::get(semaphore), .is_watched = true});
-    }
-    return all;
-}
-
-grant_terms::demand permit_terms::demand_in(std::size_t waiting,
-                                            const std::vector<reply>& answers,
-                                            std::int64_t joined) const {
-    const reply& permits = answers.front();
-    std::optional<std::uint32_t> most = limit;
-    if (!leases) {
-        const reply& stored = answers.back();
-        const bool is_current = stored.ok() && stored.stat.mzxid <= joined;
-        most = is_current ? read_limit(stored.data) : std::nullopt;
-    }
-    if (!most || !permits.ok()) {
-        return demand::certain;
-    }
-    if (waiting == 0) {
-        return demand::none;
-    }
-    return taken(permits.names) < *most ? demand::perhaps : demand::certain;
-}
-
 std::uint64_t permit_terms::taken(const std::vector<std::string>& names) const noexcept {
     return leases ? names.size() : permits_taken(names);
 }
@@ -73,7 +46,6 @@ std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
     mine->count = count;
     auto with = std::make_shared<queue_recipe>(as);
     with->terms = std::move(mine);
-    with->permits = count;
     return with;
 }
 

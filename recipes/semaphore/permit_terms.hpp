@@ -33,12 +33,6 @@ struct permit_terms final : grant_terms {
     [[nodiscard]] directory_creation create_directories(client_core& core,
                                                         const queue_recipe& as) const override;
 
-    /// The permits, and the limit: a resize ends what was granted before it with its hold.
-    [[nodiscard]] std::vector<question> asked_about_demand() const override;
-    [[nodiscard]] demand demand_in(std::size_t waiting,
-                                   const std::vector<reply>& answers,
-                                   std::int64_t joined) const override;
-
     [[nodiscard]] std::uint64_t taken(const std::vector<std::string>& names) const noexcept;
 };
 

@@ -32,10 +32,8 @@ permit_terms permit_terms_of(const std::string& path, std::optional<std::uint32_
 
 queue_recipe permit_queue_of(const client_core& core,
                              const std::string& path,
-                             lock_options options,
-                             std::optional<std::uint32_t> limit) {
-    return permit_queue_recipe_of(
-        core, path, path + "/queue", semaphore_names, std::move(options), limit);
+                             lock_options options) {
+    return permit_queue_recipe_of(core, path, path + "/queue", semaphore_names, std::move(options));
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
         : queue(std::move(as)),
           terms(std::move(t)),
-          acquire(core, with_permits(queue, terms, 1), local_queue::admits::everybody) {}
+          acquire(core, local_queue::admits::everybody) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         check_count(permits, "an acquire");
@@ -88,15 +86,14 @@ semaphore::semaphore(const client& c,
                      lock_options options) {
     check_count(permits, "a semaphore");
     const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(core,
-                            permit_queue_of(*core, path, std::move(options), permits),
-                            permit_terms_of(path, permits));
+    impl_ = fork_safe<impl>(
+        core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, permits));
 }
 
 semaphore::semaphore(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
     impl_ = fork_safe<impl>(core,
-                            permit_queue_of(*core, path, std::move(options), std::nullopt),
+                            permit_queue_of(*core, path, std::move(options)),
                             permit_terms_of(path, std::nullopt));
 }
 

@@ -16,7 +16,6 @@
 #include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/send_window.hpp"
-#include "loop/shared_objects.hpp"
 #include "loop/task.hpp"
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
@@ -130,9 +129,6 @@ public:
     }
 
     void end_retention() noexcept { retained_.fetch_sub(1); }
-
-    /// What the recipe objects of this client share.
-    [[nodiscard]] shared_objects& objects() noexcept { return objects_; }
 
     /// Another place to run the user's code than the callback thread: one call at a time, which may
     /// block.
@@ -268,7 +264,6 @@ private:
     const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
     latchkey::telemetry telemetry_;
     std::atomic<std::size_t> retained_{0};
-    shared_objects objects_;
 
     // On the loop only.
     session_keeper keeper_;  ///< a few of its members are for any thread

@@ -24,7 +24,7 @@ constexpr const char* usage =
     " [--keep]\n"
     "Breaks servers and processes at random for N seconds (60) and judges what happened to those\n"
     "that took turns with R: mutex (unless told otherwise), recursive_mutex, kept_mutex,\n"
-    "multi_mutex, shared_mutex, semaphore, kept_semaphore, curator_semaphore, double_barrier,\n"
+    "multi_mutex, shared_mutex, semaphore, curator_semaphore, double_barrier,\n"
     "leader_latch, leader_selector, or all; one recipe after the other, or together.\n"
     "--keep leaves the histories in the folders that it names.\n";
 

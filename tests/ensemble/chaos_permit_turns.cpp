@@ -1,5 +1,4 @@
-// Turns with permits of a semaphore, which is resized now and then, or of one like Curator's. Of a
-// kept_semaphore each thread keeps what it releases, until another thread or process needs it.
+// Turns with permits of a semaphore, which is resized now and then, or of one like Curator's.
 #include <latchkey/curator_semaphore.hpp>
 #include <latchkey/semaphore.hpp>
 
@@ -8,8 +7,6 @@
 
 namespace latchkey::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// What a resize leaves at least.
 constexpr std::uint32_t fewest = permits_at_first - 1;
@@ -20,8 +17,7 @@ public:
     template <class... Limit>
     permit_turns(worker_tools& tools, std::uint64_t seed, Limit... limit) : turns(tools, seed) {
         for (int i = 0; i < order().locks; ++i) {
-            semaphores_.push_back(std::make_unique<Semaphore>(
-                zk(), order().path(i), limit..., lock_options{.retain_for = keeps() ? 1h : 0h}));
+            semaphores_.push_back(std::make_unique<Semaphore>(zk(), order().path(i), limit...));
         }
     }
 
@@ -32,10 +28,8 @@ protected:
         Semaphore& s = some();
         const auto permits = static_cast<std::uint32_t>(1 + below(permits_at_first));
         attempt(
-            {.locks = {s.path()}, .permits = permits, .silent = keeps(), .shares_place = keeps()},
-            [&](std::int64_t number) {
-                return keeps() ? ask_silently(s, stop, permits) : ask_for(s, number, stop, permits);
-            },
+            {.locks = {s.path()}, .permits = permits},
+            [&](std::int64_t number) { return ask_for(s, number, stop, permits); },
             [&](hold& h, std::int64_t number) {
                 linger(h, order().beside(s.path()), number);
                 tell_ended(number, h);

@@ -18,7 +18,6 @@ enum class recipe : std::uint8_t {
     multi_mutex,  ///< now and then one path alone, as a mutex
     shared_mutex,
     semaphore,
-    kept_semaphore,  ///< with retain_for
     curator_semaphore,
     double_barrier,
     leader_latch,     ///< and observers
@@ -39,7 +38,6 @@ inline constexpr std::array recipe_table{
     recipe_entry{recipe::multi_mutex, "multi_mutex"},
     recipe_entry{recipe::shared_mutex, "shared_mutex", history::layout::readers_writer},
     recipe_entry{recipe::semaphore, "semaphore", history::layout::semaphore},
-    recipe_entry{recipe::kept_semaphore, "kept_semaphore", history::layout::semaphore},
     recipe_entry{
         recipe::curator_semaphore, "curator_semaphore", history::layout::curator_semaphore},
     recipe_entry{recipe::double_barrier, "double_barrier", history::layout::rounds},

@@ -143,7 +143,6 @@ std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
         case recipe::shared_mutex:
             return make_shared_turns(tools, seed);
         case recipe::semaphore:
-        case recipe::kept_semaphore:
         case recipe::curator_semaphore:
             return make_permit_turns(tools, seed);
         case recipe::double_barrier:

@@ -136,9 +136,7 @@ protected:
     }
 
     /// Whether a place may stay after its release.
-    [[nodiscard]] bool keeps() const {
-        return order().what == recipe::kept_mutex || order().what == recipe::kept_semaphore;
-    }
+    [[nodiscard]] bool keeps() const { return order().what == recipe::kept_mutex; }
 
     /// What orders the holders of a lock.
     [[nodiscard]] std::int64_t number_of(fencing_token token) const {

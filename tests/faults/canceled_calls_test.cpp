@@ -82,7 +82,6 @@ const auto every_cancelable = ::testing::Values(
     cancelable_of<mutex>("mutex", {}),
     cancelable_of<mutex>("kept_mutex", {.retain_for = 1h}),
     cancelable_of<mutex>("passed_mutex", {.local_passes = 5}),
-    cancelable_of<mutex>("shared_in_client", {.retain_for = 1h, .share_in_client = true}),
     cancelable{"multi_mutex",
                [](client& c) {
                    return way_of(std::make_shared<multi_mutex>(
@@ -92,12 +91,8 @@ const auto every_cancelable = ::testing::Values(
     cancelable_of<shared_mutex>("kept_writer", {.retain_for = 1h}, lock_mode::exclusive),
     cancelable_of<shared_mutex>("upgrader", {.retain_for = 1h}, lock_mode::upgrade),
     cancelable_of<shared_mutex>("reader", {}, lock_mode::shared),
-    cancelable_of<shared_mutex>("kept_reader", {.retain_for = 1h}, lock_mode::shared),
-    cancelable_of<shared_mutex>("passed_reader", {.local_passes = 5}, lock_mode::shared),
     cancelable_permits<semaphore>("semaphore", {}),
-    cancelable_permits<semaphore>("kept_permits", {.retain_for = 1h}),
-    cancelable_permits<curator_semaphore>("curator_semaphore", {}),
-    cancelable_permits<curator_semaphore>("kept_curator_permits", {.retain_for = 1h}));
+    cancelable_permits<curator_semaphore>("curator_semaphore", {}));
 
 std::stop_token stop_requested_before() {
     std::stop_source s;

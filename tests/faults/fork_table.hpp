@@ -46,7 +46,7 @@ struct forked_world {
     multi_mutex locked_multi{c, {"/multi/c", "/multi/d"}};
     semaphore permits{c, "/permits", 3};
     curator_semaphore leases{c, "/leases", 3};
-    mutex kept{c, "/kept", {.retain_for = std::chrono::hours(1), .share_in_client = true}};
+    mutex kept{c, "/kept", {.retain_for = std::chrono::hours(1)}};
     mutex holding{c, "/held"};
     hold h = holding.acquire();
     mutex guarding{c, "/guarded"};

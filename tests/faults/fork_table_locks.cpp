@@ -103,7 +103,7 @@ rows_of<Lock, Of> of(fork_rows& rows, const char* name, Of member) {
 }  // namespace
 
 void add_rows_of_locks(fork_rows& rows) {
-    const lock_options kept{.retain_for = 1h, .share_in_client = true};
+    const lock_options kept{.retain_for = 1h};
     auto plain = of<mutex>(rows, "mutex", [](world& w) -> mutex& { return w.free; });
     plain.add_acquire_forms();
     plain.add_lock_forms([](world& w) -> mutex& { return w.locked; });
@@ -141,7 +141,7 @@ void add_rows_of_locks(fork_rows& rows) {
     permits.add("resize", [](semaphore& s, world&) { s.resize(3); });
     permits.add("capacity", [](semaphore& s, world&) { static_cast<void>(s.capacity()); });
     permits.add("available", [](semaphore& s, world&) { static_cast<void>(s.available()); });
-    permits.add_life("/permits", 3U, lock_options{.retain_for = 1h});
+    permits.add_life("/permits", 3U);
 
     auto leases = of<curator_semaphore>(
         rows, "curator_semaphore", [](world & w) -> auto& { return w.leases; });
@@ -160,7 +160,7 @@ void add_rows_of_shared_mutexes(fork_rows& rows) {
     rw.add_queue();
     rw.add_path();
     rw.add("first", [](shared_mutex& m, world&) { static_cast<void>(m.first()); });
-    rw.add_life("/rw", lock_options{.retain_for = 1h, .share_in_client = true});
+    rw.add_life("/rw", lock_options{.retain_for = 1h});
     const auto convert = [&](const char* member, auto call) {
         rw.add(member, [call](shared_mutex& m, world& w) {
             hold h = w.in_child ? std::move(w.h) : m.try_acquire(lock_mode::exclusive);

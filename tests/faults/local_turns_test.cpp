@@ -1,4 +1,5 @@
 // lock_options::local_passes and local_time.
+#include <latchkey/curator_semaphore.hpp>
 #include <latchkey/recursive_mutex.hpp>
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
@@ -132,7 +133,7 @@ TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
     for (int i = 0; i < 10 && greedy.valid(); ++i) {
         ensemble_.run_for(2ms);
         greedy.release();
-        greedy = queue->take_turn(*as);
+        greedy = queue->take_turn();
     }
     EXPECT_FALSE(greedy.valid());
     ensemble_.run_for(1ms);
@@ -178,7 +179,10 @@ TEST_F(LocalTurns, CannotBeCombinedWithTimesOfOneHold) {
 
 TEST_F(LocalTurns, AreForMutexesAndSharedMutexesOnly) {
     EXPECT_EQ(refusal_of<shared_mutex>(a_, {.retain_for = 1s}), "");
-    EXPECT_THROW(static_cast<void>(semaphore(a_, "/lock", 3, {.local_passes = 1})), error);
+    for (const lock_options& o : {lock_options{.local_passes = 1}, {.retain_for = 1s}}) {
+        EXPECT_THROW(static_cast<void>(semaphore(a_, "/lock", 3, o)), error);
+        EXPECT_THROW(static_cast<void>(curator_semaphore(a_, "/lock", 3, o)), error);
+    }
 }
 
 }  // namespace

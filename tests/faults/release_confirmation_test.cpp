@@ -29,7 +29,6 @@ using hold_handler = std::function<void(std::error_code, hold)>;
 struct released_hold {
     client of;
     std::shared_ptr<void> object{};
-    std::vector<hold> beside{};  ///< of the same place
     hold h{};
     bool is_there = false;  ///< it may be released
     bool is_released = false;
@@ -54,16 +53,6 @@ void acquire_for(released_hold& r,
                  Wanted... wanted) {
     r.object = object;
     object->async_acquire(wanted..., {}, done);
-}
-
-/// Two readers of one object. The first one is released.
-void acquire_beside(released_hold& r, const hold_handler& done) {
-    const auto m = std::make_shared<shared_mutex>(r.of, "/lock", lock_options{.local_passes = 9});
-    r.object = m;
-    m->async_acquire(lock_mode::shared, {}, [&r, m = m.get(), done](std::error_code, hold first) {
-        r.beside.push_back(std::move(first));
-        m->async_acquire(lock_mode::shared, {}, done);
-    });
 }
 
 /// Of a writer that is becoming a reader.
@@ -96,8 +85,9 @@ const auto every_hold = ::testing::Values(
     released<mutex>("held_longer", {.max_hold = 3s, .min_hold = 2s}),
     released<mutex>("delayed", {.lock_delay = 1s}),
     released<shared_mutex>("upgrader", {}, lock_mode::upgrade),
-    released<shared_mutex>("reader", {.local_passes = 2}, lock_mode::shared),
-    kind_of_hold{"one_of_two_readers", acquire_beside},
+    released<shared_mutex>("reader", {}, lock_mode::shared),
+    released<shared_mutex>(
+        "kept_writer", {.local_passes = 2, .retain_for = 5s}, lock_mode::exclusive),
     kind_of_hold{"downgraded", acquire_and_downgrade},
     kind_of_hold{
         "multi_mutex",
@@ -106,7 +96,7 @@ const auto every_hold = ::testing::Values(
             acquire_for(
                 r, std::make_shared<multi_mutex>(r.of, paths, lock_options{.max_hold = 2s}), done);
         }},
-    released_permits<semaphore>("semaphore", {.retain_for = 5s}),
+    released_permits<semaphore>("semaphore", {}),
     released_permits<semaphore>("limited_semaphore", {.max_hold = 2s}),
     released_permits<curator_semaphore>("curator_semaphore", {}));
 
@@ -212,7 +202,6 @@ protected:
             EXPECT_EQ(r->answers, 1);
             EXPECT_TRUE(!r->confirmed || effects() == r->effects) << "applied afterwards";
         }
-        r->beside.clear();
         r->of.close();
         EXPECT_TRUE(ensemble_.run_until([&] { return znodes() == 0; }, 30s));
         r->h = hold();
@@ -361,17 +350,6 @@ TEST_F(ReleaseAndWait, WithTheServersGoneForGoodIsFalse) {
     hold h = m.acquire();
     doomed.reset();
     EXPECT_FALSE(h.release_and_wait());
-}
-
-TEST_F(ReleaseAndWait, OfAReaderBesideOthersIsFalseAndOfTheLastOneTrue) {
-    shared_mutex m(c_, "/lock", {.local_passes = 10});
-    hold first = m.acquire(lock_mode::shared);
-    hold last = m.acquire(lock_mode::shared);
-    ASSERT_EQ(first.path(), last.path());
-    begin_transaction(first);
-    expect_not_confirmed(first.release_and_wait());
-    EXPECT_TRUE(eventually([&] { return last.release_and_wait(); }));
-    EXPECT_TRUE(servers_.children("/lock").empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(, ReleaseConfirmation, every_hold, [](const auto& p) {

@@ -65,14 +65,11 @@ void check_place(const evidence& e, const turn& t, verdict& v) {
     check_until(t.granted ? *t.granted : t.ended.value_or(e.all().end));
 }
 
-/// One that is kept may stay until another participant comes; permits, until that needs them.
+/// One that is kept may stay until another participant comes.
 std::optional<nanoseconds> needed_until(const evidence& e, const participant& p, const turn* t) {
     const auto left = e.left(p);
     if (t == nullptr || !t->asked.shares_place || !left) {
         return left;
-    }
-    if (p.permits > 0) {
-        return std::nullopt;
     }
     const queue& all = e.queues().at(directory_of(p.znode));
     const auto next = std::find_if(all.begin(), all.end(), [&](const participant& other) {

@@ -82,21 +82,6 @@ TEST_P(LocalTurnsOfThreads, ServeAllFormsOfAcquire) {
     EXPECT_EQ(granted, 100);
 }
 
-TEST_P(LocalTurnsOfThreads, AreThoseOfTwoObjectsThatShare) {
-    client c = connect();
-    const lock_options together{.retain_for = 30s, .share_in_client = true};
-    mutex one(c, path_, together);
-    recursive_mutex other(c, path_, together);
-    hold h = one.acquire();
-    const std::string path = h.path();
-    EXPECT_FALSE(other.try_lock());
-    h.release();
-    other.lock();
-    EXPECT_EQ(other.held().path(), path);
-    EXPECT_EQ(one.participants().size(), 1U);
-    other.unlock();
-}
-
 TEST_P(LocalTurnsOfThreads, ReadTogetherAndWriteAlone) {
     client c = connect();
     client d = connect();

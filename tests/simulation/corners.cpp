@@ -159,11 +159,10 @@ void unresolved(plan& p) {
 /// Few objects that several callers share, and that they want again soon.
 void turns(plan& p, random_source& r) {
     p.turns = true;
-    p.together = r.chance(0.25);
     const plan::object lock{std::string(root) + "/lock", 1 + static_cast<int>(r.below(3))};
     set_objects(p, 3, {lock});
     for (plan::client& c : p.clients) {
-        c.objects.resize(p.together ? 2 : 1, lock);
+        c.objects.resize(1, lock);
     }
     const duration timeout = p.session_timeout;
     p.longest_hold = timeout / (r.chance(0.5) ? 4 : 40);

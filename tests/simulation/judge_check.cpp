@@ -237,7 +237,6 @@ std::optional<testing::counters> judge::budget(const call& c, const hold& h) con
         most.children += 2 + woken;  // a place is listed once, and at each change
         most.removes = 1;            // the object may give up a place meanwhile
         most.multis = delay;         // and the record of its delay with it
-        most.gets = 3;               // or show that it keeps it, which it reads before and after
     }
     // In a long queue the data of the directory is read first, and written then.
     const std::uint64_t data = stage_.what.long_queue > 0 ? 1 : 0;

@@ -132,10 +132,6 @@ void permit_judge::note_head(semaphore& s) {
     const auto first = std::find_if(
         queue.begin(), queue.end(), [](const auto& one) { return !one.second->foreign(); });
     const auto head = first == queue.end() ? nullptr : first->second;
-    if (head != s.head) {
-        s.head = head;
-        s.head_since = stage_.now();
-    }
     if (head != nullptr) {
         heads_.emplace(s.queue, holder_of_watches(head->owner));
     }
@@ -173,12 +169,6 @@ void permit_judge::check_first(const call& c, const participants&) {
     }
 }
 
-/// Who stays the first in the queue needs more than is free.
-void permit_judge::check_turn(const call& c, const participant& place, fencing_token token) {
-    const semaphore& s = of(c);
-    turns_.granted(c, place, token, s.head.get(), s.head_since);
-}
-
 bool permit_judge::explains(const call& c, std::error_code ec) const {
     const std::set<std::uint32_t>& limits = of(c).limits;
     if (ec == errc::invalid_argument && !limits.empty()) {
@@ -198,15 +188,14 @@ std::int64_t permit_judge::holder_of_watches(std::int64_t session) const {
 
 bool permit_judge::may_watch(const std::string& path, std::int64_t session) const {
     return std::any_of(semaphores_.begin(), semaphores_.end(), [&](const semaphore& s) {
-        const bool by_holders = stage_.what.turns && (path == s.queue || path == s.path);
-        return (path == s.permits || by_holders || (path == s.path && !leases_)) &&
+        return (path == s.permits || (path == s.path && !leases_)) &&
                heads_.contains({s.queue, holder_of_watches(session)});
     });
 }
 
 std::optional<testing::counters> permit_judge::budget(const call& c, const hold& h) const {
-    if (resizes_ > 0 || (!c.stated && of(c).made > c.begun) || stage_.what.turns) {
-        // Whoever is the first looks again, and who needs others to make it, and who keeps permits.
+    if (resizes_ > 0 || (!c.stated && of(c).made > c.begun)) {
+        // Whoever is the first looks again, and who needs others to make it.
         return std::nullopt;
     }
     const std::uint64_t woken = c.by->wake_ups - c.wake_ups_before;

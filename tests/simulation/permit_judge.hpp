@@ -38,7 +38,6 @@ private:
     void applied(const model::transaction& t, const participants& changed) override;
     void check_token(const call& c, const hold& h, const participants& places) override;
     void check_first(const call& c, const participants& places) override;
-    void check_turn(const call& c, const participant& place, fencing_token token) override;
 
     void check_order(const std::string&, const std::string&, const wish&, fencing_token) override {}
 
@@ -62,8 +61,6 @@ private:
         std::set<std::uint32_t> limits;               ///< all that ever were
         duration made{};                              ///< when there was one at last
         std::map<std::string, admission> admissions;  ///< by attempt
-        std::shared_ptr<participant> head = nullptr;  ///< now the first in the queue; null: nobody
-        duration head_since{};
     };
 
     void note_limit(semaphore& s, const model::change& c);

@@ -72,11 +72,11 @@ std::unique_ptr<used_object> semaphore_recipe::make(stage& s,
     const std::uint32_t right = s.what.permits;
     if (drawn < 40) {
         return std::make_unique<used_semaphore<semaphore>>(
-            draw_times_and_retention(s), std::nullopt, c, path);
+            draw_times(s, false), std::nullopt, c, path);
     }
     const std::uint32_t stated = drawn < 95 ? right : right + 1;
     return std::make_unique<used_semaphore<semaphore>>(
-        draw_times_and_retention(s), stated, c, path, stated);
+        draw_times(s, false), stated, c, path, stated);
 }
 
 std::unique_ptr<judge> semaphore_recipe::judge_of(stage& s) const {
@@ -107,7 +107,7 @@ void semaphore_recipe::meanwhile(stage& s, const plan::object& o) const {
 std::unique_ptr<used_object> curator_semaphore_recipe::make(
     stage& s, client& c, const std::vector<std::string>& paths) const {
     return std::make_unique<used_semaphore<curator_semaphore>>(
-        draw_times_and_retention(s), s.what.permits, c, path_of(paths.front()), s.what.permits);
+        draw_times(s, false), s.what.permits, c, path_of(paths.front()), s.what.permits);
 }
 
 std::unique_ptr<judge> curator_semaphore_recipe::judge_of(stage& s) const {

@@ -61,8 +61,7 @@ struct plan {
 
     bool timed = false;  ///< objects are given the times of lock_options, each its own
 
-    bool turns = false;     ///< locks have local_passes and retain_for, each its own
-    bool together = false;  ///< then the objects of a client are one participant
+    bool turns = false;  ///< locks have local_passes and retain_for, each its own
 
     std::uint32_t wanted = 2;  ///< participants of a round
 

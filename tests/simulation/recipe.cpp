@@ -124,27 +124,12 @@ lock_options draw_times(stage& s, bool may_delay) {
     return drawn;
 }
 
-lock_options draw_times_and_retention(stage& s) {
-    lock_options drawn = draw_times(s, false);
-    if (s.what.turns) {
-        drawn.retain_for = s.random.chance(0.8) ? s.up_to(s.what.session_timeout) : duration{};
-        drawn.share_in_client = s.what.together;
-    }
-    return drawn;
-}
-
 lock_options draw_times_and_turns(stage& s) {
     lock_options drawn = draw_times(s);
     if (!s.what.turns) {
         return drawn;
     }
     const duration timeout = s.what.session_timeout;
-    if (s.what.together) {
-        drawn.local_passes = 2;
-        drawn.retain_for = timeout / 4;
-        drawn.share_in_client = true;
-        return drawn;
-    }
     if (s.random.chance(0.7)) {
         drawn.local_passes = static_cast<std::uint32_t>(1 + s.random.below(4));
         drawn.local_time = s.random.chance(0.3) ? s.up_to(timeout / 2) : duration{};

@@ -68,9 +68,6 @@ public:
 /// The same of a lock whose callers may take turns in one place.
 [[nodiscard]] lock_options draw_times_and_turns(stage& s);
 
-/// The same of one whose callers hold at once: a place is kept, but not passed on.
-[[nodiscard]] lock_options draw_times_and_retention(stage& s);
-
 /// What is different from one recipe to the next. Everything else of a run is the same for all.
 class lock_recipe {
 public:

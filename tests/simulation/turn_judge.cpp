@@ -40,32 +40,19 @@ void turn_judge::granted(const call& c, const participant& place, fencing_token 
     }
     const auto& all = truth_.history_of(place.directory);
     const auto behind = std::find_if(all.upper_bound(place.place), all.end(), [&](const auto& one) {
-        const bool waits = !(place.shared && one.second->shared);
-        return one.second->there() && !one.second->foreign() && waits &&
-               hinders_nothing(*one.second, c);
+        return one.second->there() && !one.second->foreign() && hinders_nothing(*one.second, c);
     });
     if (behind != all.end()) {
-        pass(c, place, *behind->second, arrivals_.at(behind->second->czxid).at, {});
-    }
-}
-
-void turn_judge::granted(const call& c,
-                         const participant& place,
-                         fencing_token token,
-                         const participant* waiting,
-                         duration since) {
-    if (is_turn(place, token) && waiting != nullptr && hinders_nothing(*waiting, c)) {
-        pass(c, place, *waiting, since, 100ms);
+        pass(c, place, *behind->second, arrivals_.at(behind->second->czxid).at);
     }
 }
 
 void turn_judge::pass(const call& c,
                       const participant& place,
                       const participant& waiting,
-                      duration since,
-                      duration passage) {
+                      duration since) {
     // It lists who is behind after the grant.
-    const duration margin = passage + stage_.hops(8) + 20ms;
+    const duration margin = stage_.hops(8) + 20ms;
     const duration known = std::max(since, first_turns_[place.path]) + margin;
     // Who may not read a directory for a while gets no event of it, and lists no more.
     if (stage_.now() <= known || stage_.last_refusal >= first_turns_[place.path]) {

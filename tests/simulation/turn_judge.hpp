@@ -17,8 +17,7 @@ struct call;
 /// Checks the turns that callers of one object take in one place.
 ///
 ///   I15  Once its client can know that another participant waits behind, a place passes at most
-///        local_passes times, and not after local_time. Readers do not wait for readers. Permits
-///        are not held again.
+///        local_passes times, and not after local_time.
 class turn_judge {
 public:
     turn_judge(stage& s, const truth& t) : stage_(s), truth_(t) {}
@@ -29,14 +28,6 @@ public:
     /// A hold of that place was granted, in a queue.
     void granted(const call& c, const participant& place, fencing_token token);
 
-    /// The same of one that has left its queue, where `waiting` is the first since then, perhaps on
-    /// its way to permits that are free; null if nobody is there.
-    void granted(const call& c,
-                 const participant& place,
-                 fencing_token token,
-                 const participant* waiting,
-                 duration since);
-
 private:
     /// Who queued, and what was wrong by then.
     struct arrival {
@@ -46,11 +37,7 @@ private:
     };
 
     [[nodiscard]] bool is_turn(const participant& place, fencing_token token);
-    void pass(const call& c,
-              const participant& place,
-              const participant& waiting,
-              duration since,
-              duration passage);
+    void pass(const call& c, const participant& place, const participant& waiting, duration since);
     [[nodiscard]] bool hinders_nothing(const participant& waiting, const call& c) const;
 
     stage& stage_;

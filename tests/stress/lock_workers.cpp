@@ -13,11 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-lock_options kept(bool shared_in_client = false) {
-    return {.local_passes = 5,
-            .local_time = 50ms,
-            .retain_for = 300ms,
-            .share_in_client = shared_in_client};
+lock_options kept() {
+    return {.local_passes = 5, .local_time = 50ms, .retain_for = 300ms};
 }
 
 /// From the grant to the release, under the eyes of the judge and of other threads.
@@ -87,9 +84,9 @@ void add_mutexes(stage& s, std::size_t i) {
             }
         });
     }
-    s.add("mutex_shared_in_client", [c](stage& on, stage::turns& t) {
+    s.add("mutex_kept_for_a_while", [c](stage& on, stage::turns& t) {
         while (t.next()) {
-            mutex m(c, "/kept", kept(t.one_in(2)));
+            mutex m(c, "/kept", kept());
             lock_again_and_again(on, t, m, on.judge("/kept"));
         }
     });
@@ -145,7 +142,7 @@ void add_shared_mutexes(stage& s, std::size_t i) {
 template <class Permits>
 void add_permits(stage& s, std::size_t i, const char* kind, const char* path) {
     s.add(kind, [c = s.client_of(i), path](stage& on, stage::turns& t) {
-        Permits permits(c, path, 3U, {.retain_for = t.one_in(2) ? 50ms : 0ms});
+        Permits permits(c, path, 3U);
         while (t.next()) {
             const std::uint32_t n = 1 + t.below(3);
             std::error_code ec;

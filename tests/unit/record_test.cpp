@@ -47,26 +47,6 @@ TEST(Record, HasThePresentTimeEachTimeItIsWritten) {
     }));
 }
 
-TEST(Record, SaysSinceWhenTheLockIsKept) {
-    const std::string record = record_writer().write("exclusive");
-    const auto before = read_record(record);
-    const std::string marked = kept_record(record, 2s);
-    const auto kept = read_record(marked);
-    ASSERT_TRUE(before);
-    ASSERT_TRUE(kept);
-    EXPECT_FALSE(before->kept_since);
-    EXPECT_EQ(kept->mode, "exclusive");
-    EXPECT_EQ(kept->since, before->since);
-    ASSERT_TRUE(kept->kept_since);
-    EXPECT_LE(*kept->kept_since, std::chrono::system_clock::now() - 2s);
-    EXPECT_THAT(kept_record(marked, 1s), IsEmpty()) << "it has a mark";
-    EXPECT_THAT(kept_record("of the user", 1s), IsEmpty());
-    const std::string long_name(480, 'x');
-    const std::string full = R"({"pid":1,"host":")" + long_name + R"("})";
-    EXPECT_TRUE(read_record(full));
-    EXPECT_THAT(kept_record(full, 1s), IsEmpty()) << "there is no room";
-}
-
 /// Takes another name for the program while it is in scope.
 class program_name {
 public:
