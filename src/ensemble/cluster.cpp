@@ -31,11 +31,6 @@ cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
 
 cluster::~cluster() = default;
 
-cluster::duration cluster::client_latency() {
-    return how_.one_way +
-           duration(random_.below(static_cast<std::uint64_t>(how_.jitter.count()) + 1));
-}
-
 cluster::duration cluster::peer_latency() {
     return how_.between_servers +
            (how_.between_servers == duration::zero()
@@ -230,7 +225,8 @@ std::shared_ptr<client_process> cluster::make_process() {
 }
 
 connection_ptr cluster::connect(client_process& from, int server, std::string address) {
-    auto c = std::make_shared<connection>(*from.loop, at(server).process());
+    auto c =
+        std::make_shared<connection>(*from.loop, at(server).process(), how_.one_way, how_.jitter);
     c->identities.push_back({"ip", std::move(address)});
     if (from.black_holed) {
         c->to_client.hold();
@@ -250,12 +246,10 @@ void cluster::hang_up(const connection_ptr& c, int server, bool abruptly) {
         return;
     }
     if (abruptly) {
-        c->to_server.keep(random_.below(c->to_server.in_flight() + 1));
+        c->to_server.keep(c->random.below(c->to_server.in_flight() + 1));
     }
-    c->to_server.send(
-        c,
-        [end = c.get(), to = &at(server)] { to->clients().hung_up(end->shared_from_this()); },
-        client_latency());
+    c->send_server(
+        [end = c.get(), to = &at(server)] { to->clients().hung_up(end->shared_from_this()); });
 }
 
 void cluster::black_hole(client_process& p, bool on) {

@@ -51,7 +51,6 @@ public:
     [[nodiscard]] bool everywhere(std::int64_t zxid) const;
 
     // For servers.
-    [[nodiscard]] duration client_latency();
     [[nodiscard]] duration peer_latency();
     [[nodiscard]] duration lag(int index) const;
 

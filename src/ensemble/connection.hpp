@@ -94,12 +94,18 @@ struct pending {
 
 /// A connection between a client and a server, with the state of both ends.
 struct connection : std::enable_shared_from_this<connection> {
-    connection(loop& client_loop, loop& server_loop)
-        : to_client(client_loop), to_server(server_loop) {}
+    using duration = loop::clock::duration;
+
+    connection(loop& client_loop, loop& server_loop, duration one_way, duration jitter)
+        : to_client(client_loop),
+          to_server(server_loop),
+          random(client_loop.random()),
+          one_way_(one_way),
+          jitter_(jitter) {}
 
     /// `tell` is called with the client, unless the client has given up by then.
     template <typename Tell>
-    void send_client(Tell tell, loop::clock::duration latency) {
+    void send_client(Tell tell) {
         to_client.send(
             shared_from_this(),
             [this, tell = std::move(tell)]() mutable {
@@ -107,7 +113,11 @@ struct connection : std::enable_shared_from_this<connection> {
                     tell(*client);
                 }
             },
-            latency);
+            latency());
+    }
+
+    void send_server(loop::task deliver) {
+        to_server.send(shared_from_this(), std::move(deliver), latency());
     }
 
     channel to_client;
@@ -126,6 +136,15 @@ struct connection : std::enable_shared_from_this<connection> {
     text_set child_watches;
     text_set lasting_watches;
     text_set recursive_watches;
+    random_source random;
+
+private:
+    [[nodiscard]] duration latency() {
+        return one_way_ + duration(random.below(static_cast<std::uint64_t>(jitter_.count()) + 1));
+    }
+
+    duration one_way_;
+    duration jitter_;
 };
 
 using connection_ptr = std::shared_ptr<connection>;

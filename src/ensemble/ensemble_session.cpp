@@ -83,12 +83,9 @@ void ensemble_session::complete_later(completion done, result_code code) {
 
 void ensemble_session::send(const std::shared_ptr<packet>& p) {
     last_sent_ = process_->loop->now();
-    connection_->to_server.send(
-        connection_,
-        [end = connection_.get(), to = &all_->at(server_), p] {
-            to->clients().receive(end->shared_from_this(), p);
-        },
-        all_->client_latency());
+    connection_->send_server([end = connection_.get(), to = &all_->at(server_), p] {
+        to->clients().receive(end->shared_from_this(), p);
+    });
 }
 
 void ensemble_session::answered(reply r, std::int64_t /*zxid*/) {
@@ -134,19 +131,15 @@ void ensemble_session::attempt() {
     server_ = servers_.next();
     attempt_begun_ = process_->loop->now();
     if (process_->refuses(server_) || server_ < 0) {
-        attempt_.start(all_->client_latency() * 2,
-                       [this] { attempt_failed("connection refused"); });
+        attempt_.start(all_->how().one_way * 2, [this] { attempt_failed("connection refused"); });
         return;
     }
     connection_ = all_->connect(*process_, server_);
     connection_->client = this;
     hello h{id_, 0, options_.timeout, options_.identities};
-    connection_->to_server.send(
-        connection_,
-        [end = connection_.get(), to = &all_->at(server_), h = std::move(h)] {
-            to->clients().accept(end->shared_from_this(), h);
-        },
-        all_->client_latency());
+    connection_->send_server([end = connection_.get(), to = &all_->at(server_), h = std::move(h)] {
+        to->clients().accept(end->shared_from_this(), h);
+    });
     attempt_.start(servers_.limit(timeout_), [this] { attempt_failed("no answer"); });
 }
 

@@ -67,7 +67,7 @@ bool adversary::rests() const noexcept {
 }
 
 void adversary::strike_later() {
-    next_.start(stage_.up_to(stage_.what.interval * 2), [this] {
+    next_.start(stage_.up_to("strike_later", stage_.what.interval * 2), [this] {
         strike_later();
         strike(some_fault(), some_session());
     });
@@ -107,11 +107,12 @@ void adversary::undo_later(duration after, std::function<void()> undo) {
 
 fault_plan::verdict adversary::at_request(const model::connection& c, const model::packet& p) {
     if (rests() || p.what != model::packet::kind::request || all_weights_ <= 0 ||
-        !stage_.random.chance(stage_.what.at_requests)) {
+        !stage_.streams("at_request", static_cast<std::uint64_t>(c.session))
+             .chance(stage_.what.at_requests)) {
         return {};
     }
     const fault f = some_fault();
-    const fault_plan::verdict fate = fate_of(f, stage_.random);
+    const fault_plan::verdict fate = fate_of(f, stage_.random("at_request"));
     if (fate.what != fault_plan::fault::none) {
         ++strikes_;
         stage_.tell("!! ", to_string(f));
@@ -120,7 +121,7 @@ fault_plan::verdict adversary::at_request(const model::connection& c, const mode
         stage_.last_trouble = stage_.now();
         return fate;
     }
-    if (f == fault::cut_off || stage_.random.chance(0.4)) {
+    if (f == fault::cut_off || stage_.random("at_request").chance(0.4)) {
         after_answer_[c.session] = f;
     } else if (can_come_before(f)) {
         strike(f, aim(c.session));
@@ -148,7 +149,8 @@ void adversary::at_answer(const model::connection& c, const request& r) {
 // ---- drawing ----
 
 fault adversary::some_fault() {
-    double x = static_cast<double>(stage_.random.below(1'000'000)) / 1e6 * all_weights_;
+    double x =
+        static_cast<double>(stage_.random("some_fault").below(1'000'000)) / 1e6 * all_weights_;
     std::size_t i = 0;
     std::size_t last = 0;
     for (; i < fault_kinds; ++i) {
@@ -164,14 +166,14 @@ fault adversary::some_fault() {
 }
 
 std::int64_t adversary::some_session() {
-    return programs_[stage_.random.below(programs_.size())]->record()->session;
+    return programs_[stage_.random("some_session").below(programs_.size())]->record()->session;
 }
 
 /// Who sends a request matters most, then who is ahead of it.
 std::int64_t adversary::aim(std::int64_t sender) {
     const std::string directory = some_directory();
     const auto& queue = judge_.log().queue_of(directory);
-    switch (stage_.random.below(6)) {
+    switch (stage_.random("aim").below(6)) {
         case 0:
             return some_session();
         case 1: {
@@ -189,17 +191,17 @@ std::int64_t adversary::aim(std::int64_t sender) {
 duration adversary::lasting() {
     const duration timeout = stage_.what.session_timeout;
     if (stage_.what.brief) {
-        return timeout / 16 + stage_.up_to(timeout * 3 / 8);
+        return timeout / 16 + stage_.up_to("lasting", timeout * 3 / 8);
     }
-    switch (stage_.random.below(4)) {
+    switch (stage_.random("lasting").below(4)) {
         case 0:
-            return stage_.up_to(timeout / 16);
+            return stage_.up_to("lasting", timeout / 16);
         case 1:
-            return stage_.up_to(timeout / 2);
+            return stage_.up_to("lasting", timeout / 2);
         case 2:
-            return timeout / 2 + stage_.up_to(timeout * 3 / 4);
+            return timeout / 2 + stage_.up_to("lasting", timeout * 3 / 4);
         default:
-            return stage_.up_to(timeout * 5 / 2);
+            return stage_.up_to("lasting", timeout * 5 / 2);
     }
 }
 
@@ -209,19 +211,20 @@ int adversary::some_server(bool leading) {
         return leader;
     }
     const int size = stage_.cluster.size();
-    const int drawn = static_cast<int>(stage_.random.below(static_cast<std::uint64_t>(size)));
+    const int drawn =
+        static_cast<int>(stage_.random("some_server").below(static_cast<std::uint64_t>(size)));
     return drawn != leader ? drawn : (drawn + 1) % size;
 }
 
 std::string adversary::some_directory() {
     const auto& clients = stage_.what.clients;
-    const auto& objects = clients[stage_.random.below(clients.size())].objects;
-    const plan::object& drawn = objects[stage_.random.below(objects.size())];
+    const auto& objects = clients[stage_.random("some_directory").below(clients.size())].objects;
+    const plan::object& drawn = objects[stage_.random("some_directory").below(objects.size())];
     if (drawn.more_directories.empty()) {
         return drawn.directory;
     }
     const auto all = drawn.directories();
-    return all[stage_.random.below(all.size())];
+    return all[stage_.random("some_directory").below(all.size())];
 }
 
 program* adversary::program_of(std::int64_t session) const {

@@ -81,12 +81,14 @@ void adversary::connection_trouble(fault f, std::int64_t session) {
         case fault::requests_late:
             return late(f,
                         session,
-                        stage_.what.brief ? lasting() : stage_.up_to(stage_.what.session_timeout));
+                        stage_.what.brief
+                            ? lasting()
+                            : stage_.up_to("connection_trouble", stage_.what.session_timeout));
         case fault::cut_off:
             return cut_off(session);
         case fault::moved: {
-            const int to = some_server(stage_.random.chance(0.3));
-            lag(to, stage_.up_to(stage_.what.session_timeout / 4));
+            const int to = some_server(stage_.random("connection_trouble").chance(0.3));
+            lag(to, stage_.up_to("connection_trouble", stage_.what.session_timeout / 4));
             return stage_.servers.move(session, to);
         }
         default:
@@ -113,7 +115,7 @@ void adversary::late(fault f, std::int64_t session, duration lasting) {
                 direction(*c).release(c);
             }
         }
-        if (stage_.what.brief && stage_.random.chance(0.7)) {
+        if (stage_.what.brief && stage_.random("late").chance(0.7)) {
             // One follows the other: each is too short to be noticed as a silence.
             undo_later(1ms, [this, session] { strike(fault::paused, session); });
         }
@@ -136,13 +138,13 @@ void adversary::cut_off(std::int64_t session) {
     cut_off_ = true;
     stage_.servers.isolate(follower);
     process->black_holed = true;  // what is there stays: it may hear that answer, and late
-    undo_later(timeout + stage_.up_to(timeout), [this, process, follower] {
+    undo_later(timeout + stage_.up_to("cut_off", timeout), [this, process, follower] {
         cut_off_ = false;
         stage_.cluster.black_hole(*process, false);
         stage_.servers.heal(follower);
     });
-    if (stage_.random.chance(0.3)) {
-        late(fault::answers_late, session, stage_.up_to(timeout / 4));
+    if (stage_.random("cut_off").chance(0.3)) {
+        late(fault::answers_late, session, stage_.up_to("cut_off", timeout / 4));
     }
 }
 
@@ -207,7 +209,8 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
         case fault::containers_reaped:
             return stage_.servers.reap_containers();
         case fault::access_taken: {
-            const auto allowed = static_cast<permission>(stage_.random.below(32));
+            const auto allowed =
+                static_cast<permission>(stage_.random("operator_trouble").below(32));
             stage_.servers.set_acl(directory, {{"world", "anyone", allowed}});
             stage_.last_refusal = stage_.now();
             return undo_later(lasting(), [this, directory] {
@@ -223,8 +226,9 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
             }
             constexpr std::int64_t reserved = std::int64_t{1} << 20U;
             constexpr std::int64_t end = (std::int64_t{1} << 31U) - 1;
-            const std::int64_t near = stage_.random.chance(0.5) ? end : end - reserved;
-            const auto left = static_cast<std::int64_t>(stage_.random.below(6));
+            const std::int64_t near =
+                stage_.random("operator_trouble").chance(0.5) ? end : end - reserved;
+            const auto left = static_cast<std::int64_t>(stage_.random("operator_trouble").below(6));
             return stage_.servers.set_sequence(directory, static_cast<std::int32_t>(near - left));
         }
     }
@@ -232,7 +236,7 @@ void adversary::operator_trouble(fault f, std::int64_t session) {
 
 void adversary::delete_directory(const std::string& directory) {
     std::vector<std::string> names = stage_.servers.children(directory);
-    if (stage_.random.chance(0.5)) {
+    if (stage_.random("delete_directory").chance(0.5)) {
         std::reverse(names.begin(), names.end());
     }
     for (const std::string& name : names) {
@@ -253,7 +257,7 @@ void adversary::add_foreign_child(const std::string& directory) {
         "lock-2147483648",
         "lock--000000005",
     };
-    std::string name = names[stage_.random.below(names.size())];
+    std::string name = names[stage_.random("add_foreign_child").below(names.size())];
     rename(name);
     const std::string path = directory + '/' + name;
     stage_.servers.create(path);
@@ -269,7 +273,7 @@ void adversary::rename(std::string& name) {
     const naming n = stage_.recipe.names();
     const std::size_t at = name.find(marker);
     if (at != std::string::npos) {
-        const bool shared = !n.shared.empty() && stage_.random.chance(0.5);
+        const bool shared = !n.shared.empty() && stage_.random("rename").chance(0.5);
         name.replace(at, marker.size(), shared ? n.shared : n.exclusive);
     }
 }
@@ -287,7 +291,8 @@ void adversary::lag(int follower, duration by) {
 
 void adversary::server_trouble(fault f) {
     auto& servers = stage_.servers;
-    const int victim = some_server(f == fault::leader_isolated || stage_.random.chance(0.3));
+    const int victim =
+        some_server(f == fault::leader_isolated || stage_.random("server_trouble").chance(0.3));
     const auto undo = [&](void (testing::ensemble::*verb)(int)) {
         undo_later(lasting(), [&servers, verb, victim] { (servers.*verb)(victim); });
     };
@@ -304,7 +309,7 @@ void adversary::server_trouble(fault f) {
             return undo(&testing::ensemble::heal);
         case fault::server_late: {
             const int follower = some_server(false);
-            return lag(follower, stage_.up_to(stage_.what.session_timeout / 3));
+            return lag(follower, stage_.up_to("server_trouble", stage_.what.session_timeout / 3));
         }
         default: {
             const duration how_long = lasting();

@@ -14,13 +14,13 @@ barrier_worker::barrier_worker(program& of, std::size_t object, std::string name
 
 void barrier_worker::go_on() {
     if (calls()) {
-        return chance(0.03) ? destroy() : void();
+        return chance("go_on", 0.03) ? destroy() : void();
     }
-    if (chance(0.5)) {
+    if (chance("go_on", 0.5)) {
         return wait();
     }
     const bool there = barriers_.stands(of_.object_at(object_).what.directory);
-    change(there != chance(0.2) ? barrier_wish::remove : barrier_wish::set);
+    change(there != chance("go_on", 0.2) ? barrier_wish::remove : barrier_wish::set);
 }
 
 /// A set() that was not answered may come yet. Whoever waits passes in the end.

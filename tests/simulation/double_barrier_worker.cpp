@@ -18,7 +18,7 @@ void double_barrier_worker::go_on() {
     if (!barrier_) {
         return;
     }
-    if (chance(0.03)) {
+    if (chance("go_on", 0.03)) {
         return destroy();
     }
     if (calls()) {
@@ -73,7 +73,7 @@ void double_barrier_worker::enter() {
         self->misbehave();
     };
     barrier_->async_enter(a.what->limit.value_or(duration::max()), a.stop, handler);
-    if (chance(0.02)) {
+    if (chance("enter", 0.02)) {
         cancel();
     }
 }
@@ -91,12 +91,12 @@ void double_barrier_worker::leave() {
         self->ends(*c);
         self->misbehave();
         if (!self->stage_.over() && !self->calls() && self->barrier_ && !self->inside() &&
-            self->chance(0.2)) {
+            self->chance("leave", 0.2)) {
             self->enter();  // sooner than others have heard of the end
         }
     };
     barrier_->async_leave(a.what->limit.value_or(duration::max()), a.stop, handler);
-    if (chance(0.02)) {
+    if (chance("leave", 0.02)) {
         cancel();
     }
 }

@@ -13,8 +13,8 @@ bool group_worker::make() {
     client* const c = of_.usable_client();
     if (!group_ && c != nullptr) {
         group_options how;
-        if (chance(0.3)) {
-            how.coalesce_for = stage_.up_to(stage_.what.session_timeout / 4);
+        if (chance("make", 0.3)) {
+            how.coalesce_for = stage_.up_to("make", stage_.what.session_timeout / 4);
         }
         pause_ = how.coalesce_for;
         group_ = std::make_unique<group>(*c, of_.object_at(object_).paths.front(), how);
@@ -26,7 +26,7 @@ void group_worker::go_on() {
     if (!make()) {
         return;
     }
-    switch (stage_.random.below(12)) {
+    switch (stage_.random("go_on").below(12)) {
         case 0:
             return destroy();
         case 1:
@@ -40,11 +40,11 @@ void group_worker::go_on() {
     }
     if (!enrolment_) {
         join();
-    } else if (chance(0.5)) {
+    } else if (chance("go_on", 0.5)) {
         change_data();
     } else {
         leave();
-        if (chance(0.3)) {
+        if (chance("go_on", 0.3)) {
             join();
         }
     }
@@ -70,7 +70,8 @@ std::string group_worker::some_data() {
 /// Under its own name, or one that somebody of another program may have too.
 void group_worker::join() {
     const auto e = std::make_shared<enrolment>();
-    const std::string name = (chance(0.7) ? name_ : name_.substr(name_.find('.'))) + suffix_;
+    const std::string name =
+        (chance("join", 0.7) ? name_ : name_.substr(name_.find('.'))) + suffix_;
     e->by = of_.record();
     e->who = name_;
     e->directory = of_.object_at(object_).what.directory;
@@ -97,7 +98,7 @@ void group_worker::join() {
                            }
                            self->misbehave();
                        });
-    if (chance(0.02)) {
+    if (chance("join", 0.02)) {
         cancel();
     }
 }
@@ -131,7 +132,7 @@ void group_worker::watch() {
                 return;
             }
             self->groups_.told(*listens, all);
-            if (!self->stage_.calm && self->watching_ == listens && self->chance(0.02)) {
+            if (!self->stage_.calm && self->watching_ == listens && self->chance("watch", 0.02)) {
                 self->end_watch();
             }
             self->misbehave();

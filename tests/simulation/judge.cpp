@@ -33,7 +33,7 @@ judge::judge(stage& s)
       truth_(s.recipe.names(), directories_of(s.what)),
       turns_(s, truth_),
       queues_watched_(directories_of(s.what)),
-      asks_(s.random.chance(0.5)) {}
+      asks_(s.random("judge").chance(0.5)) {}
 
 bool judge::quiet() const {
     return directories_removed_ == 0 && std::all_of(stage_.counts.faults.begin(),

@@ -24,10 +24,10 @@ constexpr std::size_t guid_characters = 36;
 std::shared_ptr<caller> leader_recipe::make_caller(program& of,
                                                    std::size_t object,
                                                    std::string name) const {
-    if (of.stage_.random.chance(of.stage_.what.observing)) {
+    if (of.stage_.random("make_caller").chance(of.stage_.what.observing)) {
         return std::make_shared<observer_worker>(of, object, std::move(name));
     }
-    if (of.stage_.random.chance(of.stage_.what.strangers)) {
+    if (of.stage_.random("make_caller").chance(of.stage_.what.strangers)) {
         return std::make_shared<strange_candidate>(of, object, std::move(name));
     }
     return std::make_shared<leader_worker>(of, object, std::move(name));
@@ -47,11 +47,11 @@ void leader_recipe::adapt(plan& p, model::random_source& random) const {
 
 /// Somebody puts data of his own where the record is, or empties it.
 void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
-    if (s.calm || !s.random.chance(s.what.scribbles)) {
+    if (s.calm || !s.random("meanwhile").chance(s.what.scribbles)) {
         return;
     }
     try {
-        s.servers.set(o.directory, s.random.chance(0.7) ? foreign_data : "");
+        s.servers.set(o.directory, s.random("meanwhile").chance(0.7) ? foreign_data : "");
     } catch (const error&) {  // it is not there yet, or nobody leads
     }
 }
@@ -59,7 +59,7 @@ void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
 /// His mailbox, perhaps.
 std::string leader_recipe::victim(stage& s, const participant& p) const {
     constexpr std::string_view before = "_c_";
-    if (p.attempt.starts_with(before) && s.what.preferring > 0 && s.random.chance(0.3)) {
+    if (p.attempt.starts_with(before) && s.what.preferring > 0 && s.random("victim").chance(0.3)) {
         const std::string peers = p.directory + "-peers";
         const std::string guid = p.attempt.substr(before.size(), guid_characters);
         for (const std::string& mailbox : s.servers.children(peers)) {

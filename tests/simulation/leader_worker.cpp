@@ -17,9 +17,10 @@ namespace {
 
 leader_preference draw_preference(stage& s) {
     const auto some = [&] {
-        return std::chrono::ceil<std::chrono::milliseconds>(s.up_to(s.what.session_timeout));
+        return std::chrono::ceil<std::chrono::milliseconds>(
+            s.up_to("draw_preference", s.what.session_timeout));
     };
-    return {.priority = static_cast<int>(s.random.below(3)),
+    return {.priority = static_cast<int>(s.random("draw_preference").below(3)),
             .hysteresis = some(),
             .cool_down = some(),
             .drain = some()};
@@ -38,7 +39,7 @@ leader_worker::leader_worker(program& of, std::size_t object, std::string name)
 
 void leader_worker::rest() {
     const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to(longest), [this] { go_on(); });
+    next_.start(stage_.up_to("rest", longest), [this] { go_on(); });
 }
 
 /// While it does not lead.
@@ -49,7 +50,7 @@ void leader_worker::go_on() {
     if (candidacy_->closed) {
         return destroy();
     }
-    switch (stage_.calm ? 99 : stage_.random.below(20)) {
+    switch (stage_.calm ? 99 : stage_.random("go_on").below(20)) {
         case 0:
             close(closing::silent);
             break;
@@ -65,7 +66,7 @@ void leader_worker::go_on() {
             break;
         default:
             petition();
-            if (!stage_.stopping && stage_.random.chance(0.5)) {
+            if (!stage_.stopping && stage_.random("go_on").chance(0.5)) {
                 wait();
             }
             break;
@@ -75,16 +76,17 @@ void leader_worker::go_on() {
 
 /// Anybody may, who can write there; for anybody, also who is not there, or leads himself.
 void leader_worker::petition() {
-    if (stage_.stopping || !stage_.random.chance(stage_.what.petitions)) {
+    if (stage_.stopping || !stage_.random("petition").chance(stage_.what.petitions)) {
         return;
     }
-    const bool for_nobody = stage_.random.chance(0.5);
+    const bool for_nobody = stage_.random("petition").chance(0.5);
     judge_.disturbs(*of_.record());
     ask_to_resign(of_, of_.object_at(object_).paths.front(), for_nobody ? "" : somebody());
 }
 
 std::string leader_worker::somebody() {
-    return "c" + std::to_string(stage_.random.below(stage_.what.clients.size() + 1)) + ".0";
+    return "c" + std::to_string(stage_.random("somebody").below(stage_.what.clients.size() + 1)) +
+           ".0";
 }
 
 // ---- a candidate ----
@@ -97,10 +99,10 @@ void leader_worker::become_candidate() {
     const program::object& o = of_.object_at(object_);
     stage_.recipe.meanwhile(stage_, o.what);
     leader_options options{.id = name_};
-    if (stage_.random.chance(0.3)) {
+    if (stage_.random("become_candidate").chance(0.3)) {
         options.on_suspended = suspended_policy::step_down;
     }
-    if (stage_.random.chance(stage_.what.preferring)) {
+    if (stage_.random("become_candidate").chance(stage_.what.preferring)) {
         options.preference = draw_preference(stage_);
     }
     candidacy_ = std::make_shared<candidacy>();
@@ -115,7 +117,7 @@ void leader_worker::become_candidate() {
     latch_ = std::make_unique<leader_latch>(*c, o.paths.front(), options);
     candidacy_->latch = latch_.get();
     listen();
-    if (call_ || stage_.random.chance(0.7)) {
+    if (call_ || stage_.random("become_candidate").chance(0.7)) {
         latch_->start();  // else who waits does that
     }
     wait();
@@ -171,14 +173,14 @@ void leader_worker::wait() {
     c->who = name_;
     c->directory = candidacy_->directory;
     c->directories = {c->directory};
-    if (stage_.random.chance(stage_.what.tries)) {
-        c->limit = stage_.random.chance(0.5) ? duration{} : duration(-1);
-    } else if (stage_.random.chance(1.0 / 3)) {
-        c->limit = stage_.up_to(stage_.what.session_timeout);
+    if (stage_.random("wait").chance(stage_.what.tries)) {
+        c->limit = stage_.random("wait").chance(0.5) ? duration{} : duration(-1);
+    } else if (stage_.random("wait").chance(1.0 / 3)) {
+        c->limit = stage_.up_to("wait", stage_.what.session_timeout);
     }
     stop_.emplace();
-    if (stage_.random.chance(0.1)) {
-        cancel_.start(stage_.up_to(stage_.what.session_timeout), [this] { cancel(); });
+    if (stage_.random("wait").chance(0.1)) {
+        cancel_.start(stage_.up_to("wait", stage_.what.session_timeout), [this] { cancel(); });
     }
     call_ = c;
     judge_.judge::begins(c);
@@ -190,7 +192,7 @@ void leader_worker::wait() {
                 self->waited(*c, ec, term, *by);
             }
         });
-    if (stage_.random.chance(0.02)) {
+    if (stage_.random("wait").chance(0.02)) {
         cancel();
     }
 }
@@ -221,7 +223,7 @@ void leader_worker::misbehave() {
     if (stage_.calm || stage_.over()) {
         return;
     }
-    switch (stage_.random.below(50)) {
+    switch (stage_.random("misbehave").below(50)) {
         case 0:
             throw std::runtime_error("from a listener");
         case 1:
@@ -251,7 +253,7 @@ void leader_worker::misbehave() {
 void leader_worker::elected(candidacy& c, const leadership& term) {
     judge_.elected(c, term);
     if (&c == candidacy_.get()) {
-        acts_left_ = static_cast<int>(stage_.random.below(4));
+        acts_left_ = static_cast<int>(stage_.random("elected").below(4));
         plan_next();
     }
     misbehave();
@@ -273,7 +275,8 @@ void leader_worker::refused(const candidacy& c, std::error_code why) {
 }
 
 void leader_worker::plan_next() {
-    next_.start(stage_.up_to(stage_.longest_hold() / (acts_left_ + 1)), [this] { act(); });
+    next_.start(stage_.up_to("plan_next", stage_.longest_hold() / (acts_left_ + 1)),
+                [this] { act(); });
 }
 
 void leader_worker::act() {
@@ -281,27 +284,28 @@ void leader_worker::act() {
         return rest();
     }
     if (stage_.stopping) {
-        close(stage_.random.chance(0.5) ? closing::silent : closing::notifying);
+        close(stage_.random("act").chance(0.5) ? closing::silent : closing::notifying);
         return rest();
     }
-    if (candidacy_->handle.hand_over_requested().stop_requested() && stage_.random.chance(0.8)) {
+    if (candidacy_->handle.hand_over_requested().stop_requested() &&
+        stage_.random("act").chance(0.8)) {
         release();
         return rest();
     }
     if (acts_left_-- <= 0) {
-        if (stage_.random.chance(0.7)) {
+        if (stage_.random("act").chance(0.7)) {
             release();
             return rest();
         }
-        acts_left_ = static_cast<int>(stage_.random.below(4));
+        acts_left_ = static_cast<int>(stage_.random("act").below(4));
     }
     // It may have been stopped since it last looked, and does not look again.
-    switch (stage_.random.below(candidacy_->takes_part() ? 4 : 3)) {
+    switch (stage_.random("act").below(candidacy_->takes_part() ? 4 : 3)) {
         case 0:
             judge_.acts(*candidacy_->term);
             break;
         case 1:
-            transact(of_, *candidacy_, stage_.random.chance(0.5));
+            transact(of_, *candidacy_, stage_.random("act").chance(0.5));
             break;
         case 3:
             hand_over();
@@ -319,7 +323,7 @@ void leader_worker::hand_over() {
     const std::size_t order = judge_.hands_over(*candidacy_, to);
     latch_->async_transfer_to(
         to,
-        stage_.up_to(stage_.what.session_timeout / 4),
+        stage_.up_to("hand_over", stage_.what.session_timeout / 4),
         [&j = judge_, c = candidacy_, order](std::error_code ec, leader_latch::transfer what) {
             j.transferred(*c, order, ec, what);
         });

@@ -18,7 +18,7 @@ meeting_worker::meeting_worker(program& of, std::size_t object, std::string name
       cancel_(of.loop()) {}
 
 void meeting_worker::rest() {
-    next_.start(stage_.up_to(stage_.calm ? longest_rest_ / 4 : longest_rest_), [this] {
+    next_.start(stage_.up_to("rest", stage_.calm ? longest_rest_ / 4 : longest_rest_), [this] {
         if (stage_.over()) {
             return;  // what was found out says nothing of what may be called
         }
@@ -37,13 +37,13 @@ meeting_worker::asked meeting_worker::begins(double tries) {
     c->who = name_;
     c->directory = of_.object_at(object_).what.directory;
     c->directories = {c->directory};
-    if (chance(tries)) {
-        c->limit = chance(0.5) ? duration{} : duration(-1);
-    } else if (chance(1.0 / 3)) {
-        c->limit = stage_.up_to(duration(stage_.what.session_timeout) * 2);
+    if (chance("begins", tries)) {
+        c->limit = chance("begins", 0.5) ? duration{} : duration(-1);
+    } else if (chance("begins", 1.0 / 3)) {
+        c->limit = stage_.up_to("begins", duration(stage_.what.session_timeout) * 2);
     }
-    if (chance(0.1)) {
-        cancel_.start(stage_.up_to(stage_.what.session_timeout), [this] { cancel(); });
+    if (chance("begins", 0.1)) {
+        cancel_.start(stage_.up_to("begins", stage_.what.session_timeout), [this] { cancel(); });
     }
     call_ = c;
     open_.emplace_back(c, std::stop_source());
@@ -103,7 +103,7 @@ void meeting_worker::misbehave() {
     if (stage_.calm || stage_.over()) {
         return;
     }
-    switch (stage_.random.below(60)) {
+    switch (stage_.random("misbehave").below(60)) {
         case 0:
             throw std::runtime_error("from a handler");
         case 1:

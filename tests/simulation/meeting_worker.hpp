@@ -59,7 +59,9 @@ protected:
     /// Now and then, from inside a callback: throws.
     void misbehave();
 
-    [[nodiscard]] bool chance(double p) { return stage_.random.chance(p); }
+    [[nodiscard]] bool chance(std::string_view decision, double p) {
+        return stage_.random(decision).chance(p);
+    }
 
     program& of_;
     stage& stage_;

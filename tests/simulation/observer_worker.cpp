@@ -16,13 +16,13 @@ observer_worker::observer_worker(program& of, std::size_t object, std::string na
       next_(of.loop()) {}
 
 void observer_worker::rest() {
-    next_.start(stage_.up_to(stage_.what.longest_rest), [this] { go_on(); });
+    next_.start(stage_.up_to("rest", stage_.what.longest_rest), [this] { go_on(); });
 }
 
 void observer_worker::go_on() {
     if (!observer_) {
         observe();
-    } else if (!stage_.calm && stage_.random.below(8) == 0) {
+    } else if (!stage_.calm && stage_.random("go_on").below(8) == 0) {
         destroy();
     }
     rest();
@@ -49,7 +49,7 @@ void observer_worker::observe() {
 void observer_worker::reported(observation& o, const std::optional<leader_info>& now) {
     judge_.observers().reports(o, now);
     // From inside the listener.
-    switch (stage_.calm || stage_.over() ? 99 : stage_.random.below(60)) {
+    switch (stage_.calm || stage_.over() ? 99 : stage_.random("reported").below(60)) {
         case 0:
             throw std::runtime_error("from a listener");
         case 1:

@@ -68,7 +68,7 @@ std::unique_ptr<used_object> semaphore_recipe::make(stage& s,
                                                     client& c,
                                                     const std::vector<std::string>& paths) const {
     const std::string path = path_of(paths.front());
-    const auto drawn = s.random.below(100);
+    const auto drawn = s.random("make").below(100);
     const std::uint32_t right = s.what.permits;
     if (drawn < 40) {
         return std::make_unique<used_semaphore<semaphore>>(
@@ -93,11 +93,12 @@ wish semaphore_recipe::draw_wish(const plan& p, model::random_source& random) co
 
 /// Somebody resizes it, to anything from one permit to some more than there were.
 void semaphore_recipe::meanwhile(stage& s, const plan::object& o) const {
-    if (!s.random.chance(s.what.resizes)) {
+    if (!s.random("meanwhile").chance(s.what.resizes)) {
         return;
     }
     try {
-        s.servers.set(path_of(o.directory), std::to_string(1 + s.random.below(s.what.permits + 2)));
+        s.servers.set(path_of(o.directory),
+                      std::to_string(1 + s.random("meanwhile").below(s.what.permits + 2)));
     } catch (const error&) {  // it is not there yet, or nobody leads
     }
 }

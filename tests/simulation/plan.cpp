@@ -56,13 +56,15 @@ std::vector<plan::client> draw_clients(random_source& r, std::chrono::millisecon
     return clients;
 }
 
-void draw_faults(const options& how, random_source& r, plan& p) {
+void draw_faults(const options& how, model::random_streams& streams, plan& p) {
+    random_source& r = streams("faults");
     const bool quiet = !how.faults && r.chance(0.05);
     const double enabled = 0.1 + 0.5 * static_cast<double>(r.below(1000)) / 1000;
-    for (double& weight : p.weights) {
-        const bool on = r.chance(enabled);
-        const double much = std::exp2(static_cast<double>(r.below(5)) - 2);
-        weight = on && !quiet ? much : 0;
+    for (std::size_t i = 0; i < fault_kinds; ++i) {
+        random_source& of_this = streams("fault", i);
+        const bool on = of_this.chance(enabled);
+        const double much = std::exp2(static_cast<double>(of_this.below(5)) - 2);
+        p.weights[i] = on && !quiet ? much : 0;
     }
     // These end what the others are to meet.
     for (const fault f : {fault::client_closed,
@@ -96,28 +98,29 @@ double draw_clock_rate(const plan& p, random_source& clocks) {
     }
 }
 
-plan draw_plan(const options& how, random_source& random) {
+plan draw_plan(const options& how, model::random_streams& streams) {
+    random_source& random = streams("plan");
     plan p;
     p.drift = random.chance(0.2) ? 0.1 : random.chance(0.8) ? 0.01 : 0;
-    p.servers = draw_servers(how.seed, random);
+    p.servers = draw_servers(how.seed, streams("servers"));
     const int ticks = 2 + static_cast<int>(random.below(random.chance(0.5) ? 4 : 19));
     p.session_timeout = std::chrono::ceil<std::chrono::milliseconds>(
         std::max(p.servers.tick * ticks, duration(1s)));
-    p.clients = draw_clients(random, p.session_timeout);
+    p.clients = draw_clients(streams("clients"), p.session_timeout);
     const duration timeout = p.session_timeout;
     p.lasting = timeout * static_cast<duration::rep>(3 + random.below(6));
     p.longest_hold = spread(random, timeout / 50, timeout * 3 / 2);
     p.longest_rest = spread(random, timeout / 50, timeout);
-    draw_faults(how, random, p);
+    draw_faults(how, streams, p);
     if (random.chance(0.15)) {
         // The servers grant less than is asked for.
         const duration granted = std::max(p.servers.tick * 2, duration(p.session_timeout) * 2 / 3);
         p.servers.max_session_timeout = p.session_timeout =
             std::chrono::ceil<std::chrono::milliseconds>(granted);
     }
-    concentrate(p, how.where, random);
+    concentrate(p, how.where, streams("corner"));
     p.weights = how.faults.value_or(p.weights);
-    recipe_of(how.recipe).adapt(p, random);
+    recipe_of(how.recipe).adapt(p, streams("recipe"));
     return p;
 }
 

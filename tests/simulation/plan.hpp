@@ -89,7 +89,7 @@ constexpr const char* register_path = "/app/data";
 /// Makes one of a corner of it.
 void concentrate(plan& p, corner where, model::random_source& random);
 
-[[nodiscard]] plan draw_plan(const options& how, model::random_source& random);
+[[nodiscard]] plan draw_plan(const options& how, model::random_streams& streams);
 
 /// The rate of one clock of a run: often as far off as may be.
 [[nodiscard]] double draw_clock_rate(const plan& p, model::random_source& clocks);

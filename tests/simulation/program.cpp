@@ -29,7 +29,7 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     : stage_(s), judge_(j), record_(std::make_shared<client_record>()), env_(runtime_in(s)) {
     const auto process = std::static_pointer_cast<virtual_process>(env_.loop);
     if (s.what.drift > 0) {
-        process->set_clock_rate(draw_clock_rate(s.what, s.clocks));
+        process->set_clock_rate(draw_clock_rate(s.what, s.streams("client's clock", number)));
     }
     record_->clock = process;
     record_->number = number;
@@ -85,7 +85,7 @@ void program::start() {
 void program::hear(connection_state s) {
     stage_.tell("client ", record_->number, " is ", to_string(s));
     judge_.state(*record_, s);
-    if (!stage_.calm && stage_.random.chance(0.03)) {
+    if (!stage_.calm && stage_.random("hear").chance(0.03)) {
         throw std::runtime_error("from a listener");
     }
 }
@@ -97,7 +97,7 @@ program::object* program::usable(std::size_t index) {
     if (!o.used && !client_) {
         return nullptr;
     }
-    if (record_->closed && stage_.random.chance(0.5)) {
+    if (record_->closed && stage_.random("usable").chance(0.5)) {
         return nullptr;  // it has understood
     }
     if (!o.used) {
@@ -108,7 +108,7 @@ program::object* program::usable(std::size_t index) {
 }
 
 client* program::usable_client() {
-    if (!client_ || (record_->closed && stage_.random.chance(0.5))) {
+    if (!client_ || (record_->closed && stage_.random("usable_client").chance(0.5))) {
         return nullptr;
     }
     return &*client_;
@@ -126,7 +126,7 @@ void program::destroy_mutex(std::size_t index) {
 }
 
 caller& program::some_caller() {
-    return *callers_[stage_.random.below(callers_.size())];
+    return *callers_[stage_.random("some_caller").below(callers_.size())];
 }
 
 // ---- faults ----
@@ -162,7 +162,8 @@ void program::meddle(fault f) {
             case fault::cancelled:
                 return self->some_caller().cancel();
             case fault::mutex_destroyed:
-                return self->destroy_mutex(self->stage_.random.below(self->objects_.size()));
+                return self->destroy_mutex(
+                    self->stage_.random("meddle").below(self->objects_.size()));
             case fault::hold_released:
                 return self->some_caller().release();
             default:
@@ -176,7 +177,7 @@ void program::finish() {
         return;
     }
     record_->closed = true;
-    if (stage_.random.chance(0.5)) {
+    if (stage_.random("finish").chance(0.5)) {
         stage_.tell("client ", record_->number, " is closed");
         client_->close();
     } else {

@@ -51,11 +51,12 @@ public:
 
     /// Somebody keeps data of his own in the directory, or empties it.
     void meanwhile(stage& s, const plan::object& o) const override {
-        if (s.what.scribbles <= 0 || !s.random.chance(s.what.scribbles)) {
+        if (s.what.scribbles <= 0 || !s.random("meanwhile").chance(s.what.scribbles)) {
             return;
         }
         try {
-            s.servers.set(o.directory, s.random.chance(0.3) ? "of another program" : "");
+            s.servers.set(o.directory,
+                          s.random("meanwhile").chance(0.3) ? "of another program" : "");
         } catch (const error&) {  // it is not there yet, or there is no leader
         }
     }
@@ -109,17 +110,17 @@ lock_options draw_times(stage& s, bool may_delay) {
         return drawn;
     }
     const duration timeout = s.what.session_timeout;
-    if (s.random.chance(0.5)) {
-        const duration most = s.random.chance(0.5) ? s.what.longest_hold : timeout;
-        drawn.max_hold = timeout / 50 + s.up_to(most);
+    if (s.random("draw_times").chance(0.5)) {
+        const duration most = s.random("draw_times").chance(0.5) ? s.what.longest_hold : timeout;
+        drawn.max_hold = timeout / 50 + s.up_to("draw_times", most);
     }
-    if (s.random.chance(0.5)) {
+    if (s.random("draw_times").chance(0.5)) {
         const duration most = timeout / 8;
-        drawn.min_hold =
-            s.up_to(drawn.max_hold > duration{} ? std::min(most, drawn.max_hold) : most);
+        drawn.min_hold = s.up_to(
+            "draw_times", drawn.max_hold > duration{} ? std::min(most, drawn.max_hold) : most);
     }
-    if (may_delay && s.random.chance(0.5)) {
-        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
+    if (may_delay && s.random("draw_times").chance(0.5)) {
+        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to("draw_times", timeout / 4);
     }
     return drawn;
 }
@@ -130,15 +131,19 @@ lock_options draw_times_and_turns(stage& s) {
         return drawn;
     }
     const duration timeout = s.what.session_timeout;
-    if (s.random.chance(0.7)) {
-        drawn.local_passes = static_cast<std::uint32_t>(1 + s.random.below(4));
-        drawn.local_time = s.random.chance(0.3) ? s.up_to(timeout / 2) : duration{};
+    if (s.random("turns").chance(0.7)) {
+        drawn.local_passes =
+            static_cast<std::uint32_t>(1 + s.random("turns").below(4));
+        drawn.local_time = s.random("turns").chance(0.3)
+                               ? s.up_to("draw_times_and_turns", timeout / 2)
+                               : duration{};
     }
-    if (s.random.chance(0.6)) {
-        drawn.retain_for = s.up_to(timeout);
+    if (s.random("draw_times_and_turns").chance(0.6)) {
+        drawn.retain_for = s.up_to("draw_times_and_turns", timeout);
     }
-    if (s.random.chance(0.2)) {
-        drawn.lock_delay = std::chrono::milliseconds(1) + s.up_to(timeout / 4);
+    if (s.random("draw_times_and_turns").chance(0.2)) {
+        drawn.lock_delay =
+            std::chrono::milliseconds(1) + s.up_to("draw_times_and_turns", timeout / 4);
     }
     return drawn;
 }

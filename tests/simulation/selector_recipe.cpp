@@ -28,13 +28,13 @@ std::shared_ptr<caller> selector_recipe::make_caller(program& of,
                                                      std::size_t object,
                                                      std::string name) const {
     const plan& p = of.stage_.what;
-    if (of.stage_.random.chance(p.observing)) {
+    if (of.stage_.random("make_caller").chance(p.observing)) {
         return std::make_shared<observer_worker>(of, object, std::move(name));
     }
-    if (of.stage_.random.chance(p.strangers)) {
+    if (of.stage_.random("make_caller").chance(p.strangers)) {
         return std::make_shared<strange_candidate>(of, object, std::move(name));
     }
-    if (of.stage_.random.chance(p.locking)) {
+    if (of.stage_.random("make_caller").chance(p.locking)) {
         return lock_recipe::make_caller(of, object, std::move(name));
     }
     return std::make_shared<selector_worker>(of, object, std::move(name));
@@ -62,14 +62,14 @@ void selector_recipe::meanwhile(stage& s, const plan::object& o) const {
         return;
     }
     try {
-        if (s.random.chance(s.what.scribbles)) {
-            s.servers.set(o.directory, s.random.chance(0.7) ? foreign_data : "");
+        if (s.random("meanwhile").chance(s.what.scribbles)) {
+            s.servers.set(o.directory, s.random("meanwhile").chance(0.7) ? foreign_data : "");
         }
-        if (s.random.chance(s.what.revocations)) {
+        if (s.random("meanwhile").chance(s.what.revocations)) {
             const auto names = s.servers.children(o.directory);
             if (!names.empty()) {
                 s.last_cut = std::max(s.last_cut, s.now());  // a watch is set anew
-                s.servers.set(o.directory + '/' + names[s.random.below(names.size())],
+                s.servers.set(o.directory + '/' + names[s.random("meanwhile").below(names.size())],
                               std::string(revocation_request));
             }
         }

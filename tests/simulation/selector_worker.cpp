@@ -23,7 +23,7 @@ selector_worker::selector_worker(program& of, std::size_t object, std::string na
 
 void selector_worker::rest() {
     const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to(longest), [this] { go_on(); });
+    next_.start(stage_.up_to("rest", longest), [this] { go_on(); });
 }
 
 void selector_worker::go_on() {
@@ -37,7 +37,7 @@ void selector_worker::go_on() {
         destroy();
         return rest();
     }
-    switch (stage_.calm ? 99 : stage_.random.below(20)) {
+    switch (stage_.calm ? 99 : stage_.random("go_on").below(20)) {
         case 0:
             close();
             break;
@@ -67,7 +67,7 @@ void selector_worker::make() {
     const program::object& o = of_.object_at(object_);
     stage_.recipe.meanwhile(stage_, o.what);
     leader_options options{.id = name_};
-    if (stage_.random.chance(0.3)) {
+    if (stage_.random("make").chance(0.3)) {
         options.on_suspended = suspended_policy::step_down;
     }
     selection_ = std::make_shared<selection>();
@@ -75,9 +75,9 @@ void selector_worker::make() {
     selection_->who = name_;
     selection_->directory = o.what.directory;
     selection_->steps_down = options.on_suspended == suspended_policy::step_down;
-    selection_->requeues = stage_.random.chance(0.7);
+    selection_->requeues = stage_.random("make").chance(0.7);
     judge_.begins(selection_);
-    if (stage_.random.chance(0.5)) {
+    if (stage_.random("make").chance(0.5)) {
         selection_->data.clear();
     }
     options.data = selection_->data;
@@ -99,7 +99,7 @@ void selector_worker::make() {
              }
          }});
     selection_->campaign = selector_.get();
-    if (stage_.random.chance(0.9)) {
+    if (stage_.random("make").chance(0.9)) {
         start();
     }
 }
@@ -124,8 +124,8 @@ void selector_worker::run(const std::shared_ptr<selection>& c,
     call_ = std::make_shared<call>();
     call_->of = c;
     call_->returned = std::move(returned);
-    acts_left_ = static_cast<int>(stage_.random.below(4));
-    if (stage_.random.chance(0.1)) {
+    acts_left_ = static_cast<int>(stage_.random("run").below(4));
+    if (stage_.random("run").chance(0.1)) {
         return return_now();
     }
     call_->on_stop.emplace(stop, [weak = weak_from_this()] {
@@ -138,7 +138,8 @@ void selector_worker::run(const std::shared_ptr<selection>& c,
 }
 
 void selector_worker::plan_next() {
-    work_.start(stage_.up_to(stage_.longest_hold() / (acts_left_ + 1)), [this] { act(); });
+    work_.start(stage_.up_to("plan_next", stage_.longest_hold() / (acts_left_ + 1)),
+                [this] { act(); });
 }
 
 void selector_worker::act() {
@@ -149,12 +150,12 @@ void selector_worker::act() {
         return return_now();
     }
     // It may have been stopped since it last looked, and does not look again.
-    switch (stage_.random.below(3)) {
+    switch (stage_.random("act").below(3)) {
         case 0:
             judge_.acts(*call_->of->term);
             break;
         case 1:
-            transact(of_, *call_->of, stage_.random.chance(0.5));
+            transact(of_, *call_->of, stage_.random("act").chance(0.5));
             break;
         default:
             proclaim(of_, *call_->of);
@@ -166,9 +167,9 @@ void selector_worker::act() {
 /// It returns soon, or takes no notice.
 void selector_worker::asked() {
     stage_.tell(name_, "'s function is to return");
-    if (stage_.random.chance(0.7)) {
+    if (stage_.random("asked").chance(0.7)) {
         acts_left_ = 0;
-        work_.start(stage_.up_to(stage_.what.session_timeout / 20), [this] { act(); });
+        work_.start(stage_.up_to("asked", stage_.what.session_timeout / 20), [this] { act(); });
     }
 }
 
@@ -181,7 +182,7 @@ void selector_worker::return_now() {
     if (stage_.stopping && own) {
         close();
     }
-    const bool throws = !stage_.calm && stage_.random.chance(0.15);
+    const bool throws = !stage_.calm && stage_.random("return_now").chance(0.15);
     last->returned(throws ? std::make_exception_ptr(thrown_by_function{c.number}) : nullptr);
     judge_.returned(c, throws);
 }
@@ -206,7 +207,7 @@ void selector_worker::misbehave() {
     if (stage_.calm || stage_.over()) {
         return;
     }
-    switch (stage_.random.below(40)) {
+    switch (stage_.random("misbehave").below(40)) {
         case 0:
             return close();
         case 1:

@@ -23,10 +23,9 @@ namespace latchkey::simulation {
 using namespace std::chrono_literals;
 
 stage::stage(const options& how)
-    : random(how.seed),
-      clocks(~how.seed),
+    : streams(how.seed),
       recipe(recipe_of(how.recipe)),
-      what(draw_plan(how, random)),
+      what(draw_plan(how, streams)),
       servers(what.servers),
       cluster(testing::ensemble_access::cluster_of(servers)),
       loop(testing::ensemble_access::loop_of(servers)),
@@ -34,7 +33,7 @@ stage::stage(const options& how)
       begun(servers.now()) {
     if (what.drift > 0) {
         for (int i = 0; i < what.servers.servers; ++i) {
-            servers.set_server_clock_rate(i, draw_clock_rate(what, clocks));
+            servers.set_server_clock_rate(i, draw_clock_rate(what, streams("server's clock", i)));
         }
     }
 }
@@ -181,8 +180,10 @@ private:
     void replace_the_finished() {
         const auto running = static_cast<std::size_t>(std::count_if(
             programs_.begin(), programs_.end(), [](const auto& p) { return !p->finished(); }));
-        if (running < stage_.what.clients.size() && stage_.random.chance(0.5)) {
-            spawn(stage_.what.clients[stage_.random.below(stage_.what.clients.size())]);
+        if (running < stage_.what.clients.size() &&
+            stage_.random("replace_the_finished").chance(0.5)) {
+            spawn(stage_.what.clients[stage_.random("replace_the_finished")
+                                          .below(stage_.what.clients.size())]);
         }
     }
 

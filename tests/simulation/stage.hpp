@@ -3,6 +3,7 @@
 #include <latchkey/ensemble.hpp>
 
 #include "ensemble/virtual/random_source.hpp"
+#include "ensemble/virtual/virtual_loop.hpp"
 #include "plan.hpp"
 #include "recipe.hpp"
 #include "simulation.hpp"
@@ -12,12 +13,9 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
-
-namespace latchkey::inline v0 {
-class virtual_loop;
-}
 
 namespace latchkey::model {
 class cluster;
@@ -44,9 +42,15 @@ struct stage {
                std::chrono::milliseconds(1);
     }
 
+    /// The numbers for one decision of the program that runs, or of none: what others draw, or this
+    /// one for other decisions, does not move them.
+    [[nodiscard]] model::random_source& random(std::string_view decision) {
+        return streams(decision, loop.running());
+    }
+
     /// A duration in [0, most].
-    [[nodiscard]] duration up_to(duration most) {
-        return duration(random.below(static_cast<std::uint64_t>(most.count()) + 1));
+    [[nodiscard]] duration up_to(std::string_view decision, duration most) {
+        return duration(random(decision).below(static_cast<std::uint64_t>(most.count()) + 1));
     }
 
     /// How long somebody holds, at most: less once there are no faults any more.
@@ -71,8 +75,7 @@ struct stage {
 
     void mark(std::uint64_t what);
 
-    model::random_source random;
-    model::random_source clocks;
+    model::random_streams streams;
     const lock_recipe& recipe;
     const plan what;
     testing::ensemble servers;

@@ -18,7 +18,7 @@ strange_candidate::strange_candidate(program& of, std::size_t object, std::strin
 
 void strange_candidate::rest() {
     const duration longest = stage_.calm ? 500ms : stage_.what.longest_rest;
-    next_.start(stage_.up_to(longest), [this] {
+    next_.start(stage_.up_to("rest", longest), [this] {
         if (stage_.stopping) {
             leave();  // a create of long ago may have been done by now
         } else {
@@ -42,14 +42,14 @@ void strange_candidate::begin() {
         [](const reply&) {});
     const duration longest =
         stage_.calm ? duration(stage_.what.session_timeout) / 10 : stage_.what.longest_hold * 2;
-    next_.start(stage_.up_to(longest), [this] { leave(); });
+    next_.start(stage_.up_to("begin", longest), [this] { leave(); });
 }
 
 /// Deletes what it finds, of all its attempts, until there is nothing left: but what goes with
 /// another session.
 void strange_candidate::leave() {
     const std::string directory = of_.object_at(object_).paths.front();
-    next_.start(200ms + stage_.up_to(100ms), [this] { leave(); });
+    next_.start(200ms + stage_.up_to("leave", 100ms), [this] { leave(); });
     ask(request::children(directory), [this, directory](const reply& r) {
         bool found = !r.ok() && r.code != result_code::no_node;
         for (const std::string& name : r.names) {

@@ -22,18 +22,18 @@ worker::worker(program& of, std::size_t object, std::string name)
 
 void worker::rest() {
     const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to(longest), [this] { begin(); });
+    next_.start(stage_.up_to("rest", longest), [this] { begin(); });
 }
 
 // ---- acquiring ----
 
 /// No limit, some time, or none at all.
 std::optional<duration> worker::draw_limit() {
-    if (stage_.random.chance(stage_.what.tries)) {
-        return stage_.random.chance(0.5) ? duration{} : duration(-1);
+    if (stage_.random("draw_limit").chance(stage_.what.tries)) {
+        return stage_.random("draw_limit").chance(0.5) ? duration{} : duration(-1);
     }
-    if (stage_.random.chance(1.0 / 3)) {
-        return stage_.up_to(stage_.what.session_timeout);
+    if (stage_.random("draw_limit").chance(1.0 / 3)) {
+        return stage_.up_to("draw_limit", stage_.what.session_timeout);
     }
     return std::nullopt;
 }
@@ -51,20 +51,20 @@ void worker::begin() {
     c->directory = c->directories.front();
     c->places = stage_.recipe.queues_of(o->what);
     c->object = o->number;
-    c->what = stage_.recipe.draw_wish(stage_.what, stage_.random);
+    c->what = stage_.recipe.draw_wish(stage_.what, stage_.random("wish"));
     c->stated = o->used->stated_limit();
     c->times = o->used->times;
     c->limit = draw_limit();
     acquire_options how;
     stop_.reset();
-    if (stage_.random.chance(0.3)) {
+    if (stage_.random("begin").chance(0.3)) {
         stop_.emplace();
         how.stop = stop_->get_token();
-        if (stage_.random.chance(0.3)) {
-            cancel_.start(stage_.up_to(stage_.what.session_timeout), [this] { cancel(); });
+        if (stage_.random("begin").chance(0.3)) {
+            cancel_.start(stage_.up_to("begin", stage_.what.session_timeout), [this] { cancel(); });
         }
     }
-    if (stage_.random.chance(0.3)) {
+    if (stage_.random("begin").chance(0.3)) {
         how.reserved = [this](const queue_position&) { reserved(); };
     }
     call_ = c;
@@ -75,13 +75,13 @@ void worker::begin() {
         }
     };
     o->used->acquire(c->what, c->limit, std::move(how), std::move(handler));
-    if (stage_.random.chance(0.02)) {
+    if (stage_.random("begin").chance(0.02)) {
         cancel();
     }
 }
 
 void worker::reserved() {
-    switch (stage_.calm ? 99 : stage_.random.below(30)) {
+    switch (stage_.calm ? 99 : stage_.random("reserved").below(30)) {
         case 0:
             throw std::runtime_error("from a callback");
         case 1:
@@ -126,7 +126,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->times = c.times;
         held_->told_at_once = c.pauses_before == c.by->pauses;
         judge_.takes(*held_);
-        acts_left_ = static_cast<int>(stage_.random.below(4));
+        acts_left_ = static_cast<int>(stage_.random("told").below(4));
         plan_next();
         listen();
     }
@@ -134,7 +134,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
         return;
     }
     // From inside the handler.
-    switch (stage_.random.below(40)) {
+    switch (stage_.random("told").below(40)) {
         case 0:
             throw std::runtime_error("from a handler");
         case 1:
@@ -154,13 +154,14 @@ void worker::told(call& c, std::error_code ec, hold h) {
 // ---- holding ----
 
 void worker::listen() {
-    if (stage_.random.chance(0.5)) {
+    if (stage_.random("listen").chance(0.5)) {
         on_lost_.emplace(hold_.lost(), [this] { lost(); });
     }
 }
 
 void worker::plan_next() {
-    next_.start(stage_.up_to(stage_.longest_hold() / (acts_left_ + 1)), [this] { act(); });
+    next_.start(stage_.up_to("plan_next", stage_.longest_hold() / (acts_left_ + 1)),
+                [this] { act(); });
 }
 
 void worker::act() {
@@ -170,11 +171,11 @@ void worker::act() {
     if (acts_left_-- <= 0) {
         return release();
     }
-    if (const auto to = stage_.recipe.draw_change(stage_.random, held_->as.mode)) {
+    if (const auto to = stage_.recipe.draw_change(stage_.random("act"), held_->as.mode)) {
         return change(*to);
     }
     // It may have been stopped since it last looked, and does not look again.
-    if (stage_.random.chance(0.5)) {
+    if (stage_.random("act").chance(0.5)) {
         judge_.acts(*held_);
     } else {
         transact();
@@ -190,7 +191,7 @@ void worker::transact() {
     d.token = held_->token;
     d.ordered = judge_.orders(*held_);
     d.places = judge_.places_of(*held_->by, hold_.paths());
-    d.once = stage_.random.chance(0.5);
+    d.once = stage_.random("transact").chance(0.5);
     write_to_register(judge_, std::move(d), hold_);
 }
 
@@ -213,8 +214,9 @@ void worker::change(lock_mode to) {
                              self->changed(ec, std::move(h));
                          }
                      });
-    if (stage_.random.chance(0.1)) {
-        cancel_.start(stage_.up_to(stage_.what.session_timeout / 4), [this] { cancel(); });
+    if (stage_.random("change").chance(0.1)) {
+        cancel_.start(stage_.up_to("change", stage_.what.session_timeout / 4),
+                      [this] { cancel(); });
     }
 }
 
@@ -244,7 +246,7 @@ void worker::release() {
     }
     judge_.releases(*held_);
     held_.reset();
-    switch (stage_.random.below(3)) {
+    switch (stage_.random("release").below(3)) {
         case 0:
             hold_.release();
             break;
@@ -262,7 +264,7 @@ void worker::release() {
 /// The stop callback: the work ends now, or a little later.
 void worker::lost() {
     stage_.tell(name_, " hears that it lost");
-    if (held_ && stage_.random.chance(0.5)) {
+    if (held_ && stage_.random("lost").chance(0.5)) {
         release();
     }
 }

@@ -93,25 +93,23 @@ void request_processor::validated(std::uint64_t ticket, bool valid) {
     if (valid) {
         return establish(c);
     }
-    c->send_client([](connection_client& client) { client.session_unknown(); },
-                   all_->client_latency());
+    c->send_client([](connection_client& client) { client.session_unknown(); });
     c->closed = true;
 }
 
 void request_processor::establish(const connection_ptr& c) {
     connections_[c->session] = c;
     server_->touch(c->session);
-    c->send_client([id = c->session, timeout = c->timeout](
-                       connection_client& client) { client.welcomed(id, timeout); },
-                   all_->client_latency());
+    c->send_client([id = c->session, timeout = c->timeout](connection_client& client) {
+        client.welcomed(id, timeout);
+    });
     if (c->unauthenticated) {
         refuse_credentials(c);
     }
 }
 
 void request_processor::refuse_credentials(const connection_ptr& c) {
-    c->send_client([](connection_client& client) { client.credentials_refused(); },
-                   all_->client_latency());
+    c->send_client([](connection_client& client) { client.credentials_refused(); });
     forget(c);
 }
 
@@ -221,8 +219,7 @@ void request_processor::serve(const connection_ptr& c, const pending& p) {
             break;
     }
     const std::int64_t zxid = p.what->what == packet::kind::auth ? 0 : data_->state().zxid();
-    c->send_client([zxid](connection_client& client) { client.heard(zxid); },
-                   all_->client_latency());
+    c->send_client([zxid](connection_client& client) { client.heard(zxid); });
 }
 
 void request_processor::notify(connection& c,
@@ -230,8 +227,7 @@ void request_processor::notify(connection& c,
                                const std::string& path,
                                bool replayed) {
     all_->count_event(c, path, replayed);
-    c.send_client([e, path](connection_client& client) { client.notified(e, path); },
-                  all_->client_latency());
+    c.send_client([e, path](connection_client& client) { client.notified(e, path); });
 }
 
 void request_processor::respond(const connection_ptr& c, const pending& p, reply r) {
@@ -253,14 +249,12 @@ void request_processor::respond(const connection_ptr& c, const pending& p, reply
 
 void request_processor::answer(const connection_ptr& c, reply r) {
     c->send_client([r = std::move(r), zxid = data_->state().zxid()](
-                       connection_client& client) mutable { client.answered(std::move(r), zxid); },
-                   all_->client_latency());
+                       connection_client& client) mutable { client.answered(std::move(r), zxid); });
 }
 
 void request_processor::refuse(const connection_ptr& c, const char* why, result_code code) {
     c->closed = true;
-    c->send_client([why, code](connection_client& client) { client.dropped(why, code); },
-                   all_->client_latency());
+    c->send_client([why, code](connection_client& client) { client.dropped(why, code); });
 }
 
 void request_processor::close(const connection_ptr& c, const char* why, result_code code) {
@@ -311,8 +305,7 @@ void request_processor::complete(const transaction& t, const connection_ptr& c, 
     }
     if (t.what == transaction::kind::close_session) {
         if (c != nullptr) {
-            c->send_client([](connection_client& client) { client.session_closed(); },
-                           all_->client_latency());
+            c->send_client([](connection_client& client) { client.session_closed(); });
         }
         if (const connection_ptr last = connection_of(t.session)) {
             close(last, "the session is over");

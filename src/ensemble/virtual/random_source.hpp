@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 
 namespace latchkey::model {
 
@@ -46,6 +48,37 @@ public:
 
 private:
     std::uint64_t state_[4];
+};
+
+/// Independent streams of random numbers, each known by a name and a number: what is drawn from one
+/// moves no other. A run in which one client sends one more request draws everything else as
+/// before.
+class random_streams {
+public:
+    explicit random_streams(std::uint64_t seed) noexcept : seed_(seed) {}
+
+    /// The same one at each call. The reference stays valid.
+    random_source& operator()(std::string_view name, std::uint64_t number = 0) {
+        const std::uint64_t key = key_of(name, number);
+        return streams_.try_emplace(key, key).first->second;
+    }
+
+    /// One that its owner keeps.
+    [[nodiscard]] random_source make(std::string_view name, std::uint64_t number = 0) const {
+        return random_source(key_of(name, number));
+    }
+
+private:
+    [[nodiscard]] std::uint64_t key_of(std::string_view name, std::uint64_t number) const noexcept {
+        std::uint64_t hash = 0xcbf29ce484222325U ^ (seed_ * 0x9e3779b97f4a7c15U);
+        for (const char c : name) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+        }
+        return (hash ^ number) * 0xbf58476d1ce4e5b9U;
+    }
+
+    std::uint64_t seed_;
+    std::unordered_map<std::uint64_t, random_source> streams_;
 };
 
 }  // namespace latchkey::model

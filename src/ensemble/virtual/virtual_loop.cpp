@@ -26,8 +26,16 @@ boost::chrono::nanoseconds for_boost(loop::clock::duration d) {
 virtual_loop::virtual_loop(mode m, std::uint64_t seed)
     : mode_(m),
       time_(m == mode::stepped ? clock::duration(start_of_stepped_time).count() : 0),
-      schedule_(seed),
-      numbers_(~seed) {}
+      random_(seed) {
+    add_process();
+}
+
+std::uint32_t virtual_loop::add_process() {
+    const auto number = static_cast<std::uint32_t>(processes_.size());
+    processes_.push_back(
+        {random_.make("order", number), random_.make("numbers", number), false, {}});
+    return number;
+}
 
 virtual_loop::~virtual_loop() = default;
 
@@ -61,7 +69,7 @@ bool virtual_loop::on_loop() const noexcept {
 }
 
 std::uint64_t virtual_loop::random() {
-    return numbers_();
+    return processes_.front().numbers();
 }
 
 void virtual_loop::mark(std::uint64_t what) noexcept {
@@ -115,7 +123,7 @@ loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
     s.process = number;
     const timer_id id = (static_cast<timer_id>(s.generation) << 32U) | index;
     // Threaded, the older timer comes first: users expect that of a clock.
-    const std::uint64_t tie = stepped() ? schedule_() : ++steps_;
+    const std::uint64_t tie = stepped() ? processes_[number].order() : ++steps_;
     timers_.push_back({due, tie, id});
     std::push_heap(timers_.begin(), timers_.end(), later);
     return id;
@@ -184,8 +192,10 @@ void virtual_loop::run(std::uint32_t number, task t) {
     mark(static_cast<std::uint64_t>(time_.load(std::memory_order_relaxed)) ^ number);
     ++steps_;
     const std::thread::id before = runner_.exchange(std::this_thread::get_id());
+    const std::uint32_t outer = std::exchange(running_, number);
     t();
     t = nullptr;  // what it owned is destroyed while still on the loop
+    running_ = outer;
     runner_.store(before);
 }
 
@@ -220,7 +230,7 @@ bool virtual_loop::step() {
     collect();
     const entry* const next = next_timer();
     const bool due = next != nullptr && next->at <= now();
-    if (!ready_.empty() && (!due || (schedule_() & 1U) != 0)) {
+    if (!ready_.empty() && (!due || (processes_[ready_.front().process].order() & 1U) != 0)) {
         run_posted();
         return true;
     }

@@ -79,6 +79,9 @@ public:
     /// A hash of everything that ran, with its order and times. Equal in two runs of one seed.
     [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
 
+    /// The number of the process whose task runs; 0 outside of all.
+    [[nodiscard]] std::uint32_t running() const noexcept { return running_; }
+
     /// Adds to the trace.
     void mark(std::uint64_t what) noexcept;
 
@@ -111,12 +114,15 @@ private:
     };
 
     struct process_state {
+        model::random_source order;    ///< of what it does at one time
+        model::random_source numbers;  ///< that it draws
         bool paused = false;
         std::deque<posted> deferred;
     };
 
     virtual_loop(mode m, std::uint64_t seed);
 
+    std::uint32_t add_process();
     static bool later(const entry& a, const entry& b) noexcept;
     void post_as(std::uint32_t number, task t);
     /// `at` by the clock of the process, `due` by this loop's.
@@ -148,9 +154,9 @@ private:
     std::vector<std::uint32_t> free_slots_;
     std::vector<entry> timers_;  ///< a heap; entries of canceled timers stay until they come up
     std::deque<posted> ready_;
-    std::vector<process_state> processes_{1};
-    model::random_source schedule_;
-    model::random_source numbers_;
+    std::vector<process_state> processes_;
+    const model::random_streams random_;
+    std::uint32_t running_ = 0;
     std::uint64_t trace_ = 0;
     std::uint64_t steps_ = 0;
     bool abandoned_ = false;

@@ -21,10 +21,7 @@ std::int64_t up(std::int64_t d, std::int64_t by, std::int64_t of) noexcept {
 
 std::shared_ptr<virtual_process> virtual_process::make(std::shared_ptr<virtual_loop> owner) {
     std::uint32_t number = 0;
-    owner->call([&] {
-        number = static_cast<std::uint32_t>(owner->processes_.size());
-        owner->processes_.emplace_back();
-    });
+    owner->call([&] { number = owner->add_process(); });
     return std::make_shared<virtual_process>(std::move(owner), number);
 }
 

@@ -40,7 +40,7 @@ public:
 
     void cancel_timer(timer_id id) noexcept override { owner_->cancel_timer(id); }
 
-    [[nodiscard]] std::uint64_t random() override { return owner_->random(); }
+    [[nodiscard]] std::uint64_t random() override { return owner_->processes_[number_].numbers(); }
 
     [[nodiscard]] bool on_loop() const noexcept override { return owner_->on_loop(); }
 

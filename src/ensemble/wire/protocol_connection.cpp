@@ -98,12 +98,9 @@ void protocol_connection::begin(std::string_view frame) {
     phase_ = phase::opening;
     connection_ = all_->connect(*process_, server_, address_);
     connection_->client = this;
-    connection_->to_server.send(
-        connection_,
-        [end = connection_.get(), to = &all_->at(server_), said = h->said] {
-            to->clients().accept(end->shared_from_this(), said);
-        },
-        all_->client_latency());
+    connection_->send_server([end = connection_.get(), to = &all_->at(server_), said = h->said] {
+        to->clients().accept(end->shared_from_this(), said);
+    });
 }
 
 void protocol_connection::ask(std::string_view frame) {
@@ -114,14 +111,11 @@ void protocol_connection::ask(std::string_view frame) {
     const bool sync = r->body.what == packet::kind::request && r->what == opcode::sync;
     unanswered_.push_back(
         {r->xid, r->what, std::move(r->parts), sync ? r->body.body.path : std::string()});
-    connection_->to_server.send(
-        connection_,
-        [end = connection_.get(),
-         to = &all_->at(server_),
-         p = std::make_shared<const packet>(std::move(r->body))] {
-            to->clients().receive(end->shared_from_this(), p);
-        },
-        all_->client_latency());
+    connection_->send_server([end = connection_.get(),
+                              to = &all_->at(server_),
+                              p = std::make_shared<const packet>(std::move(r->body))] {
+        to->clients().receive(end->shared_from_this(), p);
+    });
 }
 
 void protocol_connection::answer_oldest(const reply& r, std::int64_t zxid) {
