@@ -228,7 +228,7 @@ task<double_barrier_enter::step> double_barrier_enter::wait(std::vector<std::str
 task<double_barrier_enter::step> double_barrier_enter::open_round(view seen) {
     const std::int32_t version = seen.directory.stat.version;
     auto members = double_barrier_round::those_that_fit(std::move(seen.members), at_->own);
-    auto round = double_barrier_round::after(version, seen.directory.data, std::move(members));
+    double_barrier_round round{std::move(members), version + 1};
     auto sent = core()->send(round.opening(at_->as, version));
     const reply r = co_await sent;
     co_return r.ok() ? passed(std::move(round)) : seen_again(r);  // the members have changed

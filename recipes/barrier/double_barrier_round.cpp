@@ -14,37 +14,14 @@ namespace {
 /// The longest data that can be ours, with room for what later versions may add.
 constexpr std::size_t longest_note = 4096;
 
-/// What the data of the directory says.
-struct round_note {
-    std::int32_t version = 0;
-    std::int64_t counting = 0;
-    std::vector<std::int32_t> broken = {};
-};
-
-/// Numbers that any client may have written.
-std::vector<std::int32_t> broken_in(const nlohmann::json& object) {
-    std::vector<std::int32_t> broken;
-    const auto found = object.find("broken");
-    if (found != object.end() && found->is_array()) {
-        for (const auto& each : *found) {
-            if (each.is_number_integer() && broken.size() < double_barrier_round::memory) {
-                broken.push_back(static_cast<std::int32_t>(each.get<std::int64_t>()));
-            }
-        }
-    }
-    return broken;
-}
-
-/// Nothing if the data is not ours.
-std::optional<round_note> read_note(const std::string& data) {
+/// The version at the beginning of the round that the data of a directory tells of; nothing if the
+/// data is not ours.
+std::optional<std::int32_t> noted_version(const std::string& data) {
     const auto object = read_untrusted(data, longest_note, 2);
-    if (!object.is_object() || !object.contains("version") || !object.contains("counting") ||
-        !object["version"].is_number_integer() || !object["counting"].is_number_integer()) {
+    if (!object.is_object() || !object.contains("round") || !object["round"].is_number_integer()) {
         return std::nullopt;
     }
-    return round_note{static_cast<std::int32_t>(object["version"].get<std::int64_t>()),
-                      object["counting"].get<std::int64_t>(),
-                      broken_in(object)};
+    return static_cast<std::int32_t>(object["round"].get<std::int64_t>());
 }
 
 /// How many of these participants write to the directory when they leave.
@@ -85,57 +62,27 @@ std::vector<std::string> double_barrier_round::left_of(
     return left;
 }
 
-double_barrier_round double_barrier_round::after(std::int32_t now,
-                                                 const std::string& data,
-                                                 std::vector<std::string> members) {
-    double_barrier_round next{std::move(members), now + 1};
-    if (auto before = read_note(data)) {
-        next.broken = std::move(before->broken);
-        if (std::int64_t(now) - before->version < before->counting) {
-            next.broken.push_back(before->version);
-        }
-        if (next.broken.size() > memory) {
-            next.broken.erase(next.broken.begin());
-        }
-    }
-    return next;
-}
-
 bool double_barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
-    if (!version) {
-        return true;  // there is no better information
-    }
-    const auto noted = read_note(data);
-    if (!noted || noted->version <= *version) {
-        return std::int64_t(now) - *version >= counting(members);
-    }
-    const auto& broken_since = noted->broken;
-    const bool forgotten = broken_since.size() >= memory && broken_since.front() > *version;
-    return !forgotten &&
-           std::find(broken_since.begin(), broken_since.end(), *version) == broken_since.end();
+    const auto noted = noted_version(data);
+    const bool is_later = version && noted && *noted > *version;
+    return !version || is_later || std::int64_t(now) - *version >= counting(members);
 }
 
 bool double_barrier_round::is_the_last(const std::string& data) const {
-    const auto noted = read_note(data);
-    return version ? noted && noted->version == *version : !noted;
+    return noted_version(data) == version;
 }
 
 bool double_barrier_round::is_note(const std::string& data) {
-    return read_note(data).has_value();
+    return noted_version(data).has_value();
 }
 
 std::string double_barrier_round::note() const {
-    return version ? nlohmann::json{{"version", *version},
-                                    {"counting", counting(members)},
-                                    {"broken", broken}}
-                         .dump()
-                   : std::string();
+    return version ? nlohmann::json{{"round", *version}}.dump() : std::string();
 }
 
 std::string double_barrier_round::write() const {
-    return nlohmann::json{
-        {"version", version.value_or(0)}, {"members", members}, {"broken", broken}}
-        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json{{"version", version.value_or(0)}, {"members", members}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::optional<double_barrier_round> double_barrier_round::read(const std::string& data) {
@@ -153,7 +100,6 @@ std::optional<double_barrier_round> double_barrier_round::read(const std::string
         }
         round.members.push_back(name.get<std::string>());
     }
-    round.broken = broken_in(object);
     return round;
 }
 

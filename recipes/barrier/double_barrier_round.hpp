@@ -22,14 +22,10 @@ namespace latchkey::inline v0 {
 /// beginning of the round. In the end it tells whether all have left, or whether some were lost.
 /// Curator's participants do not count there.
 ///
-/// Later rounds change the version too, and a participant may look only then. So the data of the
-/// directory names the round that the version belongs to, and the latest rounds that lost a
-/// participant. The participant that begins a round has seen how the one before ended, and writes
-/// it. Those that leave write the same again.
+/// Later rounds change the version too. So the data of the directory names the round that it
+/// belongs to, and a participant that looks only then is not told of a loss.
 struct double_barrier_round {
     static constexpr std::string_view ready = "ready";
-    /// How many rounds with a loss are remembered.
-    static constexpr std::size_t memory = 16;
     /// The most participants of a round: about as many long names as fit into one request.
     static constexpr std::size_t most = 1000;
     /// The longest data of `ready`.
@@ -39,7 +35,6 @@ struct double_barrier_round {
 
     std::vector<std::string> members;
     std::optional<std::int32_t> version;  ///< none: a Curator participant began it, without a list
-    std::vector<std::int32_t> broken = {};  ///< versions of earlier rounds with a loss
 
     /// How many of these members one round can have, counted from the first.
     [[nodiscard]] static std::size_t how_many_fit(const std::vector<std::string>& members) noexcept;
@@ -49,13 +44,8 @@ struct double_barrier_round {
     /// Those of `names` that are in this round.
     [[nodiscard]] std::vector<std::string> left_of(const std::vector<std::string>& names) const;
 
-    /// The next round, which begins in a directory that is at version `now` and has this data.
-    [[nodiscard]] static double_barrier_round after(std::int32_t now,
-                                                    const std::string& data,
-                                                    std::vector<std::string> members);
-
     /// Whether all participants that count have left, if the directory is at version `now` and has
-    /// this data.
+    /// this data; true also if a later round has begun.
     [[nodiscard]] bool all_have_left(std::int32_t now, const std::string& data) const;
 
     /// Whether no round has begun since, if the directory has this data.

@@ -112,10 +112,12 @@ void double_barrier_judge::check_all_have_left(const attender& a) {
     if (a.in->meddled) {
         return;
     }
+    const bool may_miss_a_loss = a_later_one_has_begun(a);
     for (const auto& p : a.in->members) {
         if (p->there()) {
             stage_.broken("I2", a.who + " has left, and " + p->path + " is inside");
-        } else if (double_barrier_log::is_ours(*p) && !rounds_.left_by_itself(*p)) {
+        } else if (!may_miss_a_loss && double_barrier_log::is_ours(*p) &&
+                   !rounds_.left_by_itself(*p)) {
             stage_.broken("I2", a.who + " was not told that " + p->path + " was lost");
         }
     }
@@ -127,17 +129,14 @@ bool double_barrier_judge::lost_somebody(const barrier_round_record& r) const {
     });
 }
 
-/// So many have lost somebody since that it cannot tell how its own ended.
-bool double_barrier_judge::was_forgotten(const attender& a) const {
-    constexpr std::ptrdiff_t remembered = 16;
+/// Who looks then is not told of a loss.
+bool double_barrier_judge::a_later_one_has_begun(const attender& a) const {
     const auto& all = rounds_.rounds_of(a.directory);
-    return std::count_if(all.begin(), all.end(), [&](const auto& r) {
-               return r->zxid > a.in->zxid && lost_somebody(*r);
-           }) >= remembered;
+    return std::any_of(all.begin(), all.end(), [&](const auto& r) { return r->zxid > a.in->zxid; });
 }
 
 void double_barrier_judge::check_loss(const attender& a) {
-    if (!a.in->meddled && !lost_somebody(*a.in) && !was_forgotten(a)) {
+    if (!a.in->meddled && !lost_somebody(*a.in)) {
         stage_.broken("I2", a.who + " was told of a loss, and nobody was lost");
     }
 }

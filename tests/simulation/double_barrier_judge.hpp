@@ -30,7 +30,8 @@ struct attender {
 ///   I1   A round begins with all of its participants there, enough of them, and nobody in an
 ///        earlier one; who is told that he has entered is in one, that nobody else was told of.
 ///   I2   Who is told that everybody has left is told it when that is so, and only if all of them
-///        did it by themselves; else of a loss, for which there is a cause.
+///        did it by themselves, or if a later round has begun; else of a loss, for which there
+///        is a cause.
 ///   I5   Nothing is left behind but what tells of a round that lost somebody.
 ///   I8   When enough are there, a round begins; when all have gone, who leaves hears of it.
 ///   I9   Nobody counted on who was told no. Who is inside says so, and nobody else.
@@ -71,7 +72,7 @@ private:
     void check_requests(const call& c, const attender& a);
     [[nodiscard]] bool lost_somebody(const barrier_round_record& r) const;
     [[nodiscard]] bool goes_on(const participant& p, const client_record& by) const;
-    [[nodiscard]] bool was_forgotten(const attender& a) const;
+    [[nodiscard]] bool a_later_one_has_begun(const attender& a) const;
     [[nodiscard]] bool created_by(const participant& p, const call& c, const attender& a) const;
 
     double_barrier_log rounds_;
