@@ -68,6 +68,7 @@ TEST_F(OnceOfALeader, IsFoundOutWhenTheTermEndsMeanwhile) {
         EXPECT_EQ(applied(), w == when::after ? 1 : 0);
         EXPECT_FALSE(ensemble_.exists(path));
         ASSERT_TRUE(ensemble_.run_until([&] { return latch_.is_leader(); }, 60s));
+        ensemble_.run_for(1s);
         term_ = latch_.term();
     }
 }

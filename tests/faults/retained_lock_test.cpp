@@ -69,8 +69,9 @@ TEST_F(RetainedLock, GoesToAnotherParticipantAfterOneNotificationAndOneDelete) {
     const auto before = ensemble_.now();
     const auto other = acquire(theirs_);
     expect_granted(other);
-    // Its create; the event to the client that keeps the lock, whose delete goes back; its event.
-    EXPECT_LE(other->at - before, 2 * round_trip + 1ms);
+    // Its create; the event to the client that keeps the lock, whose delete goes back; its event,
+    // or a list if the delete comes before the watch.
+    EXPECT_LE(other->at - before, 3 * round_trip);
     EXPECT_EQ(ensemble_.count(a_.session_id()).removes, 1U);
     EXPECT_EQ(in_queue(), 1U);
 }

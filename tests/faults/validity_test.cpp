@@ -112,6 +112,8 @@ TEST_F(Validity, HolderOnADeposedLeaderIsInvalidBeforeAnotherIsGranted) {
 // The old leader answers connects by itself, until it notices that nobody follows it.
 TEST_F(Validity, ConnectToADeposedLeaderDoesNotProlongAHold) {
     const int old_leader = ensemble_.leader();
+    ensemble_.move(a_.session_id(), (old_leader + 1) % 3);
+    ensemble_.run_for(1s);
     const hold h = held(first_);
     ensemble_.run_for(30s);
     ensemble_.isolate(old_leader);

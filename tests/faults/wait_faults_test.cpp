@@ -42,6 +42,7 @@ TEST_F(WaitFaults, PredecessorThatGoesBetweenTheListAndTheWatchIsFollowedByAnoth
     const auto w = acquire(second_);
     const std::int64_t session = b_.session_id();
     ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count(session).children == 1; }, 1s));
+    ensemble_.run_for(one_way / 2);  // the list is on its way back
     ensemble_.remove(h.path());
     expect_granted(w);
     EXPECT_EQ(ensemble_.count(session).children, 2U);
@@ -54,6 +55,7 @@ TEST_F(WaitFaults, PredecessorThatGoesBetweenTheListAndTheWatchIsNoGrantWhileThe
     const auto w3 = acquire(third_);
     const std::int64_t session = c_.session_id();
     ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.count(session).children == 1; }, 1s));
+    ensemble_.run_for(one_way / 2);  // the list is on its way back
     ensemble_.expire(b_.session_id());
     ensemble_.run_for(500ms);
     EXPECT_FALSE(w3->done) << "granted because its predecessor was not there";

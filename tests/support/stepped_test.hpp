@@ -5,6 +5,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "client/hold_state.hpp"
+#include "number_from.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -30,7 +31,8 @@ struct attempt {
 };
 
 /// On a stepped in-process ensemble: nothing happens but what a test lets happen, and time is
-/// exact.
+/// exact. What happens at one time comes in an order that the seed decides (LATCHKEY_SEED): a test
+/// holds for each.
 class SteppedTest : public ::testing::Test {
 protected:
     static constexpr std::chrono::nanoseconds one_way = 1ms;  // there are halves of it
@@ -40,6 +42,7 @@ protected:
         ensemble::options o;
         o.mode = ensemble::mode::stepped;
         o.one_way = one_way;
+        o.seed = number_from("LATCHKEY_SEED", o.seed);
         return o;
     }
 

@@ -3,6 +3,7 @@
 #include <latchkey/ensemble.hpp>
 
 #include "in_process_contract.hpp"
+#include "number_from.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +20,8 @@ using ensemble = latchkey::testing::ensemble;
 using operation = ensemble::request_kind;
 using when = ensemble::when;
 
-inline ensemble::options stepped_options(std::uint64_t seed = 1) {
+inline ensemble::options stepped_options(
+    std::uint64_t seed = number_from("LATCHKEY_SEED", 1)) {
     ensemble::options how;
     how.mode = ensemble::mode::stepped;
     how.seed = seed;
