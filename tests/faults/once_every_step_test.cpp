@@ -103,7 +103,7 @@ TEST_P(OnceAtEveryStep, IsAppliedOnceOrNotAtAllAndTheCallerKnows) {
     };
 
     const int rounds = at_every_step(
-        {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
+        {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 16},
         [&] {
             if (ensemble_.exists("/marker")) {
                 ensemble_.remove("/marker");
