@@ -2,7 +2,7 @@
 
 #include "barrier/barrier_change.hpp"
 #include "client/fork_safe.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 #include "znode/until_deleted.hpp"
@@ -13,10 +13,10 @@ namespace latchkey::inline v0 {
 namespace {
 
 /// Waits until the barrier's znode is deleted, or does not exist.
-class barrier_wait final : public retrying_operation {
+class barrier_wait final : public retrying_call<bool> {
 public:
     barrier_wait(std::shared_ptr<client_core> core, std::string path)
-        : retrying_operation(std::move(core)), path_(std::move(path)) {}
+        : retrying_call(std::move(core)), path_(std::move(path)) {}
 
 private:
     [[nodiscard]] call_aim aim() const override { return {"pass the barrier", {path_}}; }
@@ -50,7 +50,7 @@ class barrier::impl {
 public:
     impl(std::shared_ptr<client_core> c, queue_recipe p) : core(std::move(c)), as(std::move(p)) {}
 
-    [[nodiscard]] std::shared_ptr<retrying_operation> wait() const {
+    [[nodiscard]] std::shared_ptr<retrying_call<bool>> wait() const {
         return std::make_shared<barrier_wait>(core, as.directory);
     }
 

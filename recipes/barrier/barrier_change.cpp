@@ -6,16 +6,16 @@
 
 namespace latchkey::inline v0 {
 
-std::shared_ptr<retrying_operation> barrier_change::to_stand(std::shared_ptr<client_core> core,
-                                                             const queue_recipe& as) {
+std::shared_ptr<retrying_call<bool>> barrier_change::to_stand(std::shared_ptr<client_core> core,
+                                                              const queue_recipe& as) {
     return std::make_shared<barrier_change>(
         std::move(core),
         request::create(
             as.directory, as.data(lock_mode::exclusive), create_mode::persistent, *as.access));
 }
 
-std::shared_ptr<retrying_operation> barrier_change::to_be_gone(std::shared_ptr<client_core> core,
-                                                               const queue_recipe& as) {
+std::shared_ptr<retrying_call<bool>> barrier_change::to_be_gone(std::shared_ptr<client_core> core,
+                                                                const queue_recipe& as) {
     return std::make_shared<barrier_change>(std::move(core), request::remove(as.directory));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <memory>
@@ -10,15 +10,15 @@
 namespace latchkey::inline v0 {
 
 /// Creates or deletes a barrier's znode. Either may be repeated.
-class barrier_change final : public retrying_operation {
+class barrier_change final : public retrying_call<bool> {
 public:
-    [[nodiscard]] static std::shared_ptr<retrying_operation> to_stand(
+    [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_stand(
         std::shared_ptr<client_core> core, const queue_recipe& as);
-    [[nodiscard]] static std::shared_ptr<retrying_operation> to_be_gone(
+    [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_be_gone(
         std::shared_ptr<client_core> core, const queue_recipe& as);
 
     barrier_change(std::shared_ptr<client_core> core, request r)
-        : retrying_operation(std::move(core)), request_(std::move(r)) {}
+        : retrying_call(std::move(core)), request_(std::move(r)) {}
 
 private:
     [[nodiscard]] call_aim aim() const override;

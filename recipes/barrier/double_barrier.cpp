@@ -63,7 +63,7 @@ private:
                state from,
                state to,
                const char* otherwise,
-               const retrying_operation& call)
+               const limited_call& call)
             : at_(at), from_(from), call_(call) {
             if (!at.now.compare_exchange_strong(from, to)) {
                 throw error(errc::invalid_argument,
@@ -83,7 +83,7 @@ private:
     private:
         double_barrier_state& at_;
         const state from_;
-        const retrying_operation& call_;
+        const limited_call& call_;
     };
 };
 

@@ -335,7 +335,9 @@ void double_barrier_enter::give_up() {
         core()->deletes().add(path_of(at_->own), nullptr);
         finish(ended({}));
     });
-    begin();
+    if (core()->connected()) {
+        session_connected();
+    }
 }
 
 task<double_barrier_enter::attempted> double_barrier_enter::withdraw() {
@@ -373,11 +375,11 @@ double_barrier_enter::step double_barrier_enter::refused(result_code code,
     return {step::kind::ended, ended({failure_of(code, path), false})};
 }
 
-retrying_operation::result double_barrier_enter::ended(result r) {
+double_barrier_enter::result double_barrier_enter::ended(result r) {
     using enum double_barrier_state::state;
     withdrawal_limit_.cancel();
-    at_->now = r.reached ? inside : outside;
-    if (!r.reached) {
+    at_->now = r.value ? inside : outside;
+    if (!r.value) {
         at_->in_doubt = at_->in_doubt || (sent_ && !placed_);
         at_->forget_own(core());
     }

@@ -2,7 +2,7 @@
 
 #include "barrier/double_barrier_round.hpp"
 #include "barrier/double_barrier_withdrawal.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
 
@@ -16,10 +16,10 @@
 namespace latchkey::inline v0 {
 
 /// Enters a double barrier: takes a place, and waits for its round to begin.
-class double_barrier_enter final : public retrying_operation {
+class double_barrier_enter final : public retrying_call<bool> {
 public:
     double_barrier_enter(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
-        : retrying_operation(std::move(core)),
+        : retrying_call(std::move(core)),
           at_(std::move(a)),
           withdrawal_limit_(this->core()->loop()) {}
 

@@ -33,7 +33,7 @@ void double_barrier_leave::session_ended(loss_reason) {
 
 /// A participant that left in the last moment of its session cannot tell that from a loss, and the
 /// others may see a loss.
-retrying_operation::result double_barrier_leave::session_over() {
+double_barrier_leave::result double_barrier_leave::session_over() {
     return ended({{errc::session_lost,
                    '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
                   false});
@@ -124,9 +124,9 @@ task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
     }
 }
 
-retrying_operation::result double_barrier_leave::judged(const reply& before,
-                                                        const std::vector<std::string>& names,
-                                                        const reply& after) {
+double_barrier_leave::result double_barrier_leave::judged(const reply& before,
+                                                          const std::vector<std::string>& names,
+                                                          const reply& after) {
     // A `ready` of a later round does not concern this participant.
     if (at_->round.is_the_last(before.data) &&
         std::find(names.begin(), names.end(), double_barrier_round::ready) != names.end()) {
@@ -149,7 +149,7 @@ void double_barrier_leave::clear_away(std::int32_t version) const {
                    [](const reply&) {});
 }
 
-retrying_operation::attempted double_barrier_leave::refused(result_code code) {
+double_barrier_leave::attempted double_barrier_leave::refused(result_code code) {
     if (outcome_unknown(code) || code == result_code::throttled) {
         return std::nullopt;
     }
@@ -159,7 +159,7 @@ retrying_operation::attempted double_barrier_leave::refused(result_code code) {
     return ended({failure_of(code, at_->as.directory), false});
 }
 
-retrying_operation::result double_barrier_leave::ended(result r) {
+double_barrier_leave::result double_barrier_leave::ended(result r) {
     at_->forget_own(core());
     at_->now = double_barrier_state::state::outside;
     return r;

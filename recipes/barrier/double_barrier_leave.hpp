@@ -1,7 +1,7 @@
 #pragma once
 
 #include "barrier/double_barrier_round.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 
 #include <memory>
 #include <string>
@@ -11,10 +11,10 @@ namespace latchkey::inline v0 {
 
 /// Leaves a double barrier: gives up the own place, and waits for the other participants of the
 /// round.
-class double_barrier_leave final : public retrying_operation {
+class double_barrier_leave final : public retrying_call<bool> {
 public:
     double_barrier_leave(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
-        : retrying_operation(std::move(core)), at_(std::move(a)) {}
+        : retrying_call(std::move(core)), at_(std::move(a)) {}
 
 private:
     [[nodiscard]] call_aim aim() const override;

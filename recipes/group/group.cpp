@@ -3,7 +3,7 @@
 #include "client/access_check.hpp"
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "group/group_watch.hpp"
 #include "text/path.hpp"
 #include "znode/persistent_node.hpp"
@@ -17,10 +17,10 @@ namespace {
 constexpr auto longest_pause = std::chrono::hours(1);
 
 /// Joins a group and reports when that is done. The persistent_node lives on after this call.
-class joining final : public retrying_operation {
+class joining final : public retrying_call<bool> {
 public:
     joining(const std::shared_ptr<client_core>& core, std::shared_ptr<persistent_node> p)
-        : retrying_operation(core), presence_(std::move(p)) {}
+        : retrying_call(core), presence_(std::move(p)) {}
 
 private:
     [[nodiscard]] call_aim aim() const override { return {"join", {presence_->path()}}; }
@@ -29,6 +29,7 @@ private:
     [[nodiscard]] bool is_answered() const override { return presence_->was_taken(); }
 
     void begin() override {
+        attach();
         presence_->start([weak = weak_from_this()](failure why, bool entered) {
             const auto self = std::static_pointer_cast<joining>(weak.lock());
             if (self && !self->finished()) {

@@ -6,7 +6,7 @@
 namespace latchkey::inline v0 {
 
 /// Never repeats a delete without another look: by then the name may be another znode's.
-task<retrying_operation::attempted> hold_break::attempt() {
+task<hold_break::attempted> hold_break::attempt() {
     auto asked = core()->send(request::exists(path_));
     const reply seen = co_await asked;
     if (outcome_unknown(seen.code)) {

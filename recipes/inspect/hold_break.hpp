@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "text/escape.hpp"
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace latchkey::inline v0 {
 /// Deletes the znode at a path if it is still the one with this czxid, or if the servers do not
 /// show the czxid and the name has a GUID. Reached: it was deleted, or it has gone after a delete
 /// whose answer was lost.
-class hold_break final : public retrying_operation {
+class hold_break final : public retrying_call<bool> {
 public:
     hold_break(std::shared_ptr<client_core> core, std::string path, std::int64_t czxid)
-        : retrying_operation(std::move(core)), path_(std::move(path)), czxid_(czxid) {}
+        : retrying_call(std::move(core)), path_(std::move(path)), czxid_(czxid) {}
 
 private:
     [[nodiscard]] call_aim aim() const override { return {"break", {path_}}; }

@@ -280,6 +280,7 @@ call_aim wait_for_term::aim() const {
 }
 
 void wait_for_term::begin() {
+    attach();
     candidacy_->await(std::static_pointer_cast<wait_for_term>(shared_from_this()));
 }
 
@@ -292,8 +293,7 @@ void wait_for_term::note_confirmed() {
 
 void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
     if (!finished()) {
-        term_ = std::move(term);
-        finish({std::move(why), term_ != nullptr});
+        finish({std::move(why), std::move(term)});
     }
 }
 

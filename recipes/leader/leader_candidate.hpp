@@ -3,7 +3,7 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "client/client_core.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "leader/candidate_config.hpp"
 #include "leader/leader_listeners.hpp"
 #include "leader/leader_term.hpp"
@@ -120,19 +120,16 @@ private:
 };
 
 /// One call that waits for a term.
-class wait_for_term final : public retrying_operation {
+class wait_for_term final : public retrying_call<std::shared_ptr<leader_term>> {
 public:
     explicit wait_for_term(std::shared_ptr<leader_candidate> c)
-        : retrying_operation(c->core()), candidacy_(std::move(c)) {}
+        : retrying_call(c->core()), candidacy_(std::move(c)) {}
 
     /// On the loop.
     void settle(failure why, std::shared_ptr<leader_term> term);
 
     /// On the loop: the candidate is in the queue, or leads.
     void note_confirmed();
-
-    /// After the call has finished.
-    [[nodiscard]] leadership granted() const { return leader_term::handle(term_); }
 
 private:
     [[nodiscard]] call_aim aim() const override;
@@ -142,7 +139,6 @@ private:
     void begin() override;
 
     const std::shared_ptr<leader_candidate> candidacy_;
-    std::shared_ptr<leader_term> term_;
     bool confirmed_ = false;
 };
 

@@ -51,8 +51,8 @@ leadership leader_latch::wait_within(std::chrono::nanoseconds timeout,
     return report(ec, [&] {
         candidacy_->core()->check_may_block();
         start();
-        const auto w = std::make_shared<wait_for_term>(candidacy_);
-        return latchkey::wait_for(w, timeout, stop) ? w->granted() : leadership();
+        return leader_term::handle(
+            latchkey::wait_for(std::make_shared<wait_for_term>(candidacy_), timeout, stop));
     });
 }
 
@@ -60,11 +60,13 @@ void leader_latch::start_wait(std::chrono::nanoseconds timeout,
                               std::stop_token stop,
                               wait_handler handler) {
     start();
-    const auto w = std::make_shared<wait_for_term>(candidacy_);
-    start_async(
-        w, timeout, stop, [w, handler = std::move(handler)](std::error_code ec, bool led) mutable {
-            handler(ec, led ? w->granted() : leadership());
-        });
+    start_async(std::make_shared<wait_for_term>(candidacy_),
+                timeout,
+                stop,
+                [handler = std::move(handler)](std::error_code ec,
+                                               std::shared_ptr<leader_term> term) mutable {
+                    handler(ec, leader_term::handle(std::move(term)));
+                });
 }
 
 // ---- as it is now ----

@@ -130,17 +130,17 @@ void selector_loop::enter() {
     set(state::waiting);
     begun_ = core()->loop().now();
     acquisition_ = acquire_.enter(
-        as_, local_queue::for_ever, {}, [self = shared_from_this()](local_queue::acquired a) {
+        as_, local_queue::for_ever, {}, [self = shared_from_this()](acquire_call::result a) {
             self->on_acquired(std::move(a));
         });
 }
 
-void selector_loop::on_acquired(local_queue::acquired a) {
+void selector_loop::on_acquired(acquire_call::result a) {
     acquisition_.reset();
     if (a.why) {
         fail(core()->callbacks().keep(exception_of(a.why)));
-    } else if (!is_empty(a.granted) && !closing()) {
-        lead(std::move(a.granted));
+    } else if (!is_empty(a.value) && !closing()) {
+        lead(std::move(a.value));
     } else {
         end();
     }

@@ -95,7 +95,7 @@ private:
 
     // On the loop.
     void enter();
-    void on_acquired(local_queue::acquired a);
+    void on_acquired(acquire_call::result a);
     void lead(hold granted);
     void on_returned(const execution& e, bool called, const thrown& threw);
     void fail(const thrown& what);

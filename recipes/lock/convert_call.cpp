@@ -8,82 +8,32 @@
 
 namespace latchkey::inline v0 {
 
-convert_call::convert_call(std::shared_ptr<hold_state> held, bool answered, handler done)
-    : held_(std::move(held)),
-      answered_(answered),
-      done_(std::move(done)),
-      limit_(held_->core()->loop()) {}
-
-void convert_call::start(lock_mode to,
-                         std::chrono::nanoseconds limit,
-                         const std::stop_token& stop) {
-    held_->core()->post(
-        [self = shared_from_this(), to, limit, stop] { self->begin(to, limit, stop); });
+call_aim convert_call::aim() const {
+    return {"convert", {std::string(parent_of(held_->path()))}};
 }
 
-void convert_call::cancel() {
-    held_->core()->post([self = shared_from_this()] {
-        if (self->done_ && self->held_->owner()) {
-            self->held_->owner()->cancel_conversion();
-        }
-    });
-}
-
-void convert_call::out_of_time() {
+bool convert_call::is_confirmed() const {
     const auto& owner = held_->owner();
-    unreachable_ = !answered_ && owner && !owner->is_conversion_answered();
-    cancel();
+    return answered_ || !owner || owner->is_conversion_answered();
 }
 
-void convert_call::begin(lock_mode to,
-                         std::chrono::nanoseconds limit,
-                         const std::stop_token& stop) {
-    begun_ = held_->core()->loop().now();
-    const auto owner = held_->owner();
-    if (!owner) {
-        finish({errc::hold_lost, "the hold was released"}, false);
-        return;
-    }
-    if (stop.stop_requested()) {
-        finish({}, false);
-        return;
-    }
-    const bool wait = limit > std::chrono::nanoseconds::zero();
-    owner->convert(to, wait, [self = shared_from_this()](failure why, bool done) {
-        self->finish(std::move(why), done);
-    });
-    if (!done_) {
-        return;
-    }
-    // A call that only tries waits for an answer for as long as the session timeout.
-    const std::chrono::nanoseconds patience = wait ? limit : held_->core()->patience();
-    if (const auto end = time_after(held_->core()->loop(), patience);
-        end != loop::clock::time_point::max()) {
-        limit_.start(end, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->out_of_time();
-            }
-        });
-    }
-    if (stop.stop_possible()) {
-        stop_ = stop;
-        on_stop_.emplace(stop, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->cancel();
-            }
-        });
+void convert_call::begin() {
+    begun_ = true;
+    if (const auto owner = held_->owner()) {
+        owner->convert(
+            to_, !only_looks(), [this, self = shared_from_this()](failure why, bool done) {
+                finish({std::move(why), done});
+            });
+    } else {
+        finish({{errc::hold_lost, "the hold was released"}});
     }
 }
 
-void convert_call::finish(failure why, bool done) {
-    limit_.cancel();
-    on_stop_.reset();
-    if (!why && !done && !stop_.stop_requested()) {
-        const call_aim aim{"convert", {std::string(parent_of(held_->path()))}};
-        why = failure_in_time(*held_->core(), aim, begun_, !unreachable_);
-    }
-    if (const auto tell = std::exchange(done_, nullptr)) {
-        tell(std::move(why), done);
+void convert_call::give_up() {
+    if (!begun_) {
+        finish({});
+    } else if (const auto& owner = held_->owner()) {
+        owner->cancel_conversion();
     }
 }
 

@@ -1,46 +1,37 @@
 #pragma once
 
-#include <latchkey/acquire_options.hpp>
-#include <latchkey/hold.hpp>
+#include <latchkey/lock_mode.hpp>
 
 #include "client/hold_state.hpp"
+#include "client/user_call.hpp"
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <stop_token>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
-/// One call that changes the mode of a hold, from its start to its result.
-class convert_call : public std::enable_shared_from_this<convert_call> {
+/// One call that changes the mode of a hold. A limit of zero means not to wait for other
+/// participants.
+class convert_call final : public user_call<bool> {
 public:
-    using handler = hold_owner::converted;
-
-    /// `done` is called once, on the loop. `answered`: the servers have answered an earlier part of
-    /// the same call. If they have not when the time is over, it fails with errc::unreachable.
-    convert_call(std::shared_ptr<hold_state> held, bool answered, handler done);
-
-    /// Any thread. A limit of zero means not to wait for other participants.
-    void start(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
-
-    /// Any thread. Ends the change if it waits.
-    void cancel();
+    /// `answered`: the servers have answered an earlier part of the same call.
+    convert_call(std::shared_ptr<hold_state> held, lock_mode to, bool answered)
+        : user_call(held->core()), held_(std::move(held)), to_(to), answered_(answered) {}
 
 private:
-    void out_of_time();
-    void begin(lock_mode to, std::chrono::nanoseconds limit, const std::stop_token& stop);
-    void finish(failure why, bool done);
+    [[nodiscard]] call_aim aim() const override;
+    [[nodiscard]] bool is_confirmed() const override;
+    void begin() override;
+    void give_up() override;
+
+    /// The hold tells what has become of it.
+    void client_closed(const failure& /*why*/) override { begin(); }
 
     const std::shared_ptr<hold_state> held_;
+    const lock_mode to_;
     const bool answered_;
-    handler done_;
-    timer limit_;
-    refusal_notes::time_point begun_{};
-    bool unreachable_ = false;
-    std::stop_token stop_;
-    std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+    bool begun_ = false;
 };
 
 [[nodiscard]] failure lost_hold(loss_reason why);

@@ -30,7 +30,7 @@ public:
                  lock_mode to,
                  nanoseconds limit,
                  const acquire_options& options,
-                 convert_call::handler done,
+                 hold_owner::converted done,
                  bool answered = false) const;
     bool convert_and_wait(hold& h,
                           lock_mode to,
@@ -89,7 +89,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                                  lock_mode to,
                                  nanoseconds limit,
                                  const acquire_options& options,
-                                 convert_call::handler done,
+                                 hold_owner::converted done,
                                  bool answered) const {
     const auto state = hold_state::of(*h);
     if (!state) {
@@ -109,8 +109,10 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         return;
     }
     if (state->mode() != lock_mode::shared) {
-        std::make_shared<convert_call>(state, answered, std::move(done))
-            ->start(to, limit, options.stop);
+        std::make_shared<convert_call>(state, to, answered)
+            ->start(limit, options.stop, [done = std::move(done)](convert_call::result r) {
+                done(std::move(r.why), r.value);
+            });
         return;
     }
     if (!state->valid()) {
@@ -127,13 +129,13 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     const auto end = time_after(acquire.core()->loop(), limit);
     const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
     upgrader->set_options([&state](queue_options& own) { own.goes_on = state->times(); });
-    acquire.enter_at_once(
+    acquire.try_acquire(
         upgrader,
         limit,
         {.stop = options.stop.value()},
         [self = shared_from_this(), state, h, to, end, options, done = std::move(done)](
-            local_queue::acquired a) {
-            const auto other = std::make_shared<hold>(std::move(a.granted));
+            acquire_call::result a) {
+            const auto other = std::make_shared<hold>(std::move(a.value));
             const auto changed = [self, state, h, other, to, end, options, done](failure why) {
                 const bool granted = !why && !is_empty(*other);
                 if (granted) {

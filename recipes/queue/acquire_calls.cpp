@@ -165,30 +165,20 @@ acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
     }
 }
 
-std::shared_ptr<acquire_call> acquire_calls::enter(
-    const std::shared_ptr<const queue_recipe>& as,
-    std::chrono::nanoseconds limit,
-    acquire_options options,
-    std::function<void(local_queue::acquired)> done) const {
-    if (limit > std::chrono::nanoseconds::zero()) {
-        return queue_->enter(
-            as, local_queue::wish::wait, limit, std::move(options), std::move(done));
-    }
-    return enter_at_once(as, limit, std::move(options), std::move(done));
+std::shared_ptr<acquire_call> acquire_calls::enter(const std::shared_ptr<const queue_recipe>& as,
+                                                   std::chrono::nanoseconds limit,
+                                                   acquire_options options,
+                                                   acquire_call::handler done) const {
+    auto c = queue_->call(as, options.reserved);
+    c->start(limit, options.stop, std::move(done));
+    return c;
 }
 
-std::shared_ptr<acquire_call> acquire_calls::enter_at_once(
-    const std::shared_ptr<const queue_recipe>& as,
-    std::chrono::nanoseconds patience,
-    acquire_options options,
-    std::function<void(local_queue::acquired)> done) const {
-    const std::chrono::nanoseconds longest = core()->patience();
-    const bool is_bounded = patience > std::chrono::nanoseconds::zero() && patience < longest;
-    return queue_->enter(as,
-                         local_queue::wish::only_if_first,
-                         is_bounded ? patience : longest,
-                         std::move(options),
-                         std::move(done));
+void acquire_calls::try_acquire(const std::shared_ptr<const queue_recipe>& as,
+                                std::chrono::nanoseconds patience,
+                                acquire_options options,
+                                acquire_call::handler done) const {
+    queue_->call(as, options.reserved)->look_for(patience, options.stop, std::move(done));
 }
 
 hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
@@ -196,33 +186,24 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             acquire_options options) const {
     core()->check_may_block();
     boost::this_thread::interruption_point();  // a turn waits nowhere
-    const std::stop_token stop = options.stop.value();
+    const std::stop_token stop = options.stop;
     if (!options.reserved.value() && !stop.stop_requested()) {
         if (hold turn = queue_->take_turn(); !is_empty(turn)) {
             return turn;
         }
     }
-    const auto result = std::make_shared<blocking_result<local_queue::acquired>>();
-    const auto call = enter(as, limit, std::move(options), [result](local_queue::acquired a) {
-        result->set(std::move(a));
-    });
-    local_queue::acquired a = result->get_or([&] { call->cancel(); });
-    a.why.raise();
-    return stop.stop_requested() ? hold() : std::move(a.granted);
+    hold granted = wait_for(queue_->call(as, options.reserved), limit, stop);
+    return stop.stop_requested() ? hold() : std::move(granted);
 }
 
 void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
                                   std::chrono::nanoseconds limit,
                                   acquire_options options,
                                   handler h) const {
+    const std::stop_token stop = options.stop;
     core()->check_not_forked();
-    auto told = empty_if_canceled(options.stop.value(), std::move(h));
-    enter(as,
-          limit,
-          std::move(options),
-          [done = core()->callbacks().once(std::move(told))](local_queue::acquired a) {
-              done(a.why.code, std::move(a.granted));
-          });
+    start_async(
+        queue_->call(as, options.reserved), limit, stop, empty_if_canceled(stop, std::move(h)));
 }
 
 awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_recipe>& as,
@@ -230,16 +211,15 @@ awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_r
                                              acquire_options options) const {
     std::stop_token users = options.stop;
     return awaitable<hold>(
-        [calls = *this, as, limit, options = std::move(options)](
-            std::stop_token stop, awaitable_handler<hold> h) mutable {
+        [calls = *this, as, limit, reserved = options.reserved.value()](const std::stop_token& stop,
+                                                                        awaitable_handler<hold> h) {
             calls.core()->check_not_forked();
-            auto told = empty_if_canceled(stop, std::move(h));
-            options.stop = std::move(stop);
-            calls.enter(as,
-                        limit,
-                        std::move(options),
-                        [done = calls.core()->callbacks().once(std::move(told))](
-                            local_queue::acquired a) { done(a.why, std::move(a.granted)); });
+            calls.queue_->call(as, reserved)
+                ->start(
+                    limit,
+                    stop,
+                    [done = calls.core()->callbacks().once(empty_if_canceled(stop, std::move(h)))](
+                        acquire_call::result r) { done(std::move(r.why), std::move(r.value)); });
         },
         std::move(users));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <latchkey/acquire_options.hpp>
 #include <latchkey/awaitable.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/hold.hpp>
@@ -72,20 +73,19 @@ public:
                                                 std::chrono::nanoseconds limit,
                                                 acquire_options options) const;
 
-    /// A limit of zero means to take the lock only if no participant is ahead. It then waits for
-    /// the servers' answer for as long as the session timeout.
+    /// `done` is called on the loop. A limit of zero means to take the lock only if no participant
+    /// is ahead. It then waits for the servers' answer for as long as the session timeout.
     std::shared_ptr<acquire_call> enter(const std::shared_ptr<const queue_recipe>& as,
                                         std::chrono::nanoseconds limit,
                                         acquire_options options,
-                                        std::function<void(local_queue::acquired)> done) const;
+                                        acquire_call::handler done) const;
 
     /// The same with a limit of zero, except that it waits for that answer for at most `patience`,
     /// if that is not zero and less than the session timeout.
-    std::shared_ptr<acquire_call> enter_at_once(
-        const std::shared_ptr<const queue_recipe>& as,
-        std::chrono::nanoseconds patience,
-        acquire_options options,
-        std::function<void(local_queue::acquired)> done) const;
+    void try_acquire(const std::shared_ptr<const queue_recipe>& as,
+                     std::chrono::nanoseconds patience,
+                     acquire_options options,
+                     acquire_call::handler done) const;
 
     [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
     [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;

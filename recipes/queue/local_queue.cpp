@@ -1,6 +1,5 @@
 #include "queue/local_queue.hpp"
 
-#include "client/unreachable.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -26,51 +25,46 @@ std::shared_ptr<const reserved_function> kept_reserved(client_core& core, reserv
 
 acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
                            std::shared_ptr<const queue_recipe> as,
-                           local_queue::wish w,
-                           acquire_options options,
-                           std::function<void(local_queue::acquired)> done)
-    : queue_(std::move(queue)),
+                           reserved_function reserved)
+    : user_call(queue->core()),
+      queue_(std::move(queue)),
       as_(std::move(as)),
-      stop_(options.stop),
-      reserved_(kept_reserved(*queue_->core(), options.reserved)),
-      done_(std::move(done)),
-      span_{.begun = queue_->core()->loop().now()},
-      limit_(queue_->core()->loop()),
-      wish_(w) {}
+      reserved_(kept_reserved(*core(), std::move(reserved))),
+      span_{.begun = core()->loop().now()} {}
 
-void acquire_call::cancel() {
-    queue_->core()->post([self = shared_from_this()] { self->queue_->withdraw(self); });
+call_aim acquire_call::aim() const {
+    call_aim all{"acquire", as_->directories()};
+    if (all.paths.front() != as_->users_path()) {
+        all.paths.insert(all.paths.begin(), as_->users_path());
+    }
+    return all;
 }
 
-void acquire_call::start(std::chrono::nanoseconds limit) {
-    span_ = queue_->core()->telemetry().begin(as_->users_path(), as_->leads, span_.begun);
-    if (limit != local_queue::for_ever) {
-        limit_.start(time_after(queue_->core()->loop(), limit), [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->out_of_time();
-            }
-        });
-    }
-    if (stop_.stop_possible()) {
-        on_stop_ =
-            std::make_unique<std::stop_callback<loop::task>>(stop_, [weak = weak_from_this()] {
-                if (const auto self = weak.lock()) {
-                    self->cancel();
-                }
-            });
+void acquire_call::begin() {
+    begin_span();
+    queue_->arrive(self());
+}
+
+/// Which may end before begin().
+void acquire_call::begin_span() {
+    if (span_.id == 0) {
+        span_ = core()->telemetry().begin(as_->users_path(), as_->leads, span_.begun);
     }
 }
 
-void acquire_call::out_of_time() {
-    unreachable_ = wish_ == local_queue::wish::only_if_first || !confirmed_;
-    queue_->withdraw(shared_from_this());
+void acquire_call::note_end(const result& r) {
+    queue_->stop_waiting(*this);
+    if (is_empty(r.value)) {
+        begin_span();
+        core()->telemetry().not_granted(span_, r.why);
+    }
 }
 
 // ---- ... that contends ----
 
 void acquire_call::on_reserved(queue_position p) {
-    if (reserved_ && wish_ == local_queue::wish::wait) {
-        queue_->core()->call([tell = reserved_, p = std::move(p)] { (*tell)(p); });
+    if (reserved_ && !only_looks()) {
+        core()->call([tell = reserved_, p = std::move(p)] { (*tell)(p); });
     }
 }
 
@@ -95,55 +89,20 @@ held_place::turns acquire_call::turns() {
             }};
 }
 
-// ---- ... and its end ----
-
-void acquire_call::complete(local_queue::acquired result) {
-    limit_.cancel();
-    on_stop_.reset();
-    if (!result.why && is_empty(result.granted) && !stop_.stop_requested()) {
-        call_aim aim{"acquire", as_->directories()};
-        if (aim.paths.front() != as_->users_path()) {
-            aim.paths.insert(aim.paths.begin(), as_->users_path());
-        }
-        result.why = failure_in_time(*queue_->core(), aim, span_.begun, !unreachable_);
-    }
-    const auto done = std::exchange(done_, nullptr);
-    if (done && is_empty(result.granted)) {
-        queue_->core()->telemetry().not_granted(span_, result.why);
-    }
-    if (done) {
-        done(std::move(result));
-    }
-}
-
 // ---- the queue ----
 
-std::shared_ptr<acquire_call> local_queue::enter(std::shared_ptr<const queue_recipe> as,
-                                                 wish w,
-                                                 std::chrono::nanoseconds limit,
-                                                 acquire_options options,
-                                                 std::function<void(acquired)> done) {
-    auto a = std::make_shared<acquire_call>(
-        shared_from_this(), std::move(as), w, std::move(options), std::move(done));
+std::shared_ptr<acquire_call> local_queue::call(std::shared_ptr<const queue_recipe> as,
+                                                reserved_function reserved) {
+    auto a = std::make_shared<acquire_call>(shared_from_this(), std::move(as), std::move(reserved));
     if (turns_) {
         turns_->caller_comes();  // a turn that ends before this call has arrived is for it
         a->waits_ = true;
     }
-    core_->post([self = shared_from_this(), a, limit] {
-        a->start(limit);
-        self->arrive(a);
-    });
     return a;
 }
 
 void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
-    if (core_->closed_why()) {
-        stop_waiting(*a);
-        a->complete({core_->closed_why(), {}});
-    } else if (a->stop_.stop_requested()) {
-        stop_waiting(*a);
-        a->complete({});
-    } else if (!busy_) {
+    if (!busy_) {
         contend(a);
     } else {
         if (waiting_.empty()) {
@@ -194,7 +153,7 @@ void local_queue::confirm_waiting() {
     std::vector<std::shared_ptr<acquire_call>> refused;
     for (const auto& a : waiting_) {
         a->confirmed_ = true;
-        if (a->wish_ == wish::only_if_first) {
+        if (a->only_looks()) {
             refused.push_back(a);
         }
     }
@@ -215,9 +174,8 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     a->for_others_ = busy_;
     a->contender_ = std::make_shared<queue_participant>(
         core_,
-        queue_participant::settings{.as = a->as_,
-                                    .directory_known = directory_known_,
-                                    .only_if_first = a->wish_ == wish::only_if_first},
+        queue_participant::settings{
+            .as = a->as_, .directory_known = directory_known_, .only_if_first = a->only_looks()},
         a);
     const auto keep = a->contender_;
     if (busy_) {
@@ -243,7 +201,7 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     }
     directory_known_ = directory_known_ || granted;
     a.contender_.reset();
-    a.complete({std::move(o.why), std::move(o.granted)});
+    a.finish({std::move(o.why), std::move(o.granted)});
     if (for_others && !granted) {
         advance();
     }
@@ -293,8 +251,7 @@ bool local_queue::serve(std::shared_ptr<acquire_call> first) {
     }
     static_cast<void>(take_first());
     held_ = hold_state::of(turn);
-    stop_waiting(*first);
-    first->complete({.why = {}, .granted = std::move(turn)});
+    first->finish({{}, std::move(turn)});
     return true;
 }
 
@@ -322,19 +279,19 @@ void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
         if (waiting_.empty()) {
             core_->detach(this);
         }
-        stop_waiting(*a);
-        a->complete({});
+        a->finish({});
         if (turns_) {
             turns_->look();
         }
+    } else {
+        a->finish({});  // it has not arrived yet
     }
 }
 
 void local_queue::client_closed(const failure& why) {
     core_->detach(this);
     for (const auto& a : std::exchange(waiting_, {})) {
-        stop_waiting(*a);
-        a->complete({why, {}});
+        a->finish({why});
     }
 }
 

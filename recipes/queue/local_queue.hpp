@@ -1,8 +1,9 @@
 #pragma once
 
-#include <latchkey/acquire_options.hpp>
+#include <latchkey/participant.hpp>
 
 #include "client/hold_state.hpp"
+#include "client/user_call.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 
@@ -10,14 +11,16 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
 #include <utility>
 
 namespace latchkey::inline v0 {
 
 class acquire_call;
+
+/// For user_call<hold>.
+[[nodiscard]] inline bool is_reached(const hold& value) noexcept {
+    return !is_empty(value);
+}
 
 /// The callers that share one recipe object. Where only one can hold, they queue here, first come
 /// first served, and one at a time contends in the ensemble, so that an object is one participant.
@@ -31,16 +34,6 @@ class acquire_call;
 class local_queue final : public session_listener,
                           public std::enable_shared_from_this<local_queue> {
 public:
-    struct acquired {
-        failure why;
-        hold granted;
-    };
-
-    enum class wish : std::uint8_t {
-        wait,          ///< until first
-        only_if_first  ///< or not at all
-    };
-
     enum class admits : std::uint8_t {
         one_at_a_time,  ///< the next one contends when the one before has released
         everybody,      ///< each call is a participant
@@ -61,12 +54,10 @@ public:
     /// The object is not used any more: its place is given up unless a caller holds.
     void retire();
 
-    /// Any thread. `done` is called once, on the loop; `reserved` runs as code of the user.
-    std::shared_ptr<acquire_call> enter(std::shared_ptr<const queue_recipe> as,
-                                        wish w,
-                                        std::chrono::nanoseconds limit,
-                                        acquire_options options,
-                                        std::function<void(acquired)> done);
+    /// A call that is not started yet. Any thread. `reserved` runs as code of the user.
+    [[nodiscard]] std::shared_ptr<acquire_call> call(
+        std::shared_ptr<const queue_recipe> as,
+        std::function<void(const queue_position&)> reserved);
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
@@ -108,23 +99,28 @@ private:
     telemetry::time_point served_;                      ///< when a call that waited got a turn
 };
 
-/// One call of acquire, from its start to its result.
-class acquire_call final : public queue_participant::owner,
-                           public std::enable_shared_from_this<acquire_call> {
+/// One call of acquire. A limit of zero means to take the lock only if nobody is ahead.
+class acquire_call final : public user_call<hold>, public queue_participant::owner {
 public:
     acquire_call(std::shared_ptr<local_queue> queue,
                  std::shared_ptr<const queue_recipe> as,
-                 local_queue::wish w,
-                 acquire_options options,
-                 std::function<void(local_queue::acquired)> done);
+                 std::function<void(const queue_position&)> reserved);
 
-    ~acquire_call() { queue_->stop_waiting(*this); }
-
-    /// Ends it with an empty hold, unless it has a result already. Any thread.
-    void cancel();
+    ~acquire_call() override { queue_->stop_waiting(*this); }
 
 private:
     friend class local_queue;
+
+    // user_call
+    [[nodiscard]] call_aim aim() const override;
+
+    [[nodiscard]] bool is_confirmed() const override { return confirmed_ && !only_looks(); }
+
+    void begin() override;
+
+    void give_up() override { queue_->withdraw(self()); }
+
+    void note_end(const result& r) override;
 
     // queue_participant::owner
     void on_reserved(queue_position p) override;
@@ -138,24 +134,20 @@ private:
         queue_->on_contended(*this, std::move(o));
     }
 
-    void start(std::chrono::nanoseconds limit);
-    void out_of_time();
-    void complete(local_queue::acquired result);
+    void begin_span();
+
+    [[nodiscard]] std::shared_ptr<acquire_call> self() {
+        return std::static_pointer_cast<acquire_call>(shared_from_this());
+    }
 
     const std::shared_ptr<local_queue> queue_;
     const std::shared_ptr<const queue_recipe> as_;
-    const std::stop_token stop_;
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
-    std::function<void(local_queue::acquired)> done_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> contender_;  ///< until it has a result
-    timer limit_;
-    std::unique_ptr<std::stop_callback<loop::task>> on_stop_;  ///< none if no stop can come
-    const local_queue::wish wish_;
     bool for_others_ = false;  ///< it contends, and those that come later wait for it
     bool waits_ = false;       ///< counts among the callers of the turns
     bool confirmed_ = false;
-    bool unreachable_ = false;  ///< the time was over before it was confirmed
 };
 
 }  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #include "client/blocking_read.hpp"
 
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "text/escape.hpp"
 
 #include <deque>
@@ -11,15 +11,12 @@
 namespace latchkey::inline v0 {
 namespace {
 
-class asking final : public retrying_operation {
+class asking final : public retrying_call<std::vector<reply>> {
 public:
     asking(std::shared_ptr<client_core> core,
            const std::vector<request>& questions,
            std::size_t most_data)
-        : retrying_operation(std::move(core)), questions_(questions), most_data_(most_data) {}
-
-    /// After the call has finished.
-    [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
+        : retrying_call(std::move(core)), questions_(questions), most_data_(most_data) {}
 
 private:
     [[nodiscard]] call_aim aim() const override {
@@ -36,16 +33,16 @@ private:
     [[nodiscard]] bool is_answered() const override { return false; }
 
     task<attempted> attempt() override {
-        replies_.clear();
+        std::vector<reply> replies;
         std::deque<oneshot<reply>> asked;
-        while (replies_.size() < questions_.size()) {
+        while (replies.size() < questions_.size()) {
             while (asked.size() < most_reads_in_flight &&
-                   replies_.size() + asked.size() < questions_.size()) {
-                asked.push_back(core()->send(questions_[replies_.size() + asked.size()]));
+                   replies.size() + asked.size() < questions_.size()) {
+                asked.push_back(core()->send(questions_[replies.size() + asked.size()]));
             }
             auto& first = asked.front();
             reply r = co_await first;
-            const request& question = questions_[replies_.size()];
+            const request& question = questions_[replies.size()];
             if (outcome_unknown(r.code) || r.code == result_code::throttled ||
                 (question.what == request::kind::multi && !in_order_of_writes(r.code))) {
                 co_return std::nullopt;
@@ -53,15 +50,14 @@ private:
             if (r.data.size() > most_data_) {
                 r.data = r.data.substr(0, most_data_);
             }
-            replies_.push_back(std::move(r));
+            replies.push_back(std::move(r));
             asked.pop_front();
         }
-        co_return result{{}, true};
+        co_return result{{}, std::move(replies)};
     }
 
     const std::vector<request> questions_;
     const std::size_t most_data_;
-    std::vector<reply> replies_;
 };
 
 }  // namespace
@@ -72,9 +68,7 @@ std::vector<reply> blocking_read(client_core& core,
     if (questions.empty()) {
         return {};
     }
-    const auto call = std::make_shared<asking>(core.shared_from_this(), questions, most_data);
-    wait_for_answer(call);
-    return call->take_replies();
+    return wait_for_answer(std::make_shared<asking>(core.shared_from_this(), questions, most_data));
 }
 
 reply blocking_read(client_core& core, const request& question) {
@@ -86,12 +80,10 @@ void start_read(const std::shared_ptr<client_core>& core,
                 std::function<void(failure, std::vector<reply>)> done,
                 std::size_t most_data) {
     core->check_not_forked();
-    const auto call = std::make_shared<asking>(core, questions, most_data);
-    call->start(std::chrono::nanoseconds::zero(),
-                {},
-                [done = std::move(done), raw = call.get()](const retrying_operation::result& r) {
-                    done(r.why, r.reached ? raw->take_replies() : std::vector<reply>());
-                });
+    std::make_shared<asking>(core, questions, most_data)
+        ->start(std::chrono::nanoseconds::zero(), {}, [done = std::move(done)](asking::result r) {
+            done(std::move(r.why), std::move(r.value));
+        });
 }
 
 }  // namespace latchkey::inline v0

@@ -302,9 +302,9 @@ void client::async_children(std::string path, read_from from, children_handler h
 std::vector<operation_result> client::transact(std::vector<operation> operations,
                                                std::error_code& ec) const {
     return report(ec, [&] {
-        const auto call = std::make_shared<transact_call>(client_core::of(*this), operations);
-        wait_for(call, std::chrono::nanoseconds::max(), {});
-        return call->take_results();
+        return wait_for(std::make_shared<transact_call>(client_core::of(*this), operations),
+                        std::chrono::nanoseconds::max(),
+                        {});
     });
 }
 
@@ -322,12 +322,10 @@ void client::async_transact(std::vector<operation> operations, transact_handler 
     core->check_not_forked();
     const auto done = core->callbacks().once(std::move(handler));
     try {
-        const auto call = std::make_shared<transact_call>(core, operations);
-        call->start(std::chrono::nanoseconds::max(),
-                    {},
-                    [raw = call.get(), done](const retrying_operation::result& r) {
-                        done(r.why.code, raw->take_results());
-                    });
+        std::make_shared<transact_call>(core, operations)
+            ->start(std::chrono::nanoseconds::max(), {}, [done](transact_call::result r) {
+                done(r.why.code, std::move(r.value));
+            });
     } catch (const error& e) {
         done(e.code(), {});
     }

@@ -10,7 +10,7 @@ namespace latchkey::inline v0 {
 once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
                                    std::string marker,
                                    const std::vector<operation>& operations)
-    : retrying_operation(guard->core()),
+    : retrying_call(guard->core()),
       guard_(std::move(guard)),
       marker_(std::move(marker)),
       operations_(requests_of(operations, *core()->access())),
@@ -29,13 +29,13 @@ void once_transaction::begin() {
     mark_ = guards_.front() + ' ' + guid(core()->loop());
     heard_of_servers();
     if (may_send()) {
-        retrying_operation::begin();
+        retrying_call::begin();
     } else {
         end_if_nothing_was_sent();
     }
 }
 
-task<retrying_operation::attempted> once_transaction::attempt() {
+task<once_transaction::attempted> once_transaction::attempt() {
     if (!waits_for_deletion_) {
         heard_of_servers();
     }
@@ -71,7 +71,7 @@ user_transaction once_transaction::transaction() const {
 }
 
 /// Tries until there is an answer.
-task<retrying_operation::attempted> once_transaction::send() {
+task<once_transaction::attempted> once_transaction::send() {
     while (may_send()) {
         const user_transaction all = transaction();
         request one_try = all.multi();
@@ -103,7 +103,7 @@ task<retrying_operation::attempted> once_transaction::send() {
             if (!a || a->why) {
                 co_return a;
             }
-            applied_ = a->reached;
+            applied_ = a->value;
             auto ending = end_known();
             attempted known = co_await ending;
             co_return known;
@@ -129,7 +129,7 @@ task<retrying_operation::attempted> once_transaction::send() {
 }
 
 /// Behind an answer that is at least as new as every try that was applied.
-task<retrying_operation::attempted> once_transaction::read_marker() {
+task<once_transaction::attempted> once_transaction::read_marker() {
     auto asked = core()->send(request::get(marker_));
     const reply there = co_await asked;
     if (there.ok()) {
@@ -145,7 +145,7 @@ task<retrying_operation::attempted> once_transaction::read_marker() {
 }
 
 /// Whether it was applied is known. It is not to be applied later, when the marker is deleted.
-task<retrying_operation::attempted> once_transaction::end_known() {
+task<once_transaction::attempted> once_transaction::end_known() {
     if (in_doubt_ && guard_->writable()) {
         auto barring = bar_late_tries();
         const std::optional<bool> barred = co_await barring;
@@ -158,7 +158,7 @@ task<retrying_operation::attempted> once_transaction::end_known() {
 }
 
 /// No try is sent any more.
-task<retrying_operation::attempted> once_transaction::find_out() {
+task<once_transaction::attempted> once_transaction::find_out() {
     auto barring = bar_late_tries();
     const std::optional<bool> barred = co_await barring;
     if (!barred) {

@@ -4,7 +4,7 @@
 
 #include "client/failure.hpp"
 #include "client/hold_state.hpp"
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "client/user_transaction.hpp"
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
@@ -31,7 +31,7 @@ namespace latchkey::inline v0 {
 ///
 /// It is guarded by the znodes that the hold had at first. A conversion ends it: what may be done
 /// under an exclusive hold may not be done when that was converted to shared.
-class once_transaction final : public retrying_operation {
+class once_transaction final : public retrying_call<bool> {
 public:
     /// Throws errc::invalid_argument.
     once_transaction(std::shared_ptr<hold_state> guard,
@@ -52,12 +52,12 @@ private:
 
     void client_closed(const failure& why) override;
 
-    void note_end(const failure& why) override {
+    void note_end(const result& r) override {
         silence_.cancel();
         if (barred_ || !in_doubt_) {
             guard_->transaction_ends();
         }
-        core()->telemetry().transacted(guard_->path(), begun_, why);
+        core()->telemetry().transacted(guard_->path(), begun_, r.why);
     }
 
     [[nodiscard]] task<attempted> send();

@@ -8,17 +8,17 @@ namespace latchkey::inline v0 {
 
 transact_call::transact_call(std::shared_ptr<client_core> core,
                              const std::vector<operation>& operations)
-    : retrying_operation(std::move(core)),
+    : retrying_call(std::move(core)),
       transaction_({}, requests_of(operations, *this->core()->access())),
       unsent_(this->core()->loop()) {}
 
 void transact_call::begin() {
     begun_ = core()->loop().now();
     unsent_.start(core()->patience(), [this] { give_up(); });
-    retrying_operation::begin();
+    retrying_call::begin();
 }
 
-task<retrying_operation::attempted> transact_call::attempt() {
+task<transact_call::attempted> transact_call::attempt() {
     unsent_.cancel();
     if (std::exchange(sent_, true)) {
         co_return result{{errc::indeterminate, "the connection failed before the answer"}};
@@ -26,11 +26,10 @@ task<retrying_operation::attempted> transact_call::attempt() {
     auto sent = core()->send(transaction_.multi());
     const reply answer = co_await sent;
     failure why = transaction_.why(answer);
-    if (!why) {
-        results_ = transaction_.results(answer);
+    if (why) {
+        co_return result{std::move(why)};
     }
-    const bool applied = !why;
-    co_return result{std::move(why), applied};
+    co_return result{{}, transaction_.results(answer)};
 }
 
 void transact_call::give_up() {

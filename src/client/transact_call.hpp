@@ -2,7 +2,7 @@
 
 #include <latchkey/transaction.hpp>
 
-#include "client/retrying_operation.hpp"
+#include "client/retrying_call.hpp"
 #include "client/user_transaction.hpp"
 #include "loop/loop.hpp"
 
@@ -14,13 +14,10 @@ namespace latchkey::inline v0 {
 
 /// client::transact(): a transaction that no hold guards. Waits for a connection, sends it once,
 /// and waits for the answer.
-class transact_call final : public retrying_operation {
+class transact_call final : public retrying_call<std::vector<operation_result>> {
 public:
     /// Throws errc::invalid_argument.
     transact_call(std::shared_ptr<client_core> core, const std::vector<operation>& operations);
-
-    /// After it was reached.
-    [[nodiscard]] std::vector<operation_result> take_results() { return std::move(results_); }
 
 private:
     [[nodiscard]] call_aim aim() const override { return {"commit a transaction", {}}; }
@@ -30,13 +27,12 @@ private:
     void give_up() override;
     void client_closed(const failure& why) override;
 
-    void note_end(const failure& why) override {
+    void note_end(const result& r) override {
         unsent_.cancel();
-        core()->telemetry().transacted({}, begun_, why);
+        core()->telemetry().transacted({}, begun_, r.why);
     }
 
     const user_transaction transaction_;
-    std::vector<operation_result> results_;
     bool sent_ = false;
     telemetry::time_point begun_;
     timer unsent_;  ///< the time without a connection

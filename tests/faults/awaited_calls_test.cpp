@@ -2,7 +2,6 @@
 #include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "barrier/barrier_change.hpp"
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "plain_coroutine.hpp"
@@ -170,31 +169,6 @@ TEST_F(AwaitedCalls, OfALockRecipeKeepTheMessageOfTheirError) {
     const auto granted = keep_hold(calls.acquire_async(open, without_limit, {}), all);
     ASSERT_TRUE(queue_.run_until([&] { return granted.done(); }));
     EXPECT_EQ(all.held.size(), 1U);
-}
-
-plain_coroutine set_barrier(awaitable<bool> setting, bool& set) {
-    set = co_await std::move(setting);
-}
-
-TEST_F(AwaitedCalls, OfOtherRecipesAreMadeWhenTheyAreAwaited) {
-    client c = connect();
-    const auto core = client_core::of(c);
-    int made = 0;
-    const queue_recipe as = queue_recipe_of(*core, "/barrier", lock_names, {});
-    awaitable<bool> setting = start_awaited(
-        [&] {
-            ++made;
-            return barrier_change::to_stand(core, as);
-        },
-        without_limit,
-        {});
-    EXPECT_EQ(made, 0);
-    bool set = false;
-    const auto waiting = set_barrier(std::move(setting), set);
-    EXPECT_TRUE(queue_.run_until([&] { return waiting.done(); }));
-    EXPECT_EQ(made, 1);
-    EXPECT_TRUE(set);
-    EXPECT_TRUE(ensemble_.exists("/barrier"));
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
         core, local_queue::admits::one_at_a_time, std::make_shared<place_turns>(core, as));
     std::vector<hold> granted;
     for (int i = 0; i < 3; ++i) {
-        queue->enter(as, local_queue::wish::wait, local_queue::for_ever, {}, [&](auto a) {
-            granted.push_back(std::move(a.granted));
+        queue->call(as, nullptr)->start(local_queue::for_ever, {}, [&](acquire_call::result r) {
+            granted.push_back(std::move(r.value));
         });
     }
     settle();

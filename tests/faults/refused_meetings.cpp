@@ -37,9 +37,9 @@ public:
         as.set_options([](queue_options& own) { own.data = std::string(); });
         const auto e =
             stand_ ? barrier_change::to_stand(core, as) : barrier_change::to_be_gone(core, as);
-        e->start(for_ever, {}, [o = change_](const retrying_operation::result& r) {
+        e->start(for_ever, {}, [o = change_](const retrying_call<bool>::result& r) {
             o->done = true;
-            o->passed = r.reached;
+            o->passed = r.value;
         });
     }
 

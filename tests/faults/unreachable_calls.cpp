@@ -165,8 +165,8 @@ public:
         queue_recipe as{.directory = "/b", .markers = no_participants, .access = core->access()};
         as.set_options([](queue_options& own) { own.data = std::string(); });
         barrier_change::to_stand(core, as)->start(
-            limit, stop, [h = std::move(h)](const retrying_operation::result& r) {
-                h(r.why.code, r.reached);
+            limit, stop, [h = std::move(h)](const retrying_call<bool>::result& r) {
+                h(r.why.code, r.value);
             });
     }
 };
@@ -356,7 +356,7 @@ std::vector<timed_recipe> timed_requests() {
         const queue_recipe as{
             .directory = "/z", .markers = no_participants, .access = core->access()};
         barrier_change::to_be_gone(core, as)->start(
-            0s, {}, [h](const retrying_operation::result& r) { h(r.why.code, r.reached); });
+            0s, {}, [h](const retrying_call<bool>::result& r) { h(r.why.code, r.value); });
     };
     return {request_of("get",
                        [told](const client& c, const timed_call::handler& h) {

@@ -324,9 +324,9 @@ void leader_worker::hand_over() {
     latch_->async_transfer_to(
         to,
         // Some are over before the other one can accept.
-        stage_.up_to(
-            "hand_over",
-            stage_.what.session_timeout / (stage_.chance("brief_hand_over", 0.1) ? 1'000 : 4)),
+        stage_.up_to("hand_over",
+                     stage_.what.session_timeout /
+                         (stage_.random("brief_hand_over").chance(0.1) ? 1'000 : 4)),
         [&j = judge_, c = candidacy_, order](std::error_code ec, leader_latch::transfer what) {
             j.transferred(*c, order, ec, what);
         });
