@@ -39,19 +39,18 @@ bool was_created_before(const participant& one, const participant& other) noexce
 
 path_look::path_look(std::string path, bool waiters) : path_(std::move(path)), waiters_(waiters) {
     view_.path = path_;
-    // The list comes first: a leader's record that is read behind it is not older.
-    ask({request::children(path_), request::get(path_)},
-        longest_leader_record + 1,
-        &path_look::on_path);
+    looking_.start(look(), [this](failure why) { why_ = std::move(why); });
 }
 
-void path_look::ask(std::vector<request> questions, std::size_t most_data, answered next) {
-    if (questions.empty()) {
-        return (this->*next)({});
-    }
+oneshot<std::vector<reply>> path_look::ask(std::vector<request> questions, std::size_t most_data) {
+    oneshot<std::vector<reply>> answers;
+    answered_ = answers.setter();
     questions_ = std::move(questions);
     most_data_ = most_data;
-    next_ = next;
+    if (done()) {
+        answered_({});
+    }
+    return answers;
 }
 
 void path_look::answer(std::vector<reply> answers) {
@@ -61,48 +60,39 @@ void path_look::answer(std::vector<reply> answers) {
             r.data = r.data.substr(0, most_data_);
         }
     }
-    const auto asked = std::exchange(questions_, {});
-    (this->*next_)(std::move(answers));
+    questions_.clear();
+    const auto go_on = std::exchange(answered_, nullptr);
+    go_on(std::move(answers));
+    why_.raise();
 }
 
-void path_look::on_path(std::vector<reply> answers) {
+task<failure> path_look::look() {
+    // The list comes first: a leader's record that is read behind it is not older.
+    auto asked = ask({request::children(path_), request::get(path_)}, longest_leader_record + 1);
+    std::vector<reply> answers = co_await asked;
     for (const reply& r : answers) {
-        if (r.code == result_code::no_node) {
-            return;
+        if (!r.ok()) {
+            co_return r.code == result_code::no_node
+                ? failure()
+                : failure_of(r.code, path_, request::kind::children);
         }
-        failure_of(r.code, path_, request::kind::children).raise_unless(r.ok());
     }
     names_ = std::move(answers[0].names);
     znode_ = std::move(answers[1]);
     const auto known = kind_of_path({names_, znode_.data, znode_.stat.ephemeral_owner != 0});
     view_.kind = known.value_or(lock_kind::unknown);
-    if (known) {
-        return look_by_kind();
+    if (!known) {
+        auto by_children = look_at_children();
+        view_.kind = co_await by_children;
     }
-    std::vector<request> questions;
-    for (const std::string& name : names_) {
-        questions.push_back(request::exists(join_path(path_, name)));
-    }
-    by_children_ = true;
-    ask(std::move(questions), 0, &path_look::on_children);
-}
-
-void path_look::on_children(std::vector<reply> answers) {
-    std::vector<child_seen> children;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (answers[i].code == result_code::no_auth) {
-            return look_by_kind();  // of an unknown kind
-        }
-        if (answers[i].ok()) {
-            children.push_back({names_[i], answers[i].stat});
-        }
-    }
-    view_.kind = kind_of_children(children, znode_.stat);
-    look_by_kind();
-}
-
-void path_look::look_by_kind() {
     queue_ = queue_of_kind(view_.kind, names_).value_or(queue_seen{});
+    auto looking = look_by_kind();
+    failure why = co_await looking;
+    finish();
+    co_return why;
+}
+
+task<failure> path_look::look_by_kind() {
     switch (view_.kind) {
         case lock_kind::semaphore:
         case lock_kind::curator_semaphore:
@@ -113,65 +103,87 @@ void path_look::look_by_kind() {
             return look_at_double_barrier();
         case lock_kind::group:
             return look_at_group();
-        case lock_kind::none:
-        case lock_kind::unknown:
-            return look_at_nothing_known();
         case lock_kind::mutex:
         case lock_kind::shared_mutex:
         case lock_kind::leader_election:
             return look_at_queue();
+        case lock_kind::none:
+        case lock_kind::unknown:
+            break;
     }
+    return look_at_nothing_known();
+}
+
+task<lock_kind> path_look::look_at_children() {
+    std::vector<request> questions;
+    for (const std::string& name : names_) {
+        questions.push_back(request::exists(join_path(path_, name)));
+    }
+    by_children_ = true;
+    auto asked = ask(std::move(questions), 0);
+    const std::vector<reply> answers = co_await asked;
+    std::vector<child_seen> children;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i].code == result_code::no_auth) {
+            co_return lock_kind::unknown;
+        }
+        if (answers[i].ok()) {
+            children.push_back({names_[i], answers[i].stat});
+        }
+    }
+    co_return kind_of_children(children, znode_.stat);
 }
 
 // ---- participants ----
 
-void path_look::read(std::vector<std::string> paths, decided next) {
+/// Servers before 3.8.4 and 3.9.2 show all but the data to any client. Newer ones show the name.
+task<failure> path_look::read(std::vector<std::string> paths) {
     std::vector<request> questions;
     for (const std::string& path : paths) {
         questions.push_back(request::get(path));
     }
-    reading_ = std::move(paths);
-    read_next_ = next;
-    ask(std::move(questions), longest_participant_data, &path_look::on_participants);
-}
-
-/// Servers before 3.8.4 and 3.9.2 show all but the data to any client. Newer ones show the name.
-void path_look::on_participants(std::vector<reply> answers) {
+    auto asked = ask(std::move(questions), longest_participant_data);
+    std::vector<reply> answers = co_await asked;
     std::vector<request> hidden;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i].code == result_code::no_auth) {
-            hidden.push_back(request::exists(reading_[i]));
+            hidden.push_back(request::exists(paths[i]));
         }
     }
-    read_ = std::move(answers);
-    ask(std::move(hidden), 0, &path_look::on_hidden_participants);
-}
-
-void path_look::on_hidden_participants(std::vector<reply> answers) {
+    auto hidden_asked = ask(std::move(hidden), 0);
+    std::vector<reply> hidden_answers = co_await hidden_asked;
     std::size_t next_hidden = 0;
-    for (std::size_t i = 0; i < read_.size(); ++i) {
-        const bool readable = read_[i].code != result_code::no_auth;
-        reply r = std::move(readable ? read_[i] : answers[next_hidden++]);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const bool readable = answers[i].code != result_code::no_auth;
+        reply r = std::move(readable ? answers[i] : hidden_answers[next_hidden++]);
         if (r.code == result_code::no_node) {
             left_ = true;
             continue;
         }
-        failure_of(r.code, reading_[i], request::kind::get)
-            .raise_unless(r.ok() || r.code == result_code::no_auth);
-        view_.participants.push_back(participant_from(reading_[i], queue_.markers, std::move(r)));
+        if (!r.ok() && r.code != result_code::no_auth) {
+            co_return failure_of(r.code, paths[i], request::kind::get);
+        }
+        view_.participants.push_back(participant_from(paths[i], queue_.markers, std::move(r)));
         view_.participants.back().readable = readable;
     }
-    read_.clear();
-    (this->*read_next_)();
-    finish();
+    co_return failure();
 }
 
 // ---- queues ----
 
-void path_look::look_at_queue() {
+task<failure> path_look::look_at_queue() {
     ordered_ = sort_out(names_);
     view_.sequence_left = sequence_left_in(znode_.stat, names_, queue_.markers);
-    read(paths_in(path_, to_be_read()), &path_look::decide_queue);
+    auto reading = read(paths_in(path_, to_be_read()));
+    failure why = co_await reading;
+    if (!why) {
+        view_.kind == lock_kind::leader_election ? decide_leader() : decide_holders();
+        missed_ = left_ && !view_.participants.empty() &&
+                  std::none_of(view_.participants.begin(),
+                               view_.participants.end(),
+                               [](const participant& p) { return p.holding; });
+    }
+    co_return why;
 }
 
 /// Of the participants in the queue.
@@ -179,14 +191,6 @@ std::vector<std::string> path_look::to_be_read() {
     auto names = waiters_ ? ordered_ : may_hold(view_.kind, ordered_, queue_.markers);
     left_out_ = ordered_.size() - names.size();
     return names;
-}
-
-void path_look::decide_queue() {
-    view_.kind == lock_kind::leader_election ? decide_leader() : decide_holders();
-    missed_ = left_ && !view_.participants.empty() &&
-              std::none_of(view_.participants.begin(),
-                           view_.participants.end(),
-                           [](const participant& p) { return p.holding; });
 }
 
 std::vector<std::string> path_look::sort_out(const std::vector<std::string>& names) {
@@ -251,7 +255,7 @@ void path_look::decide_leader() {
 
 // ---- semaphores ----
 
-void path_look::look_at_semaphore() {
+task<failure> path_look::look_at_semaphore() {
     const std::string_view permits = permits_of_kind(view_.kind);
     for (const std::string& name : sorted(names_)) {
         if (name != queue_.directory && name != permits) {
@@ -260,20 +264,16 @@ void path_look::look_at_semaphore() {
     }
     view_.capacity = view_.kind == lock_kind::semaphore ? read_limit(znode_.data).value_or(0) : 0;
     const std::string directory = join_path(path_, queue_.directory);
+    const std::string taken = join_path(path_, permits);
     // The permits come last: a participant that takes some between the lists is then in both.
-    ask({request::exists(directory),
-         request::children(directory),
-         request::children(join_path(path_, permits))},
-        0,
-        &path_look::on_semaphore_lists);
-}
-
-void path_look::on_semaphore_lists(std::vector<reply> answers) {
-    const std::string directory = join_path(path_, queue_.directory);
-    const std::string taken = join_path(path_, permits_of_kind(view_.kind));
+    auto asked = ask(
+        {request::exists(directory), request::children(directory), request::children(taken)}, 0);
+    const std::vector<reply> answers = co_await asked;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        failure_of(answers[i].code, i < 2 ? directory : taken, request::kind::children)
-            .raise_unless(answers[i].ok() || answers[i].code == result_code::no_node);
+        if (!answers[i].ok() && answers[i].code != result_code::no_node) {
+            co_return failure_of(
+                answers[i].code, i < 2 ? directory : taken, request::kind::children);
+        }
     }
     ordered_ = sort_out(answers[1].names);
     view_.sequence_left = sequence_left_in(answers[0].stat, answers[1].names, queue_.markers);
@@ -281,7 +281,12 @@ void path_look::on_semaphore_lists(std::vector<reply> answers) {
     for (std::string& path : paths_in(directory, to_be_read())) {
         paths.push_back(std::move(path));
     }
-    read(std::move(paths), &path_look::decide_semaphore);
+    auto reading = read(std::move(paths));
+    failure why = co_await reading;
+    if (!why) {
+        decide_semaphore();
+    }
+    co_return why;
 }
 
 void path_look::decide_semaphore() {
@@ -319,59 +324,54 @@ std::vector<std::string> path_look::permits_in(const std::vector<std::string>& n
 
 // ---- barriers and groups ----
 
-void path_look::look_at_barrier() {
+task<failure> path_look::look_at_barrier() {
     view_.participants = {participant_from(path_, {}, znode_)};
     view_.participants.front().holding = true;
-    finish();
+    co_return failure();
 }
 
-void path_look::look_at_double_barrier() {
-    const bool has_round =
-        std::find(names_.begin(), names_.end(), double_barrier_round::ready) != names_.end();
+task<failure> path_look::look_at_double_barrier() {
+    const std::string path = join_path(path_, double_barrier_round::ready);
     std::vector<request> questions;
-    if (has_round) {
-        questions.push_back(request::get(join_path(path_, double_barrier_round::ready)));
+    if (std::find(names_.begin(), names_.end(), double_barrier_round::ready) != names_.end()) {
+        questions.push_back(request::get(path));
     }
-    ask(std::move(questions), double_barrier_round::longest, &path_look::on_ready);
-}
-
-void path_look::on_ready(std::vector<reply> answers) {
-    ready_.code = result_code::no_node;
-    if (!answers.empty()) {
-        ready_ = std::move(answers.front());
-        failure_of(
-            ready_.code, join_path(path_, double_barrier_round::ready), request::kind::exists)
-            .raise_unless(ready_.ok() || ready_.code == result_code::no_node);
+    auto asked = ask(std::move(questions), double_barrier_round::longest);
+    const std::vector<reply> ready = co_await asked;
+    if (!ready.empty() && !ready[0].ok() && ready[0].code != result_code::no_node) {
+        co_return failure_of(ready[0].code, path, request::kind::exists);
     }
-    read(paths_in(path_, members_in(names_)), &path_look::decide_round);
-}
-
-void path_look::decide_round() {
+    auto reading = read(paths_in(path_, members_in(names_)));
+    failure why = co_await reading;
     std::stable_sort(view_.participants.begin(), view_.participants.end(), was_created_before);
-    if (!ready_.ok()) {
-        return;
+    if (!why && !ready.empty() && ready[0].ok()) {
+        decide_round(ready[0]);
     }
-    const auto round = double_barrier_round::read(ready_.data);
+    co_return why;
+}
+
+void path_look::decide_round(const reply& ready) {
+    const auto round = double_barrier_round::read(ready.data);
     for (participant& p : view_.participants) {
-        p.holding = round ? round->has(p.name) : !p.hidden() && p.czxid < ready_.stat.czxid;
+        p.holding = round ? round->has(p.name) : !p.hidden() && p.czxid < ready.stat.czxid;
     }
 }
 
-void path_look::look_at_group() {
-    read(paths_in(path_, sorted(names_)), &path_look::decide_group);
-}
-
-void path_look::decide_group() {
+task<failure> path_look::look_at_group() {
+    auto reading = read(paths_in(path_, sorted(names_)));
+    failure why = co_await reading;
     for (participant& p : view_.participants) {
         p.id = p.name;
         p.holding = true;
     }
+    co_return why;
 }
 
-void path_look::look_at_nothing_known() {
+task<failure> path_look::look_at_nothing_known() {
     for (const std::string& name : sorted(names_)) {
         (is_malformed(name) ? view_.malformed : view_.foreign).push_back(name);
     }
+    co_return failure();
 }
 
 // ---- what all have ----

@@ -2,14 +2,17 @@
 
 #include <latchkey/inspect.hpp>
 
+#include "client/failure.hpp"
 #include "inspect/kind_rules.hpp"
+#include "loop/task.hpp"
 #include "session/request.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -23,6 +26,8 @@ class path_look {
 public:
     /// Without `waiters`, participants of a queue that cannot hold are not read and not shown.
     explicit path_look(std::string path, bool waiters = true);
+    path_look(const path_look&) = delete;
+    path_look& operator=(const path_look&) = delete;
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -68,40 +73,32 @@ public:
     }
 
 private:
-    using answered = void (path_look::*)(std::vector<reply>);
-    using decided = void (path_look::*)();
+    [[nodiscard]] oneshot<std::vector<reply>> ask(std::vector<request> questions,
+                                                  std::size_t most_data);
 
-    void ask(std::vector<request> questions, std::size_t most_data, answered next);
+    // Each ends with why a server has refused it, or without a failure.
+    task<failure> look();
+    task<failure> look_by_kind();
+    task<failure> look_at_queue();
+    task<failure> look_at_semaphore();
+    task<failure> look_at_double_barrier();
+    task<failure> look_at_group();
+    task<failure> look_at_barrier();
+    task<failure> look_at_nothing_known();
+    task<lock_kind> look_at_children();
 
-    void on_path(std::vector<reply> answers);
-    void on_children(std::vector<reply> answers);
-    void look_by_kind();
-
-    void look_at_queue();
-    void look_at_semaphore();
-    void on_semaphore_lists(std::vector<reply> answers);
-    void look_at_barrier();
-    void look_at_double_barrier();
-    void on_ready(std::vector<reply> answers);
-    void look_at_group();
-    void look_at_nothing_known();
+    /// Reads participants into the view.
+    task<failure> read(std::vector<std::string> paths);
 
     /// Splits the children of a queue's directory; returns the participants, by number.
     [[nodiscard]] std::vector<std::string> sort_out(const std::vector<std::string>& names);
     [[nodiscard]] std::vector<std::string> to_be_read();
     [[nodiscard]] std::vector<std::string> permits_in(const std::vector<std::string>& names);
 
-    /// Reads participants into the view, and goes on with `next`.
-    void read(std::vector<std::string> paths, decided next);
-    void on_participants(std::vector<reply> answers);
-    void on_hidden_participants(std::vector<reply> answers);
-
-    void decide_queue();
     void decide_holders();
     void decide_leader();
     void decide_semaphore();
-    void decide_round();
-    void decide_group();
+    void decide_round(const reply& ready);
     void finish();
 
     const std::string path_;
@@ -109,7 +106,8 @@ private:
     queue_view view_;
     std::vector<request> questions_;
     std::size_t most_data_ = 0;
-    answered next_ = nullptr;
+    std::function<void(std::vector<reply>)> answered_;
+    failure why_;
     bool by_children_ = false;
 
     reply znode_;  ///< of the path
@@ -117,15 +115,10 @@ private:
     queue_seen queue_;
     std::vector<std::string> ordered_;  ///< the participants in the queue, by number
     std::size_t left_out_ = 0;
-
-    std::vector<std::string> reading_;  ///< the paths of the participants that are read
-    std::vector<reply> read_;
-    decided read_next_ = nullptr;
-    reply ready_;  ///< of a double barrier's round
-
     std::int64_t newest_ = 0;
     bool left_ = false;  ///< a participant has left while this looked
     bool missed_ = false;
+    running_task looking_;
 };
 
 }  // namespace latchkey::inline v0

@@ -104,7 +104,7 @@ void tree_walk::begin(visit& v) {
         summary_.end = lock_tree_summary::ending::too_many;
     }
     if (!cut_) {
-        v.look.emplace(v.path, options_.waiters);
+        v.look = std::make_unique<path_look>(v.path, options_.waiters);
         v.answers.resize(v.look->questions().size());
         return;
     }

@@ -40,7 +40,7 @@ private:
         std::string path;
         std::size_t depth = 0;
         visit* parent = nullptr;  ///< set if it needs this znode to decide what it is itself
-        std::optional<path_look> look = {};
+        std::unique_ptr<path_look> look = {};
         std::vector<std::optional<reply>> answers = {};  ///< to the questions that are open
 
         std::map<std::string, reply> children = {};  ///< the znodes that this needs, by path
