@@ -38,53 +38,39 @@ public:
 
     template <class Start>
     auto enter(const Start& start) const {
-        const auto call = std::make_shared<double_barrier_enter>(core, at);
-        const change now(
-            *at, state::outside, state::entering, "entered already: call leave() first", *call);
-        return start(call);
+        return begin<double_barrier_enter>(
+            state::outside, state::entering, "entered already: call leave() first", start);
     }
 
     template <class Start>
     auto leave(const Start& start) const {
-        const auto call = std::make_shared<double_barrier_leave>(core, at);
-        const change now(
-            *at, state::inside, state::leaving, "not entered: call enter() first", *call);
-        return start(call);
+        return begin<double_barrier_leave>(
+            state::inside, state::leaving, "not entered: call enter() first", start);
     }
 
     const std::shared_ptr<client_core> core;
     const std::shared_ptr<double_barrier_state> at;
 
 private:
-    /// The change of state that a call makes. It is undone if the call could not be started.
-    class change {
-    public:
-        change(double_barrier_state& at,
-               state from,
-               state to,
-               const char* otherwise,
-               const limited_call& call)
-            : at_(at), from_(from), call_(call) {
-            if (!at.now.compare_exchange_strong(from, to)) {
-                throw error(errc::invalid_argument,
-                            '"' + escaped(at.as.directory) + "\": " + otherwise);
-            }
+    /// Starts a call, which changes the state; undone if the call could not be started.
+    template <class Call, class Start>
+    auto begin(state from, state to, const char* otherwise, const Start& start) const {
+        core->check_not_forked();
+        const auto call = std::make_shared<Call>(core, at);
+        state was = from;
+        if (!at->now.compare_exchange_strong(was, to)) {
+            throw error(errc::invalid_argument,
+                        '"' + escaped(at->as.directory) + "\": " + otherwise);
         }
-
-        change(const change&) = delete;
-        change& operator=(const change&) = delete;
-
-        ~change() {
-            if (!call_.started()) {
-                at_.now = from_;
+        try {
+            return start(call);
+        } catch (...) {
+            if (!call->started()) {
+                at->now = from;
             }
+            throw;
         }
-
-    private:
-        double_barrier_state& at_;
-        const state from_;
-        const limited_call& call_;
-    };
+    }
 };
 
 double_barrier::double_barrier(const client& c,
@@ -108,7 +94,6 @@ bool double_barrier::enter_within(std::chrono::nanoseconds timeout,
                                   std::stop_token stop,
                                   std::error_code& ec) {
     return report(ec, [&] {
-        impl_->core->check_may_block();
         return impl_->enter([&](const auto& call) { return wait_for(call, timeout, stop); });
     });
 }
@@ -132,7 +117,6 @@ bool double_barrier::leave_within(std::chrono::nanoseconds timeout,
                                   std::stop_token stop,
                                   std::error_code& ec) {
     return report(ec, [&] {
-        impl_->core->check_may_block();
         return impl_->leave([&](const auto& call) { return wait_for(call, timeout, stop); });
     });
 }

@@ -1,6 +1,5 @@
 #include "barrier/double_barrier_enter.hpp"
 
-#include "barrier/double_barrier_withdrawal.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -13,6 +12,11 @@ namespace {
 
 /// For this long the place is given up in an orderly way, so that the others see no loss.
 constexpr auto longest_withdrawal = std::chrono::seconds(1);
+
+/// Whether the same request may be answered differently another time.
+bool may_change(result_code code) {
+    return outcome_unknown(code) || code == result_code::throttled || proves_quorum(code);
+}
 
 }  // namespace
 
@@ -142,7 +146,7 @@ task<double_barrier_enter::step> double_barrier_enter::act(view seen, const chan
         }
         co_return refused(directory.code, at_->as.directory);
     }
-    if (!seen.ready.ok() && seen.ready.code != result_code::no_node) {
+    if (!seen.ready.tells_whether_there()) {
         co_return refused(seen.ready.code, path_of(double_barrier_round::ready));
     }
     const std::size_t children = seen.members.size();
@@ -217,7 +221,7 @@ task<double_barrier_enter::step> double_barrier_enter::wait(std::vector<std::str
             co_return refused(r.code, watched[i]);
         }
     }
-    const auto& changed = watch->fired();
+    auto changed = watch->until_changed(*core());
     co_await changed;
     co_return step{};
 }
@@ -245,17 +249,17 @@ task<double_barrier_enter::step> double_barrier_enter::join_round(view seen,
         co_return next;
     }
     if (round->has(at_->own)) {
-        auto counting = is_counted_on(core(), at_, seen.ready.stat.czxid);
-        const counted own = co_await counting;
-        if (!own.known) {
-            co_return refused(own.answer.code, path_of(at_->own));
-        }
-        if (own.yes) {
+        auto counting = counted_own(seen.ready.stat.czxid);
+        const result_code counted = co_await counting;
+        if (counted == result_code::ok) {
             co_return passed(*std::move(round));
+        }
+        if (counted != result_code::no_node) {
+            co_return refused(counted, path_of(at_->own));
         }
         // A name that no other participant has counted, unless a round that counts on this one has
         // begun.
-        auto sent = core()->send(removal_at(version, *at_));
+        auto sent = core()->send(removal_at(version));
         const reply r = co_await sent;
         co_return seen_again(r);
     }
@@ -340,27 +344,67 @@ void double_barrier_enter::give_up() {
     }
 }
 
+/// Deletes the own znode, unless a round that counts on it has begun: such a round would have
+/// changed the directory's version. Two round trips.
 task<double_barrier_enter::attempted> double_barrier_enter::withdraw() {
+    const std::string& directory = at_->as.directory;
     while (true) {
-        auto withdrawing = withdraw_from_barrier(core(), at_);
-        withdrawn w = co_await withdrawing;
-        switch (w.what) {
-            case withdrawn::kind::left:
-                sent_ = false;
-                co_return ended({});
-            case withdrawn::kind::passed:
-                co_return passed(std::move(w.round)).with;
-            case withdrawn::kind::refused:
-                core()->deletes().add(path_of(at_->own), nullptr);
-                co_return ended({std::move(w.why), false});
-            case withdrawn::kind::unclear:
-                co_return std::nullopt;
-            case withdrawn::kind::changed:
-                break;
+        auto directory_asked = core()->send(request::get(directory));
+        auto ready_asked = core()->send(request::get(path_of(double_barrier_round::ready)));
+        const reply seen = co_await directory_asked;
+        const reply ready = co_await ready_asked;
+        if (seen.code == result_code::no_node) {
+            co_return left();
+        }
+        if (!seen.ok() || !ready.tells_whether_there()) {
+            co_return refused(seen.ok() ? ready.code : seen.code, directory).with;
+        }
+        at_->directory = seen.stat.czxid;
+        auto round = ready.ok() ? double_barrier_round::read(ready.data) : std::nullopt;
+        if (round && round->has(at_->own)) {
+            auto counting = counted_own(ready.stat.czxid);
+            const result_code counted = co_await counting;
+            if (counted == result_code::ok) {
+                co_return passed(*std::move(round)).with;
+            }
+            if (counted != result_code::no_node) {
+                co_return refused(counted, directory).with;
+            }
+        }
+        auto removed = core()->send(removal_at(seen.stat.version));
+        const reply r = co_await removed;
+        if (r.ok() || r.refused(1, result_code::no_node)) {
+            co_return left();
+        }
+        if (r.code != result_code::bad_version) {
+            co_return refused(r.code, directory).with;
         }
         auto pause = short_pause();
         co_await pause;
     }
+}
+
+/// Whether the round that began with the transaction `begun` has counted the znode that exists now:
+/// `ok`, `no_node` if not, or why that is not known. A participant may have created its znode
+/// twice, because an answer was lost. The round may have counted the first one before another
+/// client deleted it. One round trip, and none if no answer was lost.
+task<result_code> double_barrier_enter::counted_own(std::int64_t begun) {
+    if (!at_->in_doubt) {
+        co_return result_code::ok;
+    }
+    auto asked = core()->send(request::get(path_of(at_->own)));
+    const reply own = co_await asked;
+    co_return own.ok() && own.stat.czxid >= begun ? result_code::no_node : own.code;
+}
+
+request double_barrier_enter::removal_at(std::int32_t version) const {
+    return request::multi(
+        {request::check(at_->as.directory, version), request::remove(path_of(at_->own))});
+}
+
+double_barrier_enter::attempted double_barrier_enter::left() {
+    sent_ = false;
+    return ended({});
 }
 
 /// If the refusal is a lasting one, the call ends with it. Otherwise it begins again.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "barrier/double_barrier_round.hpp"
-#include "barrier/double_barrier_withdrawal.hpp"
 #include "client/retrying_call.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
@@ -60,6 +59,9 @@ private:
     task<step> join_round(view seen, const change_watch* changes);
     task<step> join_curators_round(view seen, const change_watch* changes);
 
+    task<result_code> counted_own(std::int64_t begun);
+    [[nodiscard]] request removal_at(std::int32_t version) const;
+    [[nodiscard]] attempted left();
     [[nodiscard]] step seen_again(const reply& r);
     [[nodiscard]] step refused(result_code code, const std::string& path);
     [[nodiscard]] step passed(double_barrier_round round);

@@ -87,7 +87,7 @@ task<result_code> group_watch::follow_names() {
     merge(std::move(r.names));
     listed_ = true;
     tell();
-    const auto& changed = watch.fired();
+    auto changed = watch.until_changed(*core_);
     co_await changed;
     co_return result_code::ok;
 }
@@ -170,9 +170,9 @@ task<result_code> group_watch::follow(std::string name) {
               .czxid = r.stat.czxid,
               .version = r.stat.version});
         tell();
-        const auto& changed = watch.fired();
-        const watch_event what = co_await changed;
-        if (what == watch_event::deleted) {
+        auto changed = watch.until_changed(*core_);
+        co_await changed;
+        if (watch.event() == watch_event::deleted) {
             co_return result_code::no_node;
         }
     }

@@ -122,8 +122,8 @@ task<bool> path_watch::watch_once() {
     }
     set_ = true;
     armed_();
-    const auto& fired = watch.fired();
-    co_await fired;
+    auto changed = watch.until_changed(*core_);
+    co_await changed;
     co_return true;
 }
 

@@ -36,34 +36,23 @@ class leader_grant final : public last_step {
 public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
-                 const leader_terms& who,
-                 owner& o)
-        : core_(std::move(core)), as_(std::move(as)), who_(who), owner_(&o) {}
+                 const leader_terms& who)
+        : core_(std::move(core)), as_(std::move(as)), who_(who) {}
 
     void look_ahead() override;
 
     [[nodiscard]] bool looks_behind_each_list() const noexcept override { return true; }
 
-    void begin(place p) override;
-
-    void session_connected() override {}
+    task<end> take(place p) override;
 
 private:
-    struct outcome {
-        std::int64_t token = 0;  ///< 0 without a failure: the place in the queue is gone
-        record_seen seen = {};
-        failure why = {};
-    };
-
-    [[nodiscard]] task<outcome> become_leader(place p);
+    [[nodiscard]] task<reply> read_record();
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const leader_terms& who_;  ///< kept alive by `as_`
-    owner* const owner_;
 
     std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
-    running_task running_;
 };
 
 }  // namespace latchkey::inline v0

@@ -9,9 +9,9 @@ namespace latchkey::inline v0 {
 std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
                                                    const std::string& /*prefix*/,
-                                                   last_step::owner& o) const {
+                                                   std::function<void(failure)> /*refused*/) const {
     seen->reset();
-    return std::make_unique<leader_grant>(std::move(core), std::move(as), *this, o);
+    return std::make_unique<leader_grant>(std::move(core), std::move(as), *this);
 }
 
 }  // namespace latchkey::inline v0

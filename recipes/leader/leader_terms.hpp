@@ -22,10 +22,11 @@ struct leader_terms final : grant_terms {
     std::shared_ptr<std::optional<record_seen>> seen =
         std::make_shared<std::optional<record_seen>>();
 
-    [[nodiscard]] std::unique_ptr<last_step> make_step(std::shared_ptr<client_core> core,
-                                                       std::shared_ptr<const queue_recipe> as,
-                                                       const std::string& prefix,
-                                                       last_step::owner& o) const override;
+    [[nodiscard]] std::unique_ptr<last_step> make_step(
+        std::shared_ptr<client_core> core,
+        std::shared_ptr<const queue_recipe> as,
+        const std::string& prefix,
+        std::function<void(failure)> refused) const override;
 };
 
 }  // namespace latchkey::inline v0

@@ -106,7 +106,7 @@ task<std::string> leader_watch::find_head(bool later) {
             heads = heads_of(list.names);
             if (list.ok() && heads.empty()) {
                 tell(std::nullopt);
-                const auto& vacancy_ends = vacancy.fired();
+                auto vacancy_ends = vacancy.until_changed(*core_);
                 co_await vacancy_ends;
                 later = false;
                 continue;

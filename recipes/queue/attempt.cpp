@@ -3,6 +3,7 @@
 #include "queue/lock_delay.hpp"
 #include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
+#include "queue/stray_creates.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -24,40 +25,58 @@ attempt::attempt(const std::shared_ptr<client_core>& core,
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
-attempt::~attempt() {
-    core_->heartbeat().withdraw(this);
-}
-
 void attempt::start() {
-    if (!only_if_first_) {
-        join();
-        return;
-    }
-    running_.start(look_at_queues(core_, as_), [this](queues_seen seen) {
-        if (seen.directories_exist && !directory_known_) {
-            look_at_access(*core_, *as_);  // as who creates them does
-        }
-        directory_known_ = seen.directories_exist;
-        seen.free ? join() : owner_.on_refused(std::move(seen.why));
+    running_.start(join(), [this](std::optional<end> over) {
+        over ? owner_.on_ended(*std::move(over)) : contend(std::exchange(listed_, {}));
     });
 }
 
 // ---- joining ----
 
-void attempt::join() {
+/// Ends with nothing when it is in the queue.
+task<std::optional<attempt::end>> attempt::join() {
+    if (only_if_first_) {
+        auto looking = look_at_queues(core_, as_);
+        queues_seen seen = co_await looking;
+        if (seen.directories_exist && !directory_known_) {
+            look_at_access(*core_, *as_);  // as who creates them does
+        }
+        directory_known_ = seen.directories_exist;
+        if (!seen.free) {
+            co_return end{end::kind::refused, std::move(seen.why)};
+        }
+    }
     create_ = std::make_unique<protected_create>(core_, as_, directory_known_);
     std::function<void()> behind;
     if (as_->terms) {
-        last_step::owner& self = *this;
-        step_ = as_->terms->make_step(core_, as_, create_->prefix(), self);
+        step_ = as_->terms->make_step(core_, as_, create_->prefix(), [this](failure why) {
+            owner_.on_ended({end::kind::refused, std::move(why)});
+        });
         first_since_joining_ = true;
         behind = [this] { step_->look_ahead(); };
     }
-    running_.start(create_->run(std::move(behind)),
-                   [this](protected_create::joined j) { on_joined(std::move(j)); });
+    auto creating = create_->run(std::move(behind));
+    protected_create::joined j = co_await creating;
+    note_joined(j);
+    if (abandoned_) {
+        for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
+            // An attempt that goes on does this when it learns its place.
+            const std::string& own = j.paths[i];
+            delete_strays(*core_, *as_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
+        }
+        co_return end{end::kind::resolved};
+    }
+    if (j.why) {
+        co_return end{end::kind::refused, std::move(j.why)};
+    }
+    owner_.on_confirmed();
+    if (j.listed) {
+        listed_ = std::move(j.lists);
+    }
+    co_return std::nullopt;
 }
 
-void attempt::on_joined(protected_create::joined j) {
+void attempt::note_joined(const protected_create::joined& j) {
     prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
     first_since_joining_ = first_since_joining_ &&
@@ -66,19 +85,6 @@ void attempt::on_joined(protected_create::joined j) {
     zxid_ = j.zxid;
     is_alone_ = j.alone;
     directory_known_ = directory_known_ || !entries_.empty();
-    if (abandoned_) {
-        for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
-            // An attempt that goes on does this when it learns its place.
-            const std::string& own = j.paths[i];
-            delete_strays(*core_, *as_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
-        }
-        owner_.on_resolved();
-    } else if (j.why) {
-        owner_.on_refused(std::move(j.why));
-    } else {
-        owner_.on_confirmed();
-        wait_in_all(j.listed ? std::move(j.lists) : std::vector<directory_lists::answer>());
-    }
 }
 
 void attempt::set_znodes(const std::vector<std::string>& paths) {
@@ -115,40 +121,97 @@ std::string_view attempt::prefix() const noexcept {
 
 // ---- waiting ----
 
-/// From new lists, unless they are at hand. Where it waits for a predecessor it goes on with that;
-/// where it was the first it lists again.
-void attempt::wait_in_all(std::vector<directory_lists::answer> at_hand) {
+/// Begins with new lists, unless they are at hand.
+void attempt::contend(std::vector<directory_lists::answer> at_hand) {
     running_.drop();
     for (entry& e : entries_) {
-        e.first = false;
-        if (!e.wait) {
-            queue_wait::owner& self = *this;
-            e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix(), rule(), self);
+        queue_wait::owner& self = *this;
+        e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix(), rule(), self);
+    }
+    at_hand.resize(entries_.size());
+    running_.start(until_granted(std::move(at_hand)),
+                   [this](end e) { owner_.on_ended(std::move(e)); });
+}
+
+task<attempt::end> attempt::until_granted(std::vector<directory_lists::answer> at_hand) {
+    const bool alone = entries_.size() == 1;
+    auto waiting = alone ? entries_.front().wait->run(std::move(at_hand.front()))
+                         : until_first(std::move(at_hand));
+    queue_wait::end how = co_await waiting;
+    if (how.what == queue_wait::end::kind::gone) {
+        co_return end{end::kind::place_lost};
+    }
+    if (how.what != queue_wait::end::kind::first) {
+        co_return end{end::kind::refused, std::move(how.why)};
+    }
+    entries_.front().first = true;
+    bool look_for_them =
+        !alone && std::any_of(entries_.begin(), entries_.end(), [](const entry& e) {
+            return e.znode->is_doubtful();
+        });
+    if (step_) {
+        entries_.front().wait.reset();
+        auto taking = step_->take({.znode = *entries_.front().znode,
+                                   .zxid = zxid_,
+                                   .first_since = first_since_joining_,
+                                   .wait = !only_if_first_});
+        last_step::end taken = co_await taking;
+        if (taken.what == last_step::end::kind::gone) {
+            co_return end{end::kind::place_lost};
         }
+        if (taken.what != last_step::end::kind::admitted) {
+            co_return end{end::kind::refused, std::move(taken.why)};
+        }
+        if (taken.paths != paths()) {
+            set_znodes(taken.paths);
+        }
+        zxid_ = taken.zxid != 0 ? taken.zxid : zxid_;
+        look_for_them = taken.found;
+        step_.reset();
     }
-    const auto begin = [this, &at_hand](std::size_t i) {
-        at_hand.empty() ? entries_[i].wait->resume() : entries_[i].wait->begin(at_hand[i]);
+    auto proving = prove(look_for_them);
+    const result_code code = co_await proving;
+    if (code == result_code::no_node) {
+        co_return end{end::kind::place_lost};
+    }
+    if (code != result_code::ok) {
+        co_return end{end::kind::refused, failure_of(code, as_->directory)};
+    }
+    co_return end{end::kind::granted, {}, granted()};
+}
+
+/// In several queues, in each by itself.
+task<queue_wait::end> attempt::until_first(std::vector<directory_lists::answer> at_hand) {
+    oneshot<queue_wait::end> over;
+    timer watch_delay(core_->loop());
+    const auto note = [this, &watch_delay, set = over.setter()](entry& there, queue_wait::end how) {
+        there.first = how.what == queue_wait::end::kind::first;
+        if (there.first && !is_first_everywhere()) {
+            // Unless the others follow within this event: then the znode needs no watch.
+            watch_delay.start(loop::clock::duration::zero(), [this] { watch_where_first(); });
+        } else {
+            set(std::move(how));
+        }
     };
-    if (entries_.size() == 1) {
-        begin(0);
-        return;
+    std::vector<running_task> waits(entries_.size());
+    for (std::size_t i = 0; i < entries_.size() && !over.await_ready(); ++i) {
+        entry& there = entries_[i];
+        waits[i].start(there.wait->run(std::move(at_hand[i])),
+                       [&note, &there](queue_wait::end how) { note(there, std::move(how)); });
     }
-    // Each of them may end the attempt at once.
-    watch_delay_ = std::make_shared<timer>(core_->loop());
-    const std::weak_ptr<timer> alive = watch_delay_;
-    for (std::size_t i = 0, n = entries_.size(); i < n && !alive.expired(); ++i) {
-        begin(i);
-    }
+    queue_wait::end how = co_await over;
+    co_return how;
+}
+
+bool attempt::is_first_everywhere() const {
+    const auto still_waits = [](const entry& e) { return !e.first; };
+    return !std::any_of(entries_.begin(), entries_.end(), still_waits);
 }
 
 void attempt::on_listing() {
     if (step_ && step_->looks_behind_each_list()) {
         step_->look_ahead();
     }
-}
-
-void attempt::on_listed(const own_znode& z, const listing& l) {
-    delete_strays(*core_, *as_, prefix(), z.path(), l);
 }
 
 bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
@@ -164,46 +227,6 @@ bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
     return true;
 }
 
-void attempt::on_ended(const queue_wait& w, queue_wait::end how) {
-    using enum queue_wait::end::kind;
-    entry& e = *std::find_if(
-        entries_.begin(), entries_.end(), [&w](const entry& one) { return one.wait.get() == &w; });
-    switch (how.what) {
-        case gone:
-            on_gone();
-            break;
-        case unwanted:
-        case refused:
-            owner_.on_refused(std::move(how.why));
-            break;
-        case first:
-            e.first = true;
-            if (as_->is_believed_later()) {
-                e.wait.reset();
-            }
-            on_first(e);
-            break;
-    }
-}
-
-void attempt::on_first(const entry& there) {
-    const auto still_waits = [](const entry& e) { return !e.first; };
-    const auto may_be_gone = [&there](const entry& e) {
-        return &e != &there && e.znode->is_doubtful();
-    };
-    if (std::any_of(entries_.begin(), entries_.end(), still_waits)) {
-        // Unless the others follow within this event: then the znode needs no watch.
-        watch_delay_->start(loop::clock::duration::zero(), [this] { watch_where_first(); });
-    } else if (step_) {
-        take_last_step();
-    } else {
-        if (watch_delay_) {
-            watch_delay_->cancel();
-        }
-        prove(std::any_of(entries_.begin(), entries_.end(), may_be_gone));
-    }
-}
-
 /// What is deleted while it waits elsewhere is not granted.
 void attempt::watch_where_first() {
     for (const entry& e : entries_) {
@@ -213,81 +236,48 @@ void attempt::watch_where_first() {
     }
 }
 
+/// Where it waits, the wait sets the watches again.
 void attempt::session_connected() {
-    if (entries_.empty() || moving_) {
-        return;  // what is under way awaits the connection itself
-    }
-    if (step_taken_) {
-        prove(true);  // unwatched, it may have been deleted while there was no connection
-    } else if (stepping_) {
-        step_->session_connected();
-    } else {
-        wait_in_all({});  // the watches ended with their connection
+    for (const entry& e : entries_) {
+        if (e.first) {
+            e.znode->watch_again_if_not();
+        }
     }
 }
 
 void attempt::znode_missing(const std::string& path) {
-    const auto is_it = [&path](const entry& e) { return e.znode->path() == path; };
-    if (std::any_of(entries_.begin(), entries_.end(), is_it)) {
-        on_gone();
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&path](const entry& e) {
+        return e.znode->path() == path;
+    });
+    if (found != entries_.end()) {
+        on_gone(*found->znode);
     }
 }
 
 /// Deleted by another client, unless it is just being exchanged for another one.
-void attempt::on_gone() {
+void attempt::on_gone(own_znode&) {
     if (!moving_ && in_doubt().empty()) {
-        owner_.on_place_lost();
+        owner_.on_ended({end::kind::place_lost});
     }
 }
 
 // ---- the first everywhere ----
 
-void attempt::take_last_step() {
-    stepping_ = true;
-    step_->begin({.path = entries_.front().znode->path(),
-                  .zxid = zxid_,
-                  .first_since = first_since_joining_,
-                  .wait = !only_if_first_});
-}
-
-/// Next to be granted: it has to be believed then, and its znode has to be there.
-void attempt::on_waiting() {
-    core_->heartbeat().demand(this, entries_.front().znode->path());
-    entries_.front().znode->watch();
-}
-
-void attempt::on_admitted(last_step::grant g) {
-    if (g.paths != paths()) {
-        set_znodes(g.paths);
-    }
-    zxid_ = g.zxid != 0 ? g.zxid : zxid_;
-    step_.reset();
-    stepping_ = false;
-    step_taken_ = true;
-    core_->heartbeat().withdraw(this);
-    prove(g.found);
-}
-
-void attempt::prove(bool look_for_them) {
-    running_.start(prove_session(look_for_them), [this](result_code code) { on_proven(code); });
-}
-
-/// Granted once it is known by which token, and once the session may be believed.
-task<result_code> attempt::prove_session(bool look_for_them) {
+/// It is to be granted once it is known by which token, and once the session may be believed.
+task<result_code> attempt::prove(bool look_for_them) {
     for (const entry& e : entries_) {
         zxid_ = zxid_ != 0 ? zxid_ : e.znode->czxid();
     }
     while (zxid_ == 0) {
+        auto connected = core_->connection_made();
+        co_await connected;
         auto asked = core_->send(request::get(entries_.front().znode->path()));
         const reply r = co_await asked;
         if (r.ok()) {
             zxid_ = r.stat.czxid;
         } else if (r.code == result_code::no_node || refused_for_good(r.code)) {
             co_return r.code;
-        } else {
-            if (!core_->connected()) {
-                co_await until_dropped;  // session_connected() begins again
-            }
+        } else if (core_->connected()) {
             auto pause = retry_.pause();
             co_await pause;
         }
@@ -306,15 +296,7 @@ task<result_code> attempt::prove_session(bool look_for_them) {
     co_return code;
 }
 
-void attempt::on_proven(result_code code) {
-    if (code == result_code::no_node) {
-        on_gone();
-        return;
-    }
-    if (code != result_code::ok) {
-        owner_.on_refused(failure_of(code, as_->directory));
-        return;
-    }
+attempt::grant attempt::granted() {
     if (entries_.size() == 1 && entries_.front().wait && is_alone_) {
         entries_.front().wait->note_grant();
     }
@@ -325,7 +307,7 @@ void attempt::on_proven(result_code code) {
     for (entry& e : entries_) {
         g.znodes.push_back(std::move(e.znode));
     }
-    owner_.on_granted(std::move(g));
+    return g;
 }
 
 // ---- leaving, moving ----
@@ -337,7 +319,7 @@ void attempt::abandon() {
     if ((create_ && create_->has_sent()) || moving_) {
         abandoned_ = true;
     } else {
-        owner_.on_resolved();
+        owner_.on_ended({end::kind::resolved});
     }
 }
 
@@ -354,6 +336,7 @@ void attempt::move_behind(const std::string& leader,
         return;
     }
     moving_ = true;
+    running_.drop();
     entries_.front().wait.reset();
     entries_.front().znode->stop_watching();
     // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
@@ -383,11 +366,11 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
         behind_twin_ = true;
     }
     if (abandoned_) {
-        owner_.on_resolved();
+        owner_.on_ended({end::kind::resolved});
     } else if (s.what == swapped::kind::gone) {
-        on_gone();
+        owner_.on_ended({end::kind::place_lost});
     } else {
-        wait_in_all({});
+        contend({});
     }
 }
 

@@ -23,9 +23,9 @@ namespace latchkey::inline v0 {
 
 /// One attempt to be granted, in one session: looks first if that is asked for, joins, waits until
 /// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
-/// believed. On the loop only; ends, without another call, when it is destroyed. Its znodes are
-/// left to whoever destroys it.
-class attempt final : own_znode::owner, queue_wait::owner, last_step::owner {
+/// believed. It goes on with each later connection of the session. On the loop only; ends, without
+/// another call, when it is destroyed. Its znodes are left to whoever destroys it.
+class attempt final : own_znode::owner, queue_wait::owner {
 public:
     struct grant {
         std::vector<std::shared_ptr<own_znode>> znodes = {};
@@ -35,7 +35,20 @@ public:
         bool revocation_requested = false;
     };
 
-    /// The participant; may destroy the attempt in the four that end it.
+    struct end {
+        enum class kind : std::uint8_t {
+            granted,
+            place_lost,  ///< the own znode was deleted: what is left of it is to be deleted, too
+            refused,     ///< or, with no failure, not wanted behind others
+            resolved,    ///< it was abandoned, and it is known which znodes there are
+        };
+
+        kind what = kind::refused;
+        failure why = {};
+        grant granted = {};
+    };
+
+    /// The participant.
     class owner {
     public:
         owner() = default;
@@ -44,14 +57,9 @@ public:
 
         /// Its znodes are there. Must not destroy the attempt.
         virtual void on_confirmed() = 0;
-        virtual void on_granted(grant g) = 0;
-        /// The own znode was deleted: what is left of the attempt is to be deleted, too.
-        virtual void on_place_lost() = 0;
-        /// Not granted: refused, or with no failure, not wanted behind others.
-        virtual void on_refused(failure why) = 0;
         virtual void on_reserved(queue_position p) = 0;
-        /// It was abandoned, and it is known which znodes there are.
-        virtual void on_resolved() = 0;
+        /// Once. May destroy the attempt.
+        virtual void on_ended(end e) = 0;
 
     protected:
         ~owner() = default;
@@ -63,7 +71,6 @@ public:
             bool only_if_first,
             bool directory_known,
             owner& o);
-    ~attempt();
 
     /// With the next connection if there is none.
     void start();
@@ -71,7 +78,7 @@ public:
     void session_connected();
     void znode_missing(const std::string& path);
 
-    /// Nothing is created from now on. on_resolved() follows, perhaps inside this call.
+    /// Nothing is created from now on. It ends as resolved, perhaps inside this call.
     void abandon();
 
     /// As queue_participant::move_behind().
@@ -105,35 +112,23 @@ private:
     };
 
     // own_znode::owner
-    void on_gone(own_znode&) override { on_gone(); }
+    void on_gone(own_znode&) override;
 
     void on_revocation() override { revocation_requested_ = true; }
 
     // queue_wait::owner
     void on_listing() override;
-    void on_listed(const own_znode& z, const listing& l) override;
     bool on_placed(own_znode& z, const queue_verdict& v) override;
-    void on_ended(const queue_wait& w, queue_wait::end how) override;
 
-    // last_step::owner
-    void on_waiting() override;
-    void on_admitted(last_step::grant g) override;
-
-    void on_full() override { owner_.on_refused({}); }
-
-    void on_gone() override;
-
-    void on_refused(failure why) override { owner_.on_refused(std::move(why)); }
-
-    void join();
-    void on_joined(protected_create::joined j);
-    void wait_in_all(std::vector<directory_lists::answer> at_hand);
-    void on_first(const entry& there);
+    [[nodiscard]] task<std::optional<end>> join();
+    void note_joined(const protected_create::joined& j);
+    void contend(std::vector<directory_lists::answer> at_hand);
+    [[nodiscard]] task<end> until_granted(std::vector<directory_lists::answer> at_hand);
+    [[nodiscard]] task<queue_wait::end> until_first(std::vector<directory_lists::answer> at_hand);
+    [[nodiscard]] bool is_first_everywhere() const;
     void watch_where_first();
-    void take_last_step();
-    void prove(bool look_for_them);
-    [[nodiscard]] task<result_code> prove_session(bool look_for_them);
-    void on_proven(result_code code);
+    [[nodiscard]] task<result_code> prove(bool look_for_them);
+    [[nodiscard]] grant granted();
     void on_moved(const swapped& s, const std::string& to);
     void set_znodes(const std::vector<std::string>& paths);
 
@@ -152,11 +147,9 @@ private:
     std::int64_t zxid_ = 0;       ///< of the creation, or as good as that; 0 if not known
     /// What the names began with that it created, if it has moved to another place since.
     std::unique_ptr<const std::string> first_prefix_;
-    std::unique_ptr<protected_create> create_;  ///< while it joins
-    std::unique_ptr<last_step> step_;           ///< from joining until it is taken
-    /// In several queues: until the watches are set where it is the first. Expires with the
-    /// attempt, which may end while it begins to wait.
-    std::shared_ptr<timer> watch_delay_;
+    std::unique_ptr<protected_create> create_;     ///< while it joins
+    std::unique_ptr<last_step> step_;              ///< from joining until it is taken
+    std::vector<directory_lists::answer> listed_;  ///< with the create
 
     const bool only_if_first_;
     bool directory_known_;
@@ -168,8 +161,6 @@ private:
     bool moving_ = false;       ///< while it is not known in which of two places
     bool abandoned_ = false;    ///< while it joins or moves
     bool has_records_ = false;  ///< of its lock_delay: their creation was sent
-    bool stepping_ = false;     ///< the first, and taking the last step
-    bool step_taken_ = false;   ///< ... and it is to be believed
     paced_retry retry_;
     running_task running_;  ///< joining, moving, or proving
 };

@@ -113,9 +113,6 @@ void held_place::session_connected() {
     for (const auto& z : znodes_) {
         z->watch_again_if_not();
     }
-    if (change_) {
-        change_->session_connected();
-    }
 }
 
 void held_place::on_revocation() {

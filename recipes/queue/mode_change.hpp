@@ -49,26 +49,21 @@ public:
     /// `wait` for those that are ahead, if there are any.
     void to_exclusive(bool wait);
 
-    void session_connected();
-
     /// A list has shown who is ahead, since the change began.
     [[nodiscard]] bool is_answered() const noexcept { return answered_; }
 
     /// The transaction is under way: it is not known which of two znodes is held.
-    [[nodiscard]] bool is_swapping() const noexcept { return !wait_; }
+    [[nodiscard]] bool is_swapping() const noexcept { return swapping_; }
 
 private:
     // queue_wait::owner
-    void on_listed(const own_znode& z, const listing& l) override;
-
     bool on_placed(own_znode&, const queue_verdict& v) override {
+        answered_ = true;
         return may_wait_ || v.ahead == 0;
     }
 
-    void on_ended(const queue_wait& w, queue_wait::end how) override;
-
-    void on_swapped(const swapped& s, const std::string& to);
-    void on_proven(result_code code);
+    [[nodiscard]] task<end> swap_for_reader();
+    [[nodiscard]] task<end> wait_for_readers();
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
@@ -77,8 +72,8 @@ private:
     const std::function<void(end)> done_;
     bool may_wait_ = false;
     bool answered_ = false;
-    std::unique_ptr<queue_wait> wait_;  ///< to exclusive
-    running_task running_;              ///< the swap, or the proof that ends the wait
+    bool swapping_ = false;
+    running_task running_;
 };
 
 }  // namespace latchkey::inline v0

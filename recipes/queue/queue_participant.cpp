@@ -71,6 +71,25 @@ void queue_participant::on_confirmed() {
     }
 }
 
+void queue_participant::on_ended(attempt::end e) {
+    switch (e.what) {
+        case attempt::end::kind::granted:
+            on_granted(std::move(e.granted));
+            break;
+        case attempt::end::kind::place_lost:
+            on_place_lost();
+            break;
+        case attempt::end::kind::resolved:
+            on_resolved();
+            break;
+        case attempt::end::kind::refused:
+            if (!gives_up_) {
+                give_up(std::move(e.why));
+            }
+            break;
+    }
+}
+
 void queue_participant::on_granted(attempt::grant g) {
     const auto keep = shared_from_this();
     hold granted = held_place::publish(core_,
@@ -93,12 +112,6 @@ void queue_participant::on_place_lost() {
         owner_->on_beginning();
     }
     retry_.soon([this] { begin_attempt(); });
-}
-
-void queue_participant::on_refused(failure why) {
-    if (!gives_up_) {
-        give_up(std::move(why));
-    }
 }
 
 // ---- the session ----

@@ -104,11 +104,12 @@ private:
 
     // attempt::owner
     void on_confirmed() override;
-    void on_granted(attempt::grant g) override;
-    void on_place_lost() override;
-    void on_refused(failure why) override;
     void on_reserved(queue_position p) override;
-    void on_resolved() override;
+    void on_ended(attempt::end e) override;
+
+    void on_granted(attempt::grant g);
+    void on_place_lost();
+    void on_resolved();
 
     void begin_attempt();
     void start_attempt();

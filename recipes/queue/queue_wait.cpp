@@ -1,5 +1,6 @@
 #include "queue/queue_wait.hpp"
 
+#include "queue/stray_creates.hpp"
 #include "text/path.hpp"
 
 #include <utility>
@@ -47,27 +48,41 @@ std::string queue_wait::directory() const {
     return std::string(parent_of(znode_.path()));
 }
 
-void queue_wait::begin(directory_lists::answer at_hand) {
-    run(look(std::move(at_hand)));
-}
-
-void queue_wait::resume() {
-    run(look(nullptr));
-}
-
-void queue_wait::run(step s) {
-    waits_ = false;
-    running_.start(std::move(s), [this](std::optional<end> how) {
-        if (how) {
-            owner_.on_ended(*this, *std::move(how));
+task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
+    while (true) {
+        if (!predecessor_) {
+            auto looking = look(std::exchange(at_hand, nullptr));
+            std::optional<end> decided = co_await looking;
+            if (decided) {
+                co_return *std::move(decided);
+            }
         }
-    });
+        demand_validity_if_next();
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto room = core_->room_to_send();
+        co_await room;
+        if (!core_->connected()) {
+            continue;
+        }
+        auto watching = until_called_back([this](resumption go_on) { watch(std::move(go_on)); });
+        co_await watching;
+        if (ended_) {
+            auto following = behind(*ended_);
+            std::optional<end> decided = co_await following;
+            if (decided) {
+                co_return *std::move(decided);
+            }
+        }
+    }
 }
 
-/// Behind which predecessor it waits; then waits for it.
-queue_wait::step queue_wait::look(directory_lists::answer at_hand) {
-    while (!predecessor_) {
+/// Behind which predecessor it waits, or how the wait ends at once.
+task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at_hand) {
+    while (true) {
         if (!at_hand) {
+            auto connected = core_->connection_made();
+            co_await connected;
             auto listed = core_->lists().list(directory(), may_show_the_first());
             at_hand = co_await listed;
         }
@@ -75,35 +90,31 @@ queue_wait::step queue_wait::look(directory_lists::answer at_hand) {
         if (refused_for_good(list->code)) {
             co_return end{end::kind::refused, failure_of(list->code, directory())};
         }
-        if (list->code != result_code::ok && list->code != result_code::no_node) {
-            if (!core_->connected()) {
-                co_await until_dropped;  // the owner begins again with the next connection
-            }
+        if (list->code == result_code::ok || list->code == result_code::no_node) {
+            co_return judge(*list);
+        }
+        if (core_->connected()) {
             auto pause = retry_.pause();
             co_await pause;
-            continue;
-        }
-        std::optional<end> decided = judge(*list);
-        if (decided) {
-            co_return decided;
         }
     }
-    demand_validity_if_next();
-    auto room = core_->room_to_send();
-    co_await room;
-    if (!core_->connected()) {
-        co_await until_dropped;
-    }
-    waits_ = true;
+}
+
+/// Both watches, in one round trip. `go_on` is for the end of the predecessor's, and for the next
+/// connection.
+void queue_wait::watch(resumption go_on) {
+    ended_.reset();
+    wake_ = go_on;
+    core_->at_next_connection(std::move(go_on));
     predecessor_->arm();
     if (!znode_.watched()) {
         znode_.watch();
     }
-    co_return std::nullopt;
 }
 
 /// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
-queue_wait::step queue_wait::behind(result_code code) {
+/// Nothing, if it is to be watched again, or another one.
+task<std::optional<queue_wait::end>> queue_wait::behind(result_code code) {
     if (unwanted_) {
         co_return end{end::kind::unwanted};
     }
@@ -120,8 +131,10 @@ queue_wait::step queue_wait::behind(result_code code) {
     if (record_is_gone) {
         predecessor_.reset();
     } else if (code != result_code::no_node) {
-        auto pause = retry_.pause();
-        co_await pause;
+        if (core_->connected()) {
+            auto pause = retry_.pause();
+            co_await pause;
+        }
     } else if (has_become_the_first()) {
         predecessor_.reset();
         co_return end{end::kind::first};
@@ -130,23 +143,18 @@ queue_wait::step queue_wait::behind(result_code code) {
         if (verdict_.delay.count() == 0 && front_.may_name(predecessor())) {
             auto asked = front_.names(predecessor());
             const bool was_first = co_await asked;
-            if (!core_->connected()) {
-                co_await until_dropped;
-            }
             if (was_first && znode_.watched()) {
                 predecessor_.reset();
                 co_return end{end::kind::first};
             }
         }
         const bool was_watched = std::exchange(predecessor_, nullptr)->saw_deletion();
-        if (!was_watched) {
+        if (!was_watched && core_->connected()) {
             auto pause = retry_.short_pause();
             co_await pause;
         }
     }
-    auto again = look(nullptr);
-    std::optional<end> how = co_await again;
-    co_return how;
+    co_return std::nullopt;
 }
 
 /// What is to be done behind a list that may show the own znode to be the first.
@@ -157,7 +165,7 @@ std::function<void()> queue_wait::may_show_the_first() {
 /// How the wait ends by this list; nothing if it goes on behind a predecessor.
 std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
-    owner_.on_listed(znode_, l);
+    delete_strays(*core_, *as_, ignored_, znode_.path(), l);
     const queue_verdict v =
         queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
     verdict_ = {.delay = v.delay,

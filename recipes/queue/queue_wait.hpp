@@ -50,8 +50,7 @@ public:
         failure why = {};
     };
 
-    /// The participant; it receives what the lists show, and must not destroy the wait in the calls
-    /// that report this.
+    /// The participant. It must not destroy the wait in these calls.
     class owner {
     public:
         owner() = default;
@@ -62,11 +61,8 @@ public:
         /// come after it.
         virtual void on_listing() {}
 
-        virtual void on_listed(const own_znode& z, const listing& l) = 0;
         /// Reports the place in the queue; false ends the wait.
         virtual bool on_placed(own_znode& z, const queue_verdict& v) = 0;
-        /// May destroy the wait.
-        virtual void on_ended(const queue_wait& w, end how) = 0;
 
     protected:
         ~owner() = default;
@@ -82,14 +78,11 @@ public:
                owner& o);
     ~queue_wait();
 
-    /// Begins with a list that is at hand.
-    void begin(directory_lists::answer at_hand);
-
-    /// Begins with a list; or goes on where another connection has ended: the nearest participant
-    /// ahead still is the nearest, while its znode exists, because sequence numbers grow. Two reads
-    /// show whether it exists, and whether the own znode does; a list is needed only if it does
-    /// not.
-    void resume();
+    /// Begins with a list, or with one that is at hand. Where a connection ends, it goes on with
+    /// the next one: the nearest participant ahead still is the nearest, while its znode exists,
+    /// because sequence numbers grow. Two reads show whether it exists, and whether the own znode
+    /// does; a list is needed only if it does not. Once; the object outlives the task.
+    [[nodiscard]] task<end> run(directory_lists::answer at_hand);
 
     /// It was the first, and its participant holds: the waiter behind it may be told.
     void note_grant() { front_.write(znode_.path()); }
@@ -105,18 +98,15 @@ private:
     /// `ok`: its delay is over, or unwanted.
     void end_watch(result_code code) {
         delay_.cancel();
-        if (std::exchange(waits_, false)) {
-            run(behind(code));
+        ended_ = code;
+        if (const auto go_on = std::exchange(wake_, std::nullopt)) {
+            (*go_on)();
         }
     }
 
-    /// A step ends with nothing when it has set the watches: thousands wait, and a coroutine that
-    /// waits takes more memory than all of this.
-    using step = task<std::optional<end>>;
-
-    void run(step s);
-    [[nodiscard]] step look(directory_lists::answer at_hand);
-    [[nodiscard]] step behind(result_code code);
+    [[nodiscard]] task<std::optional<end>> look(directory_lists::answer at_hand);
+    void watch(resumption go_on);
+    [[nodiscard]] task<std::optional<end>> behind(result_code code);
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
@@ -143,13 +133,13 @@ private:
     } verdict_;
 
     const queue_rule rule_;
-    bool waits_ = false;     ///< for the end of the predecessor; no step is under way
-    bool unwanted_ = false;  ///< for as long as a delay
+    bool unwanted_ = false;             ///< for as long as a delay
+    std::optional<result_code> ended_;  ///< how the watch of the predecessor has ended
+    std::optional<resumption> wake_;    ///< while it waits for that
     /// While it waits for another participant: from the list that the verdict is from.
     std::shared_ptr<znode_watch> predecessor_;
     timer delay_;
     paced_retry retry_;
-    running_task running_;
 };
 
 }  // namespace latchkey::inline v0

@@ -42,7 +42,7 @@ task<result_code> successor_watch::list_until_changed() {
     alone_ = queue_list(r.names, as_->markers).is_last(name_of(own_));
     if (alone_) {
         owner_(behind::none);
-        const auto& changed = watch.fired();
+        auto changed = watch.until_changed(*core_);
         co_await changed;
     }
     co_return result_code::ok;

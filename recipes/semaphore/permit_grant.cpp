@@ -1,5 +1,6 @@
 #include "semaphore/permit_grant.hpp"
 
+#include "queue/own_znode.hpp"
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
@@ -28,110 +29,88 @@ permit_grant::permit_grant(std::shared_ptr<client_core> core,
                            std::shared_ptr<const queue_recipe> as,
                            const permit_terms& terms,
                            const std::string& prefix,
-                           owner& o)
+                           std::function<void(failure)> refused)
     : core_(std::move(core)),
       as_(std::move(as)),
       terms_(terms),
       permits_(paths_of(terms_, prefix)),
-      owner_(&o),
+      refused_(std::move(refused)),
       retry_(core_->loop()) {}
+
+permit_grant::~permit_grant() {
+    core_->heartbeat().withdraw(this);
+}
 
 void permit_grant::look_ahead() {
     ahead_.reset();
-    running_.start(look(nullptr), [this](seen s) {
+    looking_.start(look(nullptr), [this](seen s) {
         if (failure why = refusal(s)) {
-            owner_->on_refused(std::move(why));
-        } else if (place_.empty()) {
-            ahead_ = std::move(s);
-        } else {
-            start(std::move(s));
+            refused_(std::move(why));
+            return;
+        }
+        ahead_ = std::move(s);
+        if (const auto go_on = std::exchange(looked_, std::nullopt)) {
+            (*go_on)();
         }
     });
 }
 
-void permit_grant::begin(place p) {
-    place_ = std::move(p.path);
-    wait_ = p.wait;
-    if (!p.first_since) {
-        start(std::nullopt);
-    } else if (ahead_) {
-        start(std::move(ahead_));
+task<last_step::end> permit_grant::take(place p) {
+    using enum end::kind;
+    if (p.first_since && !ahead_) {
+        auto looked = until_called_back([this](resumption go_on) { looked_ = std::move(go_on); });
+        co_await looked;
     }
-}
-
-void permit_grant::session_connected() {
-    if (!taking_ && !place_.empty()) {
-        start(std::nullopt);
-    }
-}
-
-void permit_grant::start(std::optional<seen> ahead) {
-    retry_.cancel();
-    running_.start(wait_and_take(std::move(ahead)), [this](end e) { on_end(std::move(e)); });
-}
-
-void permit_grant::on_end(end e) {
-    switch (e.what) {
-        case end::kind::admitted:
-            owner_->on_admitted({.paths = permits_, .found = e.found});
-            break;
-        case end::kind::full:
-            owner_->on_full();
-            break;
-        case end::kind::gone:
-            owner_->on_gone();
-            break;
-        case end::kind::refused:
-            owner_->on_refused(std::move(e.why));
-            break;
-    }
-}
-
-task<permit_grant::end> permit_grant::wait_and_take(std::optional<seen> ahead) {
+    std::optional<seen> ahead = p.first_since ? std::exchange(ahead_, std::nullopt) : std::nullopt;
+    bool watching = false;  // the permits, because there were too few
     while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
         const change_watch changes;
         seen s;
         if (ahead) {
             s = *std::exchange(ahead, std::nullopt);
         } else {
-            if (!core_->connected()) {
-                co_await until_dropped;  // session_connected() begins again
-            }
-            auto looking = look(watching_ ? &changes : nullptr);
+            auto looking = look(watching ? &changes : nullptr);
             s = co_await looking;
         }
         if (changes.has_fired()) {
             continue;
         }
         if (failure why = refusal(s)) {
-            co_return end{end::kind::refused, false, std::move(why)};
+            co_return end{refused, std::move(why)};
         }
-        if (limit(s)) {
+        const std::optional<std::uint32_t> most = limit(s);
+        if (most) {
             terms_.limit_was_right->store(true);
         }
         if (s.limit && s.limit->code == result_code::no_node) {
-            co_return end{end::kind::gone};  // the semaphore was removed, and our place with it
+            co_return end{gone};  // the semaphore was removed, and our place with it
         }
-        if (!limit(s) || (!s.taken.ok() && s.taken.code != result_code::no_node)) {
-            watching_ = false;
-            auto pause = retry_.pause();
-            co_await pause;
-        } else if (taken(s) + terms_.count <= *limit(s)) {
-            watching_ = false;
-            auto taking = take(std::move(s));
-            std::optional<end> e = co_await taking;
+        if (!most || !s.taken.tells_whether_there()) {
+            watching = false;
+            if (core_->connected()) {
+                auto pause = retry_.pause();
+                co_await pause;
+            }
+        } else if (terms_.taken(s.taken.names) + terms_.count <= *most) {
+            watching = false;
+            auto swapping = swap(p.znode.path(), std::move(s));
+            std::optional<end> e = co_await swapping;
             if (e) {
                 co_return *std::move(e);
             }
             auto pause = retry_.short_pause();
             co_await pause;
-        } else if (!wait_) {
-            co_return end{end::kind::full};
-        } else if (!watching_) {
-            owner_->on_waiting();
-            watching_ = true;
+        } else if (!p.wait) {
+            co_return end{full};
+        } else if (!watching) {
+            // Next to be granted: it has to be believed then, and its znode has to be there.
+            core_->heartbeat().demand(this, p.znode.path());
+            p.znode.watch();
+            watching = true;
         } else {
-            const auto& changed = changes.fired();
+            auto changed = changes.until_changed(*core_);
             co_await changed;
         }
     }
@@ -157,10 +136,6 @@ task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
 
 std::optional<std::uint32_t> permit_grant::limit(const seen& s) const {
     return terms_.leases ? terms_.limit : read_limit(s.limit->data);
-}
-
-std::uint64_t permit_grant::taken(const seen& s) const noexcept {
-    return terms_.taken(s.taken.names);
 }
 
 /// What was seen and will not change by waiting.
@@ -196,8 +171,7 @@ failure permit_grant::refusal(const seen& s) const {
 }
 
 /// Nothing if the permits have to be looked at again.
-task<std::optional<permit_grant::end>> permit_grant::take(seen s) {
-    using enum swapped::kind;
+task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s) {
     std::optional<oneshot<reply>> creation;
     if (!s.taken.ok()) {
         // There were no permits for long, and the servers have removed the empty container.
@@ -214,27 +188,27 @@ task<std::optional<permit_grant::end>> permit_grant::take(seen s) {
         guards.push_back(request::check(terms_.semaphore, s.limit->stat.version));
     }
     taking_ = true;
-    auto swapping = swap_znodes(core_, std::move(to), std::move(guards), place_);
+    auto swapping = swap_znodes(core_, std::move(to), std::move(guards), std::move(from));
     swapped done_now = co_await swapping;
     taking_ = false;
-    if (done_now.what == done) {
-        co_return end{end::kind::admitted, done_now.in_doubt};
+    if (done_now.what == swapped::kind::done) {
+        co_return end{.what = end::kind::admitted, .paths = permits_, .found = done_now.in_doubt};
     }
-    if (done_now.what == gone) {
+    if (done_now.what == swapped::kind::gone) {
         co_return end{end::kind::gone};
     }
-    if (done_now.what == refused) {
+    if (done_now.what == swapped::kind::refused) {
         if (done_now.in_doubt) {
             core_->deletes().add(permits_, nullptr);  // what was left of them
         }
-        co_return end{end::kind::refused, false, std::move(done_now.why)};
+        co_return end{end::kind::refused, std::move(done_now.why)};
     }
     // Resized meanwhile, or the directory does not exist.
     if (creation) {
         auto& asked = *creation;
         const reply made = co_await asked;
         if (refused_for_good(made.code)) {
-            co_return end{end::kind::refused, false, failure_of(made.code, terms_.directory)};
+            co_return end{end::kind::refused, failure_of(made.code, terms_.directory)};
         }
     }
     co_return std::nullopt;

@@ -27,17 +27,15 @@ public:
                  std::shared_ptr<const queue_recipe> as,
                  const permit_terms& terms,
                  const std::string& prefix,
-                 owner& o);
+                 std::function<void(failure)> refused);
+    ~permit_grant() override;
 
-    /// Asks what is free, for begin() to use: sent right behind what tells that we are the first,
-    /// it costs no round trip; and again behind whatever takes its place. Refuses what can never
+    /// Asks what is free: sent right behind what tells that we are the first, it costs no round
+    /// trip. What was seen ahead counts if it was the first already then. Refuses what can never
     /// fit.
     void look_ahead() override;
 
-    /// What was seen ahead counts if it was the first already then.
-    void begin(place p) override;
-
-    void session_connected() override;
+    task<end> take(place p) override;
 
     [[nodiscard]] std::vector<std::string> in_doubt() const override {
         return taking_ ? permits_ : std::vector<std::string>();
@@ -49,36 +47,22 @@ private:
         reply taken = {};
     };
 
-    struct end {
-        enum class kind : std::uint8_t { admitted, full, gone, refused };
-
-        kind what = kind::refused;
-        bool found = false;  ///< they were there already
-        failure why = {};
-    };
-
-    void start(std::optional<seen> ahead);
-    void on_end(end e);
     task<seen> look(const change_watch* changes) const;
-    task<end> wait_and_take(std::optional<seen> ahead);
-    task<std::optional<end>> take(seen s);
+    [[nodiscard]] task<std::optional<end>> swap(std::string from, seen s);
     [[nodiscard]] std::optional<std::uint32_t> limit(const seen& s) const;
-    [[nodiscard]] std::uint64_t taken(const seen& s) const noexcept;
     [[nodiscard]] failure refusal(const seen& s) const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const permit_terms& terms_;               ///< kept by `as_`
     const std::vector<std::string> permits_;  ///< the paths of the znodes to be
-    owner* const owner_;
+    const std::function<void(failure)> refused_;
 
-    std::string place_;  ///< once it is ours to take permits
-    bool wait_ = true;
-    std::optional<seen> ahead_;  ///< what was seen ahead of the turn
-    bool watching_ = false;      ///< the permits, because there were too few
+    running_task looking_;              ///< ahead of the turn
+    std::optional<seen> ahead_;         ///< what that has shown
+    std::optional<resumption> looked_;  ///< take() waits for that
     bool taking_ = false;
     paced_retry retry_;
-    running_task running_;
 };
 
 }  // namespace latchkey::inline v0

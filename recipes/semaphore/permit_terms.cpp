@@ -11,8 +11,9 @@ namespace latchkey::inline v0 {
 std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
                                                    const std::string& prefix,
-                                                   last_step::owner& o) const {
-    return std::make_unique<permit_grant>(std::move(core), std::move(as), *this, prefix, o);
+                                                   std::function<void(failure)> refused) const {
+    return std::make_unique<permit_grant>(
+        std::move(core), std::move(as), *this, prefix, std::move(refused));
 }
 
 directory_creation permit_terms::create_directories(client_core& core,

@@ -25,10 +25,11 @@ struct permit_terms final : grant_terms {
     /// limit is not stored.
     bool leases = false;
 
-    [[nodiscard]] std::unique_ptr<last_step> make_step(std::shared_ptr<client_core> core,
-                                                       std::shared_ptr<const queue_recipe> as,
-                                                       const std::string& prefix,
-                                                       last_step::owner& o) const override;
+    [[nodiscard]] std::unique_ptr<last_step> make_step(
+        std::shared_ptr<client_core> core,
+        std::shared_ptr<const queue_recipe> as,
+        const std::string& prefix,
+        std::function<void(failure)> refused) const override;
 
     [[nodiscard]] directory_creation create_directories(client_core& core,
                                                         const queue_recipe& as) const override;

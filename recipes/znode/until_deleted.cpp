@@ -14,9 +14,9 @@ task<deletion> until_deleted(std::shared_ptr<client_core> core, std::string path
         if (!r.ok() || !wait) {
             co_return deletion{r.code};
         }
-        const auto& changed = watch.fired();
-        const watch_event e = co_await changed;
-        if (e == watch_event::deleted) {
+        auto changed = watch.until_changed(*core);
+        co_await changed;
+        if (watch.event() == watch_event::deleted) {
             co_return deletion{result_code::no_node, true};
         }
     }

@@ -16,8 +16,7 @@ struct deletion {
 };
 
 /// Waits until a znode is deleted or does not exist: one read that sets a watch, repeated whenever
-/// the data changes. Without `wait`: looks once. On the loop only; the watch ends with the
-/// connection, and then this never ends.
+/// the data changes, and with each later connection. Without `wait`: looks once. On the loop only.
 [[nodiscard]] task<deletion> until_deleted(std::shared_ptr<client_core> core,
                                            std::string path,
                                            bool wait = true);

@@ -178,6 +178,9 @@ public:
         });
     }
 
+    /// `go_on` is called with the next connection, unless something else has called it before.
+    void at_next_connection(resumption go_on) { waiting_for_connection_.add(std::move(go_on)); }
+
     /// For a task that sends what thousands may send together: what it sends until it waits again
     /// counts in the window.
     [[nodiscard]] auto room_to_send() {

@@ -288,6 +288,11 @@ struct reply {
                                         : std::optional<std::size_t>(refused - results.begin());
     }
 
+    /// Whether it says that the znode is there, or that it is not.
+    [[nodiscard]] bool tells_whether_there() const noexcept {
+        return ok() || code == result_code::no_node;
+    }
+
     /// multi: whether that operation was refused with this code.
     [[nodiscard]] bool refused(std::size_t operation, result_code with) const noexcept {
         return refused_operation() == operation && results[operation].code == with;

@@ -7,15 +7,6 @@
 #include <vector>
 
 namespace latchkey::inline v0 {
-namespace {
-
-/// A znode that does not exist has no children and no id.
-bool is_answer(const reply& r) {
-    return r.ok() || r.code == result_code::no_node;
-}
-
-}  // namespace
-
 task<candidate_lookup> look_up_candidate(client_core& core,
                                          std::string path,
                                          std::string but,
@@ -28,8 +19,8 @@ task<candidate_lookup> look_up_candidate(client_core& core,
         auto peers_asked = core.send(request::children(peers_of(path)));
         const reply queue = co_await queue_asked;
         const reply peers = co_await peers_asked;
-        const reply& unclear = is_answer(queue) ? peers : queue;
-        result_code code = is_answer(unclear) ? result_code::ok : unclear.code;
+        const reply& unclear = queue.tells_whether_there() ? peers : queue;
+        result_code code = unclear.tells_whether_there() ? result_code::ok : unclear.code;
         std::vector<reachable_candidate> candidates;
         if (code == result_code::ok) {
             candidates = reachable(queue.names, peers.names);
@@ -51,7 +42,7 @@ task<candidate_lookup> look_up_candidate(client_core& core,
             if (id.ok() && id.data == *wanted.id) {
                 co_return candidate_lookup{true, candidates[i]};
             }
-            code = is_answer(id) ? result_code::ok : id.code;
+            code = id.tells_whether_there() ? result_code::ok : id.code;
         }
         if (!outcome_unknown(code) && code != result_code::throttled) {
             co_return candidate_lookup{code == result_code::ok};
