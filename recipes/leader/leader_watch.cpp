@@ -1,7 +1,6 @@
 #include "leader/leader_watch.hpp"
 
 #include "text/path.hpp"
-#include "znode/change_watch.hpp"
 
 #include <cstdint>
 #include <map>
@@ -18,9 +17,7 @@ void leader_watch::start() {
         return;
     }
     core_->attach(shared_from_this());
-    if (core_->connected()) {
-        session_connected();
-    }
+    following_.start(follow(), [](bool) {});
 }
 
 void leader_watch::end() noexcept {
@@ -35,203 +32,155 @@ std::optional<leader_info> leader_watch::current() const {
     return current_;
 }
 
-// ---- the session ----
-
-/// This connection shows nothing older than the connections before it: its first request was a
-/// write, or opened a session, which is a write too.
-void leader_watch::session_connected() {
-    forget();
-    look();
-}
-
-void leader_watch::session_ended(loss_reason) {
-    forget();
-}
-
 void leader_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
-    forget();
+    following_.drop();
+    again_.cancel();
     core_->detach(this);
-}
-
-void leader_watch::forget() {
-    looking_.drop();
-    again_.cancel();
-    head_.end();
-    published_.end();
-}
-
-// ---- the first in the queue ----
-
-void leader_watch::look() {
-    again_.cancel();
-    look(false);
-}
-
-/// Nothing more can be learned before that. Without a connection, not before the next one.
-void leader_watch::look_later() {
-    look(true);
-}
-
-void leader_watch::look(bool later) {
-    head_.end();
-    looking_.start(find_head(later), [this](const std::string& name) {
-        // The directory may have been made anew since the first list.
-        follow_record();
-        head_path_ = join_path(directory_, name);
-        head_.begin(head_path_);
-    });
-}
-
-task<std::string> leader_watch::find_head(bool later) {
-    while (true) {
-        if (std::exchange(later, true)) {
-            auto pause = again_.pause();
-            co_await pause;
-        }
-        auto connected = core_->connection_made();
-        co_await connected;
-        auto listed = core_->send(request::children(directory_));
-        reply list = co_await listed;
-        auto heads = heads_of(list.names);
-        if (list.ok()) {
-            follow_record();
-        }
-        if (list.ok() && heads.empty()) {
-            // Once more, with a watch. While a candidate leads there must be no such watch, because
-            // every candidate that comes or goes would trigger it.
-            const change_watch vacancy;
-            auto listed_again = vacancy.send(*core_, request::children(directory_));
-            list = co_await listed_again;
-            heads = heads_of(list.names);
-            if (list.ok() && heads.empty()) {
-                tell(std::nullopt);
-                auto vacancy_ends = vacancy.until_changed(*core_);
-                co_await vacancy_ends;
-                later = false;
-                continue;
-            }
-        }
-        if (list.code == result_code::no_node) {
-            // A directory that does not exist cannot be watched.
-            static_cast<void>(core_->create_directories(directory_, *core_->access()));
-            tell(std::nullopt);
-        }
-        if (!list.ok()) {
-            continue;
-        }
-        if (heads.size() == 1) {
-            co_return heads.front();
-        }
-        // Two znodes with one number: the leader's, and that of its successor, which is the
-        // younger.
-        std::vector<oneshot<reply>> asked;
-        for (const std::string& name : heads) {
-            asked.push_back(core_->send(request::get(join_path(directory_, name))));
-        }
-        std::map<std::int64_t, std::string> by_czxid;
-        bool known = true;
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            auto& one = asked[i];
-            const reply r = co_await one;
-            if (r.ok()) {
-                by_czxid.emplace(r.stat.czxid, heads[i]);
-            } else {
-                known = known && r.code == result_code::no_node;
-            }
-        }
-        if (known && !by_czxid.empty()) {
-            co_return by_czxid.begin()->second;
-        }
-    }
 }
 
 // ---- what is watched ----
 
-void leader_watch::follow_record() {
-    if (!published_.begun()) {
-        published_.begin(directory_);
-    }
-}
-
-void leader_watch::watched::begin(const std::string& path) {
-    last_.reset();
-    znode_watch::observer& self = *this;
-    watch_ = std::make_shared<znode_watch>(*of_->core_, path, self);
-    watch_->arm();
-}
-
-void leader_watch::watched::end() {
-    watch_.reset();
-    last_.reset();
-}
-
-void leader_watch::watched::on_watch_set(const server_stat& stat, const std::string& data) {
-    reply r;
-    r.data = data;
-    r.stat = stat;
-    note(std::move(r));
-}
-
-void leader_watch::watched::on_znode_deleted() {
-    reply r;
-    r.code = result_code::no_node;
-    note(std::move(r));
-}
-
-void leader_watch::watched::on_watch_refused(result_code code) {
-    reply r;
-    r.code = code;
-    note(std::move(r));
-}
-
-void leader_watch::watched::note(reply r) {
-    const auto keep = of_->shared_from_this();
-    last_ = std::move(r);
-    (of_->*seen_)(*last_);
-}
-
-void leader_watch::on_head(const reply& r) {
-    if (r.code == result_code::no_node) {
-        tell(std::nullopt);
-        if (head_.saw_deletion()) {
-            look();
-        } else {
-            head_.end();  // later answers about the record are about no leader
-            again_.soon([this] { core_->connected() ? look() : void(); });
+/// Until it is dropped. A connection shows nothing older than the connections before it: its first
+/// request was a write, or opened a session, which is a write too.
+task<bool> leader_watch::follow() {
+    pace next = pace::at_once;
+    while (true) {
+        if (next == pace::soon) {
+            auto pause = again_.short_pause();
+            co_await pause;
+        } else if (next == pace::later && core_->connected()) {
+            auto pause = again_.pause();
+            co_await pause;
         }
-        return;
+        next = pace::later;
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto finding = find_head();
+        const std::string head = co_await finding;
+        if (!head.empty()) {
+            auto leading = follow_leader(join_path(directory_, head));
+            next = co_await leading;
+        }
     }
-    if (r.ok()) {
-        tell_leader();
-        return;
-    }
-    if (r.code == result_code::no_auth) {
-        tell_leader();  // reports that there is one
-    }
-    look_later();
 }
 
-void leader_watch::on_directory(const reply& r) {
-    const result_code code = r.code;
-    if (code != result_code::ok) {
-        published_.end();  // begins again with the next list
+/// The name of the first in the queue; empty if that is not known. Waits while there is none.
+task<std::string> leader_watch::find_head() {
+    auto listed = core_->send(request::children(directory_));
+    reply list = co_await listed;
+    if (list.ok()) {
+        read_record();
     }
-    if (code != result_code::ok && code != result_code::no_node && code != result_code::no_auth) {
-        look_later();
-    } else if (head_.last()) {
-        tell_leader();
+    // Once more, with a watch. While a candidate leads there must be no such watch, because every
+    // candidate that comes or goes would trigger it.
+    while (list.ok() && heads_of(list.names).empty()) {
+        const change_watch vacancy;
+        auto listed_again = vacancy.send(*core_, request::children(directory_));
+        list = co_await listed_again;
+        if (list.ok() && heads_of(list.names).empty()) {
+            tell(std::nullopt);
+            auto vacancy_ends = vacancy.until_changed(*core_);
+            co_await vacancy_ends;
+            auto listed_after = core_->send(request::children(directory_));
+            list = co_await listed_after;
+        }
+    }
+    if (list.code == result_code::no_node) {
+        // A directory that does not exist cannot be watched.
+        static_cast<void>(core_->create_directories(directory_, *core_->access()));
+        tell(std::nullopt);
+    }
+    if (!list.ok()) {
+        co_return std::string();
+    }
+    auto looking = oldest_of(heads_of(list.names));
+    std::string head = co_await looking;
+    co_return head;
+}
+
+/// Two znodes with one number are the leader's, and that of its successor, which is the younger.
+task<std::string> leader_watch::oldest_of(std::vector<std::string> heads) {
+    if (heads.size() == 1) {
+        co_return heads.front();
+    }
+    std::vector<oneshot<reply>> asked;
+    for (const std::string& name : heads) {
+        asked.push_back(core_->send(request::get(join_path(directory_, name))));
+    }
+    std::map<std::int64_t, std::string> by_czxid;
+    bool known = true;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        auto& one = asked[i];
+        const reply r = co_await one;
+        if (r.ok()) {
+            by_czxid.emplace(r.stat.czxid, heads[i]);
+        } else {
+            known = known && r.code == result_code::no_node;
+        }
+    }
+    co_return known && !by_czxid.empty() ? by_czxid.begin()->second : std::string();
+}
+
+leader_watch::followed leader_watch::read(const std::string& path) const {
+    const change_watch watch;
+    auto asked = watch.send(*core_, request::get(path));
+    return {.watch = watch, .asked = std::move(asked), .connection = core_->connection()};
+}
+
+void leader_watch::read_record() {
+    const bool was_read = record_ && (!record_->seen || record_->seen->ok());
+    if (!was_read || record_->is_out_of_date(*core_)) {
+        record_.emplace(read(directory_));
+    }
+}
+
+/// Until its znode is gone, or cannot be watched.
+task<leader_watch::pace> leader_watch::follow_leader(std::string path) {
+    std::optional<followed> head;
+    while (true) {
+        read_record();
+        if (!head) {
+            head.emplace(read(path));
+        }
+        for (followed* const one : {&*record_, &*head}) {
+            if (!one->seen) {
+                auto& asked = one->asked;
+                one->seen = co_await asked;
+            }
+        }
+        const reply& leader = *head->seen;
+        const reply& published = *record_->seen;
+        if (leader.code == result_code::no_node) {
+            tell(std::nullopt);
+            co_return pace::soon;
+        }
+        const bool unreadable = published.code == result_code::no_auth;
+        if ((!leader.ok() && leader.code != result_code::no_auth) ||
+            (!published.tells_whether_there() && !unreadable)) {
+            record_.reset();
+            co_return pace::later;
+        }
+        tell(leader_from(path, leader, published.ok() ? published : reply{}));
+        if (!leader.ok()) {
+            co_return pace::later;
+        }
+        auto changed = head->watch.until_either_changes(*core_, record_->watch);
+        co_await changed;
+        if (head->watch.event() == watch_event::deleted) {
+            tell(std::nullopt);
+            co_return pace::at_once;
+        }
+        if (head->connection != core_->connection()) {
+            co_return pace::at_once;
+        }
+        if (head->watch.has_fired()) {
+            head.reset();
+        }
     }
 }
 
 // ---- reports ----
-
-void leader_watch::tell_leader() {
-    if (!published_.last() && published_.begun()) {
-        return;  // the record is being read
-    }
-    tell(leader_from(head_path_, *head_.last(), published_.last().value_or(reply{})));
-}
 
 void leader_watch::tell(std::optional<leader_info> now) {
     const monitor_lock lock(guard_);

@@ -8,8 +8,9 @@
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
-#include "znode/znode_watch.hpp"
+#include "znode/change_watch.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,61 +53,38 @@ private:
         listener_slot calls;
     };
 
-    /// One of the two znodes that are watched.
-    class watched final : public znode_watch::observer {
-    public:
-        using seen = void (leader_watch::*)(const reply&);
+    /// A znode that is watched, and what was read of it.
+    struct followed {
+        change_watch watch = {};
+        oneshot<reply> asked;
+        std::optional<reply> seen = std::nullopt;
+        std::uint64_t connection;
 
-        watched(leader_watch& w, seen s) : of_(&w), seen_(s) {}
-
-        void begin(const std::string& path);
-        void end();
-
-        [[nodiscard]] bool begun() const noexcept { return watch_ != nullptr; }
-
-        /// Whether an event, not an answer, reported that it is gone.
-        [[nodiscard]] bool saw_deletion() const noexcept { return watch_->saw_deletion(); }
-
-        /// The last answer; nothing if there was none since begin().
-        [[nodiscard]] const std::optional<reply>& last() const noexcept { return last_; }
-
-    private:
-        void on_watch_set(const server_stat& stat, const std::string& data) override;
-        void on_znode_deleted() override;
-        void on_watch_refused(result_code code) override;
-        void note(reply r);
-
-        leader_watch* const of_;
-        const seen seen_;
-        std::shared_ptr<znode_watch> watch_;
-        std::optional<reply> last_;
+        [[nodiscard]] bool is_out_of_date(const client_core& core) const noexcept {
+            return watch.has_fired() || connection != core.connection();
+        }
     };
 
-    void session_connected() override;
-    void session_ended(loss_reason) override;
+    /// When to look for the leader again.
+    enum class pace : std::uint8_t { at_once, soon, later };
 
     void client_closed(const failure&) override;
 
-    void look();
-    void look_later();
-    void look(bool later);
-    [[nodiscard]] task<std::string> find_head(bool later);
-    void on_head(const reply& r);
-    void follow_record();
-    void on_directory(const reply& r);
-    void tell_leader();
+    [[nodiscard]] task<bool> follow();
+    [[nodiscard]] task<std::string> find_head();
+    [[nodiscard]] task<std::string> oldest_of(std::vector<std::string> heads);
+    [[nodiscard]] task<pace> follow_leader(std::string path);
+    [[nodiscard]] followed read(const std::string& path) const;
+    void read_record();
     void tell(std::optional<leader_info> now);
     void tell_listeners(const std::optional<leader_info>& now) LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] std::vector<std::shared_ptr<registration>> listeners() const;
-    void forget();
 
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
 
-    running_task looking_;
-    std::string head_path_;
-    watched head_{*this, &leader_watch::on_head};
-    watched published_{*this, &leader_watch::on_directory};
+    running_task following_;
+    std::optional<followed> record_;
     paced_retry again_;
 
     mutable boost::mutex guard_;

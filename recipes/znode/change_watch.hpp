@@ -10,8 +10,8 @@
 
 namespace latchkey::inline v0 {
 
-/// For a task: watches what its reads see, until the first change of any of it. Ends when it is
-/// destroyed. On the loop only.
+/// For a task: watches what its reads see, until the first change of any of it. Ends when it and
+/// its copies are destroyed. On the loop only.
 class change_watch {
 public:
     change_watch() = default;
@@ -23,17 +23,23 @@ public:
         return answer;
     }
 
-    /// Waits until something has changed, or until there is another connection than that of the
-    /// reads: then nothing is watched any more.
-    [[nodiscard]] auto until_changed(client_core& core) const {
-        return until_called_back([s = state_, &core](resumption go_on) {
-            if (s->event) {
+    /// Waits until something that either of two watches has changed, or until there is another
+    /// connection than that of the reads: then nothing is watched any more.
+    [[nodiscard]] auto until_either_changes(client_core& core, const change_watch& other) const {
+        return until_called_back([&core, a = state_, b = other.state_](const resumption& go_on) {
+            if (a->event || b->event) {
                 go_on();
             } else {
-                s->waiting = go_on;
-                core.at_next_connection(std::move(go_on));
+                a->waiting = go_on;
+                b->waiting = go_on;
+                core.at_next_connection(go_on);
             }
         });
+    }
+
+    /// The same for what this one watches.
+    [[nodiscard]] auto until_changed(client_core& core) const {
+        return until_either_changes(core, *this);
     }
 
     /// The first change.
