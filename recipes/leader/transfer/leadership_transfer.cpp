@@ -4,6 +4,7 @@
 #include "loop/paced_retry.hpp"
 #include "loop/within.hpp"
 #include "text/path.hpp"
+#include "znode/change_watch.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -190,60 +191,44 @@ std::chrono::nanoseconds leadership_transfer::patience() const {
 void leadership_transfer::lead(const std::string& path) {
     znode_ = path;
     leading_ = true;
-    core_->attach(shared_from_this());
     handing_over_ = false;
     offer_stands_ = false;  // an offer belongs to one znode, and this is another one
     peers_.begin_term();
-    look_at_peers();
+    watching_.start(watch_peers(), [](bool) {});
 }
 
 /// A candidate that has given up does not get the leadership back before the next one has begun.
 void leadership_transfer::end_term() {
     if (std::exchange(leading_, false)) {
-        core_->detach(this);
         cool_down(how_.hysteresis);
     }
     busy_ = false;
     offering_.drop();
-    offer_.reset();
-    listing_.drop();
-    watcher_.reset();
+    watching_.drop();
     consider_again_.cancel();
     for (const order& unfinished : std::exchange(orders_, {})) {
         unfinished.done(leader_latch::transfer::not_leading);
     }
 }
 
-/// All watches ended with the last connection.
-void leadership_transfer::session_connected() {
-    look_at_peers();
-    if (offer_) {
-        offer_->session_connected();
-    }
-}
-
 /// While the candidate leads, it watches the mailboxes of the others.
-void leadership_transfer::look_at_peers() {
-    listing_.start(list_peers(), [this](const reply& r) {
-        peers_.note(r.names, core_->loop().now());
-        consider();
-    });
-}
-
-task<reply> leadership_transfer::list_peers() {
-    watcher_ = make_watcher([this](watch_event) { look_at_peers(); });
+task<bool> leadership_transfer::watch_peers() {
     paced_retry again(core_->loop());
     while (true) {
         auto connected = core_->connection_made();
         co_await connected;
-        oneshot<reply> answer;
-        core_->submit(request::children(peers_of(as_->directory)), watcher_, answer.setter());
-        reply r = co_await answer;
+        const change_watch changes;
+        auto asked = changes.send(*core_, request::children(peers_of(as_->directory)));
+        const reply r = co_await asked;
         if (r.ok()) {
-            co_return r;
+            peers_.note(r.names, core_->loop().now());
+            consider();
+            auto changed = changes.until_changed(*core_);
+            co_await changed;
+        } else if (core_->connected()) {
+            auto pause = again.pause();
+            co_await pause;
         }
-        auto pause = again.pause();
-        co_await pause;
     }
 }
 
@@ -309,24 +294,24 @@ void leadership_transfer::begin_offer(wanted_candidate to, std::chrono::nanoseco
                     [this, ordered](const offered& o) { on_offered(o, ordered); });
 }
 
-task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate to,
+task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate whom,
                                                               std::chrono::nanoseconds limit) {
     using enum leader_latch::transfer;
     const std::string own(name_of(znode_));
-    auto looking = within(core_->loop(), limit, look_up_candidate(*core_, as_->directory, own, to));
+    auto looking =
+        within(core_->loop(), limit, look_up_candidate(*core_, as_->directory, own, whom));
     const std::optional<candidate_lookup> looked = co_await looking;
-    if (to.mailbox) {
-        peers_.note_offer(*to.mailbox, core_->loop().now());
+    if (whom.mailbox) {
+        peers_.note_offer(*whom.mailbox, core_->loop().now());
     }
     if (!looked || !looked->found) {
         co_return offered{looked && looked->answered ? no_candidate : not_accepted};
     }
-    offer_.emplace(core_,
-                   znode_,
-                   join_path(as_->directory, looked->found->znode),
-                   join_path(peers_of(as_->directory), looked->found->mailbox));
-    auto offering = offer_->run(limit);
-    transfer_offer::outcome end = co_await offering;
+    transfer_offer to{.own = znode_,
+                      .candidate = join_path(as_->directory, looked->found->znode),
+                      .mailbox = join_path(peers_of(as_->directory), looked->found->mailbox)};
+    auto offering = offer_leadership(core_, std::move(to), limit);
+    transfer_outcome end = co_await offering;
     const auto what = end.gone ? not_leading : end.successor.empty() ? not_accepted : accepted;
     co_return offered{what, std::move(end)};
 }

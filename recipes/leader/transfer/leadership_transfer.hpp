@@ -3,7 +3,6 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "client/client_core.hpp"
-#include "client/session_listener.hpp"
 #include "leader/leader_terms.hpp"
 #include "leader/transfer/candidate_lookup.hpp"
 #include "leader/transfer/priority_policy.hpp"
@@ -25,8 +24,7 @@ namespace latchkey::inline v0 {
 
 /// The part of one candidate in transfers and priorities: its mailbox while it is in the queue, and
 /// the other mailboxes while it leads. On the loop only.
-class leadership_transfer final : public session_listener,
-                                  public std::enable_shared_from_this<leadership_transfer> {
+class leadership_transfer final : public std::enable_shared_from_this<leadership_transfer> {
 public:
     /// The candidate. It outlives this object.
     class owner {
@@ -83,7 +81,7 @@ private:
     /// What an offer came to.
     struct offered {
         leader_latch::transfer what;
-        transfer_offer::outcome how = {};
+        transfer_outcome how = {};
     };
 
     // as a candidate
@@ -98,17 +96,12 @@ private:
     [[nodiscard]] int priority() const noexcept;
 
     // as a leader
-    void session_connected() override;
-
-    void client_closed(const failure&) override { core_->detach(this); }
-
-    void look_at_peers();
-    [[nodiscard]] task<reply> list_peers();
+    [[nodiscard]] task<bool> watch_peers();
     void consider();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
-    void begin_offer(wanted_candidate to, std::chrono::nanoseconds limit);
-    [[nodiscard]] task<offered> offer(wanted_candidate to, std::chrono::nanoseconds limit);
+    void begin_offer(wanted_candidate whom, std::chrono::nanoseconds limit);
+    [[nodiscard]] task<offered> offer(wanted_candidate whom, std::chrono::nanoseconds limit);
     void on_offered(const offered& o, bool ordered);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
 
@@ -134,11 +127,9 @@ private:
     bool handing_over_ = false;
     bool offer_stands_ = false;  ///< not withdrawn: no other offer may follow in this place
     priority_policy peers_;
-    std::shared_ptr<session::watcher> watcher_;
     std::deque<order> orders_;
     timer consider_again_;
-    std::optional<transfer_offer> offer_;  ///< the last one of this term
-    running_task listing_;
+    running_task watching_;
     running_task offering_;
 };
 
