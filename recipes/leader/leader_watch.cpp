@@ -35,6 +35,7 @@ std::optional<leader_info> leader_watch::current() const {
 void leader_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
     following_.drop();
+    record_.reset();  // the task may have waited for its answer
     again_.cancel();
     core_->detach(this);
 }
