@@ -204,7 +204,7 @@ private:
                              std::error_code& ec);
     void start_transfer(std::string id, std::chrono::nanoseconds timeout, transfer_handler handler);
 
-    std::shared_ptr<leader_candidate> candidacy_;
+    std::shared_ptr<leader_candidate> candidate_;
 };
 
 }  // namespace latchkey::inline v0

@@ -127,7 +127,7 @@ public:
 private:
     [[nodiscard]] bool close_within(std::chrono::nanoseconds timeout) noexcept;
 
-    std::shared_ptr<selector_loop> campaign_;
+    std::shared_ptr<selector_loop> loop_;
 };
 
 }  // namespace latchkey::inline v0

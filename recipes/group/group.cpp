@@ -20,17 +20,17 @@ constexpr auto longest_pause = std::chrono::hours(1);
 class joining final : public retrying_call<bool> {
 public:
     joining(const std::shared_ptr<client_core>& core, std::shared_ptr<persistent_node> p)
-        : retrying_call(core), presence_(std::move(p)) {}
+        : retrying_call(core), node_(std::move(p)) {}
 
 private:
-    [[nodiscard]] call_aim aim() const override { return {"join", {presence_->path()}}; }
+    [[nodiscard]] call_aim aim() const override { return {"join", {node_->path()}}; }
 
     /// There is nothing to wait for but another session that has the name.
-    [[nodiscard]] bool is_answered() const override { return presence_->was_taken(); }
+    [[nodiscard]] bool is_answered() const override { return node_->was_taken(); }
 
     void begin() override {
         attach();
-        presence_->start([weak = weak_from_this()](failure why, bool entered) {
+        node_->start([weak = weak_from_this()](failure why, bool entered) {
             const auto self = std::static_pointer_cast<joining>(weak.lock());
             if (self && !self->finished()) {
                 self->finish({std::move(why), entered});
@@ -39,11 +39,11 @@ private:
     }
 
     void give_up() override {
-        presence_->leave();
+        node_->leave();
         finish({});
     }
 
-    const std::shared_ptr<persistent_node> presence_;
+    const std::shared_ptr<persistent_node> node_;
 };
 
 }  // namespace
@@ -52,22 +52,22 @@ private:
 
 class membership::state {
 public:
-    explicit state(std::shared_ptr<persistent_node> p) : presence_(std::move(p)) {}
+    explicit state(std::shared_ptr<persistent_node> p) : node_(std::move(p)) {}
 
     state(const state&) = delete;
     state& operator=(const state&) = delete;
 
     ~state() {
-        if (!presence_->core()->forked()) {
-            presence_->core()->post([p = presence_] { p->leave(); });
+        if (!node_->core()->forked()) {
+            node_->core()->post([p = node_] { p->leave(); });
         }
     }
 
-    [[nodiscard]] const persistent_node& at() const noexcept { return *presence_; }
+    [[nodiscard]] const persistent_node& at() const noexcept { return *node_; }
 
     void set_data(std::string data) {
-        presence_->core()->post(
-            [p = presence_, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
+        node_->core()->post(
+            [p = node_, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
     }
 
     static membership make(std::shared_ptr<persistent_node> p) {
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    std::shared_ptr<persistent_node> presence_;
+    std::shared_ptr<persistent_node> node_;
 };
 
 membership::membership(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}

@@ -20,12 +20,12 @@ leader_candidate::leader_candidate(std::shared_ptr<client_core> core, candidate_
       who_(std::move(c.who)),
       as_(with_terms(std::move(c.queue), who_)),
       listeners_(core_),
-      pause_(core_->loop()),
-      rejoin_(core_->loop()),
-      drain_(core_->loop()) {
+      refusal_pause_(core_->loop()),
+      rejoin_pause_(core_->loop()),
+      drain_limit_(core_->loop()) {
     if (who_->preference) {
         leadership_transfer::owner& self = *this;
-        succession_ = std::make_shared<leadership_transfer>(core_, as_, who_, self);
+        transfers_ = std::make_shared<leadership_transfer>(core_, as_, who_, self);
     }
 }
 
@@ -97,21 +97,21 @@ void leader_candidate::enter() {
         return;
     }
     span_ = core_->telemetry().begin(directory(), as_->leads, core_->loop().now());
-    contender_ = std::make_shared<queue_participant>(
+    participant_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{
             .as = as_, .directory_known = directory_known_, .only_if_first = false},
         shared_from_this());
-    const auto keep = contender_;
+    const auto keep = participant_;
     keep->start();
 }
 
 held_place::notifications leader_candidate::notifications() {
-    return {.released = while_here(&leader_candidate::on_released),
-            .lost = while_here(&leader_candidate::on_lost)};
+    return {.released = if_alive(&leader_candidate::on_released),
+            .lost = if_alive(&leader_candidate::on_lost)};
 }
 
-std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()) {
+std::function<void()> leader_candidate::if_alive(void (leader_candidate::*f)()) {
     return [weak = weak_from_this(), f] {
         if (const auto self = weak.lock()) {
             (self.get()->*f)();
@@ -120,7 +120,7 @@ std::function<void()> leader_candidate::while_here(void (leader_candidate::*f)()
 }
 
 void leader_candidate::on_outcome(queue_participant::outcome o) {
-    contender_.reset();
+    participant_.reset();
     if (!is_empty(o.granted)) {
         directory_known_ = true;
         lead(std::move(o.granted));
@@ -160,8 +160,8 @@ void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {
     });
     present->publish();
     listeners_.tell_elected(leader_term::handle(present));
-    if (succession_) {
-        succession_->lead(present->state().path());
+    if (transfers_) {
+        transfers_->lead(present->state().path());
     }
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
@@ -171,8 +171,8 @@ void leader_candidate::begin_term(const std::shared_ptr<leader_term>& present) {
 }
 
 void leader_candidate::refuse(const failure& why) {
-    if (succession_) {
-        succession_->leave();
+    if (transfers_) {
+        transfers_->leave();
     }
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
@@ -188,7 +188,7 @@ void leader_candidate::refuse(const failure& why) {
          "cannot be a candidate: " + why.detail + ": " + why.code.message() + "; trying again",
          directory()});
     listeners_.tell_refused(why);
-    pause_.start(backoff_.next(core_->loop().random()), while_here(&leader_candidate::enter));
+    refusal_pause_.start(backoff_.next(core_->loop().random()), if_alive(&leader_candidate::enter));
 }
 
 /// Another candidate can be elected only after the listeners have returned.
@@ -197,10 +197,10 @@ void leader_candidate::on_lost() {
     if (!present || std::exchange(losing_, true)) {
         return;
     }
-    drain_.cancel();
-    if (succession_) {
-        succession_->end_term();
-        succession_->leave();
+    drain_limit_.cancel();
+    if (transfers_) {
+        transfers_->end_term();
+        transfers_->leave();
     }
     present->close();
     listeners_.tell_lost(leader_term::handle(present), present->state().why_lost());
@@ -215,32 +215,34 @@ void leader_candidate::leave() {
         over.swap(term_);
     }
     on_loss_.reset();
-    robbed_ = over->state().why_lost() == loss_reason::znode_deleted;
+    znode_was_deleted_ = over->state().why_lost() == loss_reason::znode_deleted;
     over->leave();
 }
 
 void leader_candidate::on_released() {
     losing_ = false;
-    std::exchange(robbed_, false) ? rejoin_.soon(while_here(&leader_candidate::enter)) : enter();
+    std::exchange(znode_was_deleted_, false)
+        ? rejoin_pause_.soon(if_alive(&leader_candidate::enter))
+        : enter();
 }
 
 void leader_candidate::on_closed() {
-    pause_.cancel();
-    rejoin_.cancel();
+    refusal_pause_.cancel();
+    rejoin_pause_.cancel();
     for (const auto& weak : std::exchange(waiting_, {})) {
         if (const auto w = weak.lock()) {
             w->settle(closed_why(), nullptr);
         }
     }
-    if (succession_) {
-        succession_->leave();
+    if (transfers_) {
+        transfers_->leave();
     }
-    if (contender_) {
-        contender_->cancel();
+    if (participant_) {
+        participant_->cancel();
     }
     on_lost();
-    if (succession_) {
-        succession_->end();
+    if (transfers_) {
+        transfers_->end();
     }
 }
 
@@ -272,16 +274,16 @@ void leader_candidate::on_confirmed() {
 /// Between two terms it is in no queue, because its listeners or a pause are waited for. That is no
 /// reason to doubt the servers.
 bool leader_candidate::is_confirmed() const {
-    return contender_ ? contender_->is_confirmed() : core_->connected();
+    return participant_ ? participant_->is_confirmed() : core_->connected();
 }
 
 call_aim wait_for_term::aim() const {
-    return {"become the leader of", {candidacy_->directory()}};
+    return {"become the leader of", {candidate_->directory()}};
 }
 
 void wait_for_term::begin() {
     attach();
-    candidacy_->await(std::static_pointer_cast<wait_for_term>(shared_from_this()));
+    candidate_->await(std::static_pointer_cast<wait_for_term>(shared_from_this()));
 }
 
 void wait_for_term::note_confirmed() {
@@ -301,14 +303,14 @@ void wait_for_term::settle(failure why, std::shared_ptr<leader_term> term) {
 
 /// An offer that was made to one place is not valid for the next one.
 void leader_candidate::on_beginning() {
-    if (succession_) {
-        succession_->leave();
+    if (transfers_) {
+        transfers_->leave();
     }
 }
 
 void leader_candidate::on_reserved(queue_position p) {
-    if (succession_) {
-        succession_->queue(p.path);
+    if (transfers_) {
+        transfers_->queue(p.path);
     }
 }
 
@@ -316,15 +318,15 @@ void leader_candidate::transfer(const std::string& id,
                                 std::chrono::nanoseconds limit,
                                 leadership_transfer::transferred done) {
     core_->post([self = shared_from_this(), id, limit, done = std::move(done)] {
-        self->succession_->transfer(id, limit, done);
+        self->transfers_->transfer(id, limit, done);
     });
 }
 
 void leader_candidate::move_behind(const std::string& leader,
                                    request invitation,
                                    std::function<void(const std::string&)> done) {
-    if (contender_) {
-        contender_->move_behind(leader, std::move(invitation), std::move(done));
+    if (participant_) {
+        participant_->move_behind(leader, std::move(invitation), std::move(done));
     } else {
         done({});
     }
@@ -336,9 +338,10 @@ void leader_candidate::hand_over(const std::string& successor) {
     if (const auto present = term()) {
         present->set_successor(successor);
         present->state().ask_back();
-        if (!drain_.running()) {
-            drain_.start(who_->preference->drain,
-                         [this] { core_->call([self = shared_from_this()] { self->resign(); }); });
+        if (!drain_limit_.running()) {
+            drain_limit_.start(who_->preference->drain, [this] {
+                core_->call([self = shared_from_this()] { self->resign(); });
+            });
         }
     }
 }

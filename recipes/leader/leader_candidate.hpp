@@ -84,7 +84,7 @@ private:
     void on_outcome(queue_participant::outcome o) override;
 
     void enter();
-    [[nodiscard]] std::function<void()> while_here(void (leader_candidate::*f)());
+    [[nodiscard]] std::function<void()> if_alive(void (leader_candidate::*f)());
     [[nodiscard]] bool is_confirmed() const;
     void lead(hold granted);
     void begin_term(const std::shared_ptr<leader_term>& present);
@@ -105,17 +105,17 @@ private:
     // On the loop only.
     leader_listeners listeners_;
     std::vector<std::weak_ptr<wait_for_term>> waiting_;
-    std::shared_ptr<queue_participant> contender_;     ///< until it is granted
-    telemetry::span span_;                             ///< of that
-    std::shared_ptr<leadership_transfer> succession_;  ///< if it takes part in transfers
+    std::shared_ptr<queue_participant> participant_;  ///< until it is granted
+    telemetry::span span_;                            ///< of that
+    std::shared_ptr<leadership_transfer> transfers_;  ///< if it takes part in transfers
     bool started_ = false;
     bool directory_known_ = false;
-    bool losing_ = false;  ///< the end of the term is being reported
-    bool robbed_ = false;  ///< another client deleted the last term's znode
+    bool losing_ = false;             ///< the end of the term is being reported
+    bool znode_was_deleted_ = false;  ///< another client deleted the last term's znode
     std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the present term
-    timer pause_;
-    paced_retry rejoin_;
-    timer drain_;
+    timer refusal_pause_;
+    paced_retry rejoin_pause_;
+    timer drain_limit_;
     backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 };
 
@@ -123,7 +123,7 @@ private:
 class wait_for_term final : public retrying_call<std::shared_ptr<leader_term>> {
 public:
     explicit wait_for_term(std::shared_ptr<leader_candidate> c)
-        : retrying_call(c->core()), candidacy_(std::move(c)) {}
+        : retrying_call(c->core()), candidate_(std::move(c)) {}
 
     /// On the loop.
     void settle(failure why, std::shared_ptr<leader_term> term);
@@ -138,7 +138,7 @@ private:
 
     void begin() override;
 
-    const std::shared_ptr<leader_candidate> candidacy_;
+    const std::shared_ptr<leader_candidate> candidate_;
     bool confirmed_ = false;
 };
 

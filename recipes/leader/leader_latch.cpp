@@ -28,19 +28,19 @@ void check_successor(const std::optional<std::string>& to) {
 
 leader_latch::leader_latch(const client& c, std::string path, leader_options options) {
     const auto& core = client_core::of(c);
-    candidacy_ = fork_safe<leader_candidate>(
+    candidate_ = fork_safe<leader_candidate>(
         core, check_candidate(*core, std::move(path), latch_names, std::move(options)));
 }
 
 leader_latch::~leader_latch() {
-    if (!candidacy_->core()->forked()) {
-        candidacy_->close(closing::silent);
+    if (!candidate_->core()->forked()) {
+        candidate_->close(closing::silent);
     }
 }
 
 void leader_latch::start() {
-    candidacy_->core()->check_not_forked();
-    candidacy_->start();
+    candidate_->core()->check_not_forked();
+    candidate_->start();
 }
 
 // ---- waiting ----
@@ -49,10 +49,10 @@ leadership leader_latch::wait_within(std::chrono::nanoseconds timeout,
                                      std::stop_token stop,
                                      std::error_code& ec) {
     return report(ec, [&] {
-        candidacy_->core()->check_may_block();
+        candidate_->core()->check_may_block();
         start();
         return leader_term::handle(
-            latchkey::wait_for(std::make_shared<wait_for_term>(candidacy_), timeout, stop));
+            latchkey::wait_for(std::make_shared<wait_for_term>(candidate_), timeout, stop));
     });
 }
 
@@ -60,7 +60,7 @@ void leader_latch::start_wait(std::chrono::nanoseconds timeout,
                               std::stop_token stop,
                               wait_handler handler) {
     start();
-    start_async(std::make_shared<wait_for_term>(candidacy_),
+    start_async(std::make_shared<wait_for_term>(candidate_),
                 timeout,
                 stop,
                 [handler = std::move(handler)](std::error_code ec,
@@ -72,25 +72,25 @@ void leader_latch::start_wait(std::chrono::nanoseconds timeout,
 // ---- as it is now ----
 
 bool leader_latch::is_leader() const noexcept {
-    if (candidacy_->core()->forked()) {
+    if (candidate_->core()->forked()) {
         return false;
     }
-    const auto present = candidacy_->term();
+    const auto present = candidate_->term();
     return present && present->state().valid();
 }
 
 leadership leader_latch::term() const {
-    return candidacy_->core()->forked() ? leadership() : leader_term::handle(candidacy_->term());
+    return candidate_->core()->forked() ? leadership() : leader_term::handle(candidate_->term());
 }
 
 subscription leader_latch::on_change(listener l) {
-    candidacy_->core()->check_not_forked();
-    return candidacy_->subscribe(std::move(l));
+    candidate_->core()->check_not_forked();
+    return candidate_->subscribe(std::move(l));
 }
 
 void leader_latch::resign() noexcept {
-    if (!candidacy_->core()->forked()) {
-        candidacy_->resign();
+    if (!candidate_->core()->forked()) {
+        candidate_->resign();
     }
 }
 
@@ -113,10 +113,10 @@ leader_latch::transfer leader_latch::transfer_within(const std::string& id,
                                                      std::chrono::nanoseconds timeout,
                                                      std::error_code& ec) {
     return report(ec, [&] {
-        candidacy_->core()->check_may_block();
-        check_takes_part(*candidacy_);
+        candidate_->core()->check_may_block();
+        check_takes_part(*candidate_);
         const auto outcome = std::make_shared<blocking_result<transfer>>();
-        candidacy_->transfer(id, timeout, [outcome](transfer t) { outcome->set(t); });
+        candidate_->transfer(id, timeout, [outcome](transfer t) { outcome->set(t); });
         return outcome->get();
     });
 }
@@ -124,27 +124,27 @@ leader_latch::transfer leader_latch::transfer_within(const std::string& id,
 void leader_latch::start_transfer(std::string id,
                                   std::chrono::nanoseconds timeout,
                                   transfer_handler handler) {
-    const auto& core = candidacy_->core();
+    const auto& core = candidate_->core();
     core->check_not_forked();
-    check_takes_part(*candidacy_);
-    candidacy_->transfer(
+    check_takes_part(*candidate_);
+    candidate_->transfer(
         id, timeout, [done = core->callbacks().once(std::move(handler))](transfer t) {
             done({}, t);
         });
 }
 
 void leader_latch::close(closing how) noexcept {
-    if (!candidacy_->core()->forked()) {
-        candidacy_->close(how);
+    if (!candidate_->core()->forked()) {
+        candidate_->close(how);
     }
 }
 
 const std::string& leader_latch::path() const noexcept {
-    return candidacy_->directory();
+    return candidate_->directory();
 }
 
 const std::string& leader_latch::id() const noexcept {
-    return candidacy_->who().id;
+    return candidate_->who().id;
 }
 
 // ---- how another client asks the leader to hand over ----

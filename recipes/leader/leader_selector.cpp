@@ -48,26 +48,26 @@ leader_selector::leader_selector(
     if (!fn) {
         throw error(errc::invalid_argument, "the function of a leader_selector is empty: give one");
     }
-    campaign_ = selector_loop::make(client_core::of(c),
-                                    std::move(path),
-                                    std::move(who),
-                                    blocking(std::move(fn)),
-                                    std::move(how));
+    loop_ = selector_loop::make(client_core::of(c),
+                                std::move(path),
+                                std::move(who),
+                                blocking(std::move(fn)),
+                                std::move(how));
 }
 
 leader_selector::~leader_selector() {
-    if (!campaign_->core()->forked()) {
-        static_cast<void>(campaign_->close(no_timeout));
+    if (!loop_->core()->forked()) {
+        static_cast<void>(loop_->close(no_timeout));
     }
 }
 
 void leader_selector::start() {
-    campaign_->start();
+    loop_->start();
 }
 
 void leader_selector::interrupt() noexcept {
-    if (!campaign_->core()->forked()) {
-        campaign_->interrupt();
+    if (!loop_->core()->forked()) {
+        loop_->interrupt();
     }
 }
 
@@ -76,11 +76,11 @@ void leader_selector::close() noexcept {
 }
 
 bool leader_selector::close_within(std::chrono::nanoseconds timeout) noexcept {
-    return campaign_->core()->forked() || campaign_->close(timeout);
+    return loop_->core()->forked() || loop_->close(timeout);
 }
 
 selector_status leader_selector::status() const noexcept {
-    return campaign_->core()->forked() ? selector_status::closed : campaign_->present();
+    return loop_->core()->forked() ? selector_status::closed : loop_->present();
 }
 
 bool leader_selector::is_leader() const noexcept {
@@ -88,15 +88,15 @@ bool leader_selector::is_leader() const noexcept {
 }
 
 leadership leader_selector::term() const {
-    return campaign_->core()->forked() ? latchkey::leadership() : campaign_->leadership();
+    return loop_->core()->forked() ? latchkey::leadership() : loop_->leadership();
 }
 
 const std::string& leader_selector::path() const noexcept {
-    return campaign_->path();
+    return loop_->path();
 }
 
 const std::string& leader_selector::id() const noexcept {
-    return campaign_->id();
+    return loop_->id();
 }
 
 }  // namespace latchkey::inline v0

@@ -129,14 +129,14 @@ void selector_loop::enter() {
     }
     set(state::waiting);
     begun_ = core()->loop().now();
-    acquisition_ = acquire_.enter(
+    acquire_call_ = acquire_.enter(
         as_, local_queue::for_ever, {}, [self = shared_from_this()](acquire_call::result a) {
             self->on_acquired(std::move(a));
         });
 }
 
 void selector_loop::on_acquired(acquire_call::result a) {
-    acquisition_.reset();
+    acquire_call_.reset();
     if (a.why) {
         fail(core()->callbacks().keep(exception_of(a.why)));
     } else if (!is_empty(a.value) && !closing()) {
@@ -258,8 +258,8 @@ void selector_loop::pause() {
 }
 
 void selector_loop::on_close() {
-    if (acquisition_) {
-        acquisition_->cancel();
+    if (acquire_call_) {
+        acquire_call_->cancel();
     } else if (pause_.running() || present() == state::idle) {
         end();
     }

@@ -126,8 +126,8 @@ private:
 
     // On the loop only.
     bool attached_ = false;
-    std::shared_ptr<acquire_call> acquisition_;  ///< while it is a candidate
-    loop::clock::time_point begun_{};            ///< of the candidate, or of the term
+    std::shared_ptr<acquire_call> acquire_call_;  ///< while it is a candidate
+    loop::clock::time_point begun_{};             ///< of the candidate, or of the term
     backoff backoff_{std::chrono::milliseconds(100), longest_pause};
     timer pause_;
 

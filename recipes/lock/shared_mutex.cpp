@@ -128,7 +128,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
     const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
-    upgrader->set_options([&state](queue_options& own) { own.goes_on = state->times(); });
+    upgrader->set_options([&state](queue_options& own) { own.continued_times = state->times(); });
     acquire.try_acquire(
         upgrader,
         limit,

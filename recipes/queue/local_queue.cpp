@@ -117,13 +117,13 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
 // ---- whether a server was reached ----
 
 void local_queue::on_confirmed(const acquire_call& a) {
-    if (busy_ && contender_.lock() == a.contender_) {
+    if (busy_ && participant_.lock() == a.participant_) {
         confirm_waiting();
     }
 }
 
 bool local_queue::is_ahead_confirmed() const {
-    if (const auto ahead = contender_.lock()) {
+    if (const auto ahead = participant_.lock()) {
         return ahead->is_confirmed();
     }
     auto held = held_.lock();
@@ -172,14 +172,14 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     busy_ = admits_ == admits::one_at_a_time;
     stop_waiting(*a);
     a->for_others_ = busy_;
-    a->contender_ = std::make_shared<queue_participant>(
+    a->participant_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{
             .as = a->as_, .directory_known = directory_known_, .only_if_first = a->only_looks()},
         a);
-    const auto keep = a->contender_;
+    const auto keep = a->participant_;
     if (busy_) {
-        contender_ = keep;
+        participant_ = keep;
     }
     keep->start();
 }
@@ -196,11 +196,11 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
     const bool granted = !is_empty(o.granted);
     const bool for_others = a.for_others_;
     if (granted && for_others) {
-        contender_.reset();
+        participant_.reset();
         held_ = hold_state::of(o.granted);
     }
     directory_known_ = directory_known_ || granted;
-    a.contender_.reset();
+    a.participant_.reset();
     a.finish({std::move(o.why), std::move(o.granted)});
     if (for_others && !granted) {
         advance();
@@ -210,7 +210,7 @@ void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
 /// Lets the next caller contend: none of this object does now.
 void local_queue::advance() {
     busy_ = false;
-    contender_.reset();
+    participant_.reset();
     held_.reset();
     while (!busy_ && !waiting_.empty()) {
         contend(take_first());
@@ -269,8 +269,8 @@ void local_queue::retire() {
 }
 
 void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
-    if (a->contender_) {
-        a->contender_->cancel();
+    if (a->participant_) {
+        a->participant_->cancel();
         return;
     }
     const auto found = std::find(waiting_.begin(), waiting_.end(), a);

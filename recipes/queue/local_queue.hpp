@@ -93,7 +93,7 @@ private:
     /// One at a time: from joining until the hold is released.
     bool busy_ = false;
     bool retired_ = false;
-    std::weak_ptr<queue_participant> contender_;        ///< one at a time: until granted
+    std::weak_ptr<queue_participant> participant_;      ///< one at a time: until granted
     std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
     telemetry::time_point served_;                      ///< when a call that waited got a turn
@@ -144,7 +144,7 @@ private:
     const std::shared_ptr<const queue_recipe> as_;
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     telemetry::span span_;
-    std::shared_ptr<queue_participant> contender_;  ///< until it has a result
+    std::shared_ptr<queue_participant> participant_;  ///< until it has a result
     bool for_others_ = false;  ///< it contends, and those that come later wait for it
     bool waits_ = false;       ///< counts among the callers of the turns
     bool confirmed_ = false;

@@ -42,7 +42,8 @@ struct queue_options {
     std::uint32_t local_passes = 0;
     std::chrono::nanoseconds local_time{0};  ///< 0: no limit
     std::chrono::nanoseconds retain_for{0};
-    std::optional<hold_times> goes_on = std::nullopt;  ///< of a hold that it takes the place of
+    std::optional<hold_times> continued_times =
+        std::nullopt;  ///< of a hold that it takes the place of
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
     std::string owner_path = {};  ///< what the user calls it, where that is not the directory
@@ -95,10 +96,10 @@ struct queue_recipe {
     /// Of a hold that is granted now.
     [[nodiscard]] hold_times times(loop& l) const {
         const queue_options& o = options();
-        return o.goes_on.value_or(hold_times{.ends = o.max_hold > std::chrono::nanoseconds::zero()
-                                                         ? time_after(l, o.max_hold)
-                                                         : loop::clock::time_point::max(),
-                                             .stays_until = time_after(l, o.min_hold)});
+        return o.continued_times.value_or(hold_times{
+            .ends = o.max_hold > std::chrono::nanoseconds::zero() ? time_after(l, o.max_hold)
+                                                                  : loop::clock::time_point::max(),
+            .stays_until = time_after(l, o.min_hold)});
     }
 
     /// Whether a hold may follow another one in the same place.
@@ -121,7 +122,7 @@ struct queue_recipe {
 
     /// Whether the first in a queue has something to do or to wait for yet before it holds: what
     /// comes after that proves its session.
-    [[nodiscard]] bool is_believed_later() const noexcept {
+    [[nodiscard]] bool has_more_steps() const noexcept {
         return terms || !options().more_directories.empty();
     }
 };

@@ -117,7 +117,7 @@ void leadership_transfer::open_mailbox() {
                                                         const std::string& data) {
                 const auto self = weak.lock();
                 if (self && self->mailbox_ && self->mailbox_->path() == path) {
-                    self->on_letter(stat, data);
+                    self->on_message(stat, data);
                 }
             }});
     mailbox_->start([core = core_](const failure& why, bool) {
@@ -136,7 +136,7 @@ void leadership_transfer::close_mailbox() {
     }
 }
 
-void leadership_transfer::on_letter(const server_stat& stat, const std::string& data) {
+void leadership_transfer::on_message(const server_stat& stat, const std::string& data) {
     if (stat.mzxid == last_read_) {
         return;
     }
@@ -145,15 +145,15 @@ void leadership_transfer::on_letter(const server_stat& stat, const std::string& 
         return;
     }
     last_read_ = stat.mzxid;
-    const mailbox_message letter = read_mailbox_message(data);
-    if (letter.is == mailbox_message::kind::offer && !leading_) {
-        accept(letter.who, stat.version);
-    } else if (letter.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
-        if (letter.who.empty()) {
+    const mailbox_message message = read_mailbox_message(data);
+    if (message.is == mailbox_message::kind::offer && !leading_) {
+        accept(message.who, stat.version);
+    } else if (message.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
+        if (message.who.empty()) {
             handing_over_ = true;
             owner_->hand_over({});
         } else {
-            transfer(letter.who, patience(), [](leader_latch::transfer) {});
+            transfer(message.who, patience(), [](leader_latch::transfer) {});
         }
     }
 }
@@ -178,7 +178,7 @@ void leadership_transfer::on_moved(const std::string& to) {
         invited_ = to;
         owner_->on_chosen();
     } else if (const auto next = std::exchange(unread_, std::nullopt)) {
-        on_letter(next->first, next->second);
+        on_message(next->first, next->second);
     }
 }
 

@@ -89,7 +89,7 @@ private:
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
-    void on_letter(const server_stat& stat, const std::string& data);
+    void on_message(const server_stat& stat, const std::string& data);
     void accept(const std::string& leader, std::int32_t version);
     [[nodiscard]] task<std::string> move_behind(std::string leader, request invitation);
     void on_moved(const std::string& to);

@@ -21,7 +21,7 @@ constexpr std::string_view marker = "-latch-";
 constexpr std::size_t guid_length = 36;
 
 // JSON may need six bytes for each byte of an id.
-constexpr std::size_t longest_letter = 6 * longest_leader_id + 64;
+constexpr std::size_t longest_message = 6 * longest_leader_id + 64;
 
 constexpr std::pair<kind, const char*> keys[] = {
     {kind::offer, "offer"}, {kind::withdrawn, "withdrawn"}, {kind::resign, "resign"}};
@@ -76,23 +76,23 @@ std::vector<reachable_candidate> reachable(const std::vector<std::string>& queue
 }
 
 std::string write_mailbox_message(const mailbox_message& l) {
-    json letter = json::object();
+    json message = json::object();
     for (const auto& [is, key] : keys) {
         if (is == l.is) {
-            letter[key] = l.who;
+            message[key] = l.who;
         }
     }
-    return letter.dump(-1, ' ', false, json::error_handler_t::replace);
+    return message.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 mailbox_message read_mailbox_message(std::string_view data) {
-    const json letter = read_untrusted(data, longest_letter, 1);
-    if (!letter.is_object()) {
+    const json message = read_untrusted(data, longest_message, 1);
+    if (!message.is_object()) {
         return {};
     }
     for (const auto& [is, key] : keys) {
-        const auto found = letter.find(key);
-        if (found == letter.end() || !found->is_string()) {
+        const auto found = message.find(key);
+        if (found == message.end() || !found->is_string()) {
             continue;
         }
         mailbox_message read{.is = is, .who = found->get<std::string>()};
