@@ -129,26 +129,28 @@ void attempt::contend(std::vector<directory_lists::answer> at_hand) {
         e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix(), rule(), self);
     }
     at_hand.resize(entries_.size());
-    running_.start(until_granted(std::move(at_hand)),
-                   [this](end e) { owner_.on_ended(std::move(e)); });
+    // Thousands wait: meanwhile there is no frame but that of the wait.
+    running_.start(entries_.size() == 1 ? entries_.front().wait->run(std::move(at_hand.front()))
+                                        : until_first(std::move(at_hand)),
+                   [this](queue_wait::end how) { on_waited(std::move(how)); });
 }
 
-task<attempt::end> attempt::until_granted(std::vector<directory_lists::answer> at_hand) {
-    const bool alone = entries_.size() == 1;
-    auto waiting = alone ? entries_.front().wait->run(std::move(at_hand.front()))
-                         : until_first(std::move(at_hand));
-    queue_wait::end how = co_await waiting;
+void attempt::on_waited(queue_wait::end how) {
     if (how.what == queue_wait::end::kind::gone) {
-        co_return end{end::kind::place_lost};
+        owner_.on_ended({end::kind::place_lost});
+    } else if (how.what != queue_wait::end::kind::first) {
+        owner_.on_ended({end::kind::refused, std::move(how.why)});
+    } else {
+        entries_.front().first = true;
+        running_.start(until_granted(), [this](end e) { owner_.on_ended(std::move(e)); });
     }
-    if (how.what != queue_wait::end::kind::first) {
-        co_return end{end::kind::refused, std::move(how.why)};
-    }
-    entries_.front().first = true;
-    bool look_for_them =
-        !alone && std::any_of(entries_.begin(), entries_.end(), [](const entry& e) {
-            return e.znode->is_doubtful();
-        });
+}
+
+/// The first everywhere takes the recipe's last step, and proves its session.
+task<attempt::end> attempt::until_granted() {
+    bool look_for_them = std::any_of(entries_.begin(), entries_.end(), [this](const entry& e) {
+        return entries_.size() > 1 && e.znode->is_doubtful();
+    });
     if (step_) {
         entries_.front().wait.reset();
         auto taking = step_->take({.znode = *entries_.front().znode,

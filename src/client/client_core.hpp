@@ -173,9 +173,9 @@ public:
 
     /// For a task: until there is a connection; at once while there is one.
     [[nodiscard]] auto connection_made() {
-        return until_called_back([this](resumption go_on) {
-            connected() ? go_on() : waiting_for_connection_.add(std::move(go_on));
-        });
+        return until_called_back_unless(
+            [this] { return connected(); },
+            [this](resumption go_on) { waiting_for_connection_.add(std::move(go_on)); });
     }
 
     /// `go_on` is called with the next connection, unless something else has called it before.

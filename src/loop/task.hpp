@@ -244,6 +244,19 @@ private:
     std::shared_ptr<std::coroutine_handle<>> waiting_;
 };
 
+/// The same, unless it is ready: then the task goes on at once.
+template <class Ready, class Begin>
+class [[nodiscard]] until_called_back_unless : public until_called_back<Begin> {
+public:
+    until_called_back_unless(Ready ready, Begin begin)
+        : until_called_back<Begin>(std::move(begin)), ready_(std::move(ready)) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return ready_(); }
+
+private:
+    Ready ready_;
+};
+
 /// Tasks that wait for the same event. Those that were dropped meanwhile take no room for long. On
 /// the loop only.
 class waiting_tasks {
