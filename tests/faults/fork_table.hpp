@@ -107,6 +107,16 @@ void add_rows_of_leaders(fork_rows& rows);
 void add_rows_of_meetings(fork_rows& rows);
 void add_rows_of_ensembles(fork_rows& rows);
 
+/// A handler of any signature.
+struct any_handler {
+    std::function<void()> done;
+
+    template <class... Told>
+    void operator()(const Told&... /*told*/) const {
+        done();
+    }
+};
+
 /// Starts what a function for coroutines returns.
 template <class T>
 void start_awaitable(forked_world& w, awaitable<T> a) {
@@ -114,5 +124,71 @@ void start_awaitable(forked_world& w, awaitable<T> a) {
         std::move(a).start({}, awaitable_handler<T>([done](const error*, auto&&) { done(); }));
     });
 }
+
+template <class T>
+constexpr bool is_awaitable = false;
+template <class T>
+constexpr bool is_awaitable<awaitable<T>> = true;
+
+/// The rows of one class, each with a call of `of(world)`.
+template <class Of>
+class rows_of {
+public:
+    rows_of(fork_rows& rows, std::string name, Of of)
+        : rows_(rows), name_(std::move(name)), of_(of) {}
+
+    /// The rows of another object of the class.
+    template <class Other>
+    [[nodiscard]] rows_of<Other> beside(Other other) const {
+        return {rows_, name_, other};
+    }
+
+    /// An awaitable that the call returns is started.
+    template <class Call>
+    void add(const std::string& member,
+             Call call,
+             std::function<void(forked_world&)> busy = nullptr) {
+        add_row(
+            member,
+            [call, of = of_](forked_world& w) {
+                using result = decltype(call(of(w)));
+                if constexpr (is_awaitable<result>) {
+                    start_awaitable(w, call(of(w)));
+                } else {
+                    static_cast<void>(call(of(w)));
+                }
+            },
+            std::move(busy));
+    }
+
+    /// A call that takes a handler.
+    template <class Call>
+    void add_async(const std::string& member, Call call) {
+        add_row(member, [call, of = of_](forked_world& w) {
+            w.wait([&](std::function<void()> done) { call(of(w), any_handler{std::move(done)}); });
+        });
+    }
+
+    /// Of an object that is made in the child, and of one that was made before.
+    template <class Make>
+    void add_life(Make make) {
+        const auto live = [make](forked_world& w) { static_cast<void>(make(w)); };
+        add_row(name_, live);
+        add_row(
+            '~' + name_, [of = of_](forked_world& w) { std::destroy_at(&of(w)); }, live, true);
+    }
+
+private:
+    void add_row(const std::string& member,
+                 std::function<void(forked_world&)> call,
+                 std::function<void(forked_world&)> busy = nullptr,
+                 bool costly = false) {
+        rows_.push_back({name_ + "::" + member, std::move(call), std::move(busy), costly});
+    }
+
+    fork_rows& rows_;
+    const std::string name_;
+    const Of of_;
+};
 
 }  // namespace latchkey::test

@@ -8,22 +8,18 @@ using world = forked_world;
 
 constexpr auto briefly = 10ms;
 
+std::chrono::steady_clock::time_point brief_deadline() {
+    return std::chrono::steady_clock::now() + briefly;
+}
+
 /// Rows of wait_forms.
 template <class Of>
-void add_wait_forms(fork_rows& rows, const std::string& name, Of of) {
-    const auto add = [&](const char* member, auto call) {
-        rows.push_back(
-            {.member = name + "::" + member, .call = [call, of](world& w) { call(of(w), w); }});
-    };
-    add("wait", [](auto& r, world&) { static_cast<void>(r.wait()); });
-    add("wait_for", [](auto& r, world&) { static_cast<void>(r.wait_for(briefly)); });
-    add("wait_until", [](auto& r, world&) {
-        static_cast<void>(r.wait_until(std::chrono::steady_clock::now() + briefly));
-    });
-    add("async_wait", [](auto& r, world& w) {
-        w.wait([&](auto done) { r.async_wait({}, [done](auto, const auto&) { done(); }); });
-    });
-    add("wait_async", [](auto& r, world& w) { start_awaitable(w, r.wait_async(briefly)); });
+void add_wait_forms(rows_of<Of>& in) {
+    in.add("wait", [](auto& r) { return r.wait(); });
+    in.add("wait_for", [](auto& r) { return r.wait_for(briefly); });
+    in.add("wait_until", [](auto& r) { return r.wait_until(brief_deadline()); });
+    in.add_async("async_wait", [](auto& r, auto done) { r.async_wait({}, done); });
+    in.add("wait_async", [](auto& r) { return r.wait_async(briefly); });
 }
 
 leader_options anybody() {
@@ -37,160 +33,129 @@ leader_selector::work nothing() {
 }  // namespace
 
 void add_rows_of_leaders(fork_rows& rows) {
-    add_wait_forms(rows, "leader_latch", [](world& w) -> leader_latch& { return w.latch; });
-    rows.insert(
-        rows.end(),
-        {{"leader_latch::leader_latch",
-          [](world& w) { const leader_latch made(w.c, "/other", anybody()); }},
-         {"leader_latch::start", [](world& w) { w.latch.start(); }},
-         {"leader_latch::is_leader", [](world& w) { static_cast<void>(w.latch.is_leader()); }},
-         {"leader_latch::term", [](world& w) { static_cast<void>(w.latch.term()); }},
-         {"leader_latch::on_change",
-          [](world& w) { const auto listening = w.latch.on_change({.chosen = [] {}}); }},
-         {"leader_latch::resign", [](world& w) { w.latch.resign(); }},
-         {"leader_latch::transfer_to",
-          [](world& w) { static_cast<void>(w.latch.transfer_to("nobody", briefly)); }},
-         {"leader_latch::async_transfer_to",
-          [](world& w) {
-              w.wait([&](auto done) {
-                  w.latch.async_transfer_to("nobody", briefly, [done](auto, auto) { done(); });
-              });
-          }},
-         {"leader_latch::transfer_to_async",
-          [](world& w) { start_awaitable(w, w.latch.transfer_to_async("nobody", briefly)); }},
-         {"leader_latch::request_resignation",
-          [](world& w) { static_cast<void>(leader_latch::request_resignation(w.c, "/leader")); }},
-         {"leader_latch::path", [](world& w) { static_cast<void>(w.latch.path()); }},
-         {"leader_latch::id", [](world& w) { static_cast<void>(w.latch.id()); }},
-         {"leader_latch::close",
-          [](world& w) { w.latch.close(leader_latch::closing::notifying); },
-          [](world& w) {
-              leader_latch made(w.c, "/other", anybody());
-              made.start();
-              made.close();
-          }},
-         {.member = "leader_latch::~leader_latch",
-          .call = [](world& w) { std::destroy_at(&w.latch); },
-          .busy = [](world& w) { const leader_latch made(w.c, "/other", anybody()); },
-          .costly = true},
-         {"leader_observer::leader_observer",
-          [](world& w) { const leader_observer made(w.c, "/leader"); }},
-         {"leader_observer::on_change",
-          [](world& w) { const auto listening = w.seeing.on_change([](const auto&) {}); }},
-         {"leader_observer::current", [](world& w) { static_cast<void>(w.seeing.current()); }},
-         {"leader_observer::path", [](world& w) { static_cast<void>(w.seeing.path()); }},
-         {"leader_observer::leader",
-          [](world& w) { static_cast<void>(leader_observer::leader(w.c, "/leader")); }},
-         {"leader_observer::participants",
-          [](world& w) { static_cast<void>(leader_observer::participants(w.c, "/leader")); }},
-         {.member = "leader_observer::~leader_observer",
-          .call = [](world& w) { std::destroy_at(&w.seeing); },
-          .busy = [](world& w) { const leader_observer made(w.c, "/leader"); },
-          .costly = true},
-         {"leader_selector::leader_selector",
-          [](world& w) { const leader_selector made(w.c, "/other", anybody(), nothing()); }},
-         {"leader_selector::start", [](world& w) { w.selector.start(); }},
-         {"leader_selector::interrupt", [](world& w) { w.selector.interrupt(); }},
-         {"leader_selector::status", [](world& w) { static_cast<void>(w.selector.status()); }},
-         {"leader_selector::is_leader",
-          [](world& w) { static_cast<void>(w.selector.is_leader()); }},
-         {"leader_selector::term", [](world& w) { static_cast<void>(w.selector.term()); }},
-         {"leader_selector::path", [](world& w) { static_cast<void>(w.selector.path()); }},
-         {"leader_selector::id", [](world& w) { static_cast<void>(w.selector.id()); }},
-         {"leader_selector::close_for",
-          [](world& w) { static_cast<void>(w.selector.close_for(briefly)); },
-          [](world& w) {
-              leader_selector made(w.c, "/other", anybody(), nothing());
-              static_cast<void>(made.close_for(briefly));
-          }},
-         {"leader_selector::close",
-          [](world& w) { w.selector.close(); },
-          [](world& w) { leader_selector(w.c, "/other", anybody(), nothing()).close(); }},
-         {.member = "leader_selector::~leader_selector",
-          .call = [](world& w) { std::destroy_at(&w.selector); },
-          .busy = [](world& w) { const leader_selector made(w.c, "/other", anybody(), nothing()); },
-          .costly = true}});
+    const auto make_latch = [](world& w) {
+        return std::make_shared<leader_latch>(w.c, "/other", anybody());
+    };
+    const auto make_selector = [](world& w) {
+        return std::make_shared<leader_selector>(w.c, "/other", anybody(), nothing());
+    };
+    rows_of in_latch(rows, "leader_latch", [](world& w) -> leader_latch& { return w.latch; });
+    add_wait_forms(in_latch);
+    in_latch.add("start", [](auto& l) { l.start(); });
+    in_latch.add("is_leader", [](auto& l) { return l.is_leader(); });
+    in_latch.add("term", [](auto& l) { return l.term(); });
+    in_latch.add("on_change", [](auto& l) { return l.on_change({.chosen = [] {}}); });
+    in_latch.add("resign", [](auto& l) { l.resign(); });
+    in_latch.add("transfer_to", [](auto& l) { return l.transfer_to("nobody", briefly); });
+    in_latch.add_async("async_transfer_to",
+                       [](auto& l, auto done) { l.async_transfer_to("nobody", briefly, done); });
+    in_latch.add("transfer_to_async",
+                 [](auto& l) { return l.transfer_to_async("nobody", briefly); });
+    in_latch.add("path", [](auto& l) { return l.path(); });
+    in_latch.add("id", [](auto& l) { return l.id(); });
+    in_latch.add(
+        "close",
+        [](auto& l) { l.close(leader_latch::closing::notifying); },
+        [make_latch](world& w) {
+            const auto made = make_latch(w);
+            made->start();
+            made->close();
+        });
+    in_latch.add_life(make_latch);
+
+    rows_of at_path(rows, "leader_latch", [](world& w) -> client& { return w.c; });
+    at_path.add("request_resignation",
+                [](auto& c) { return leader_latch::request_resignation(c, "/leader"); });
+    rows_of seen(rows, "leader_observer", [](world& w) -> client& { return w.c; });
+    seen.add("leader", [](auto& c) { return leader_observer::leader(c, "/leader"); });
+    seen.add("participants", [](auto& c) { return leader_observer::participants(c, "/leader"); });
+    rows_of seeing(
+        rows, "leader_observer", [](world & w) -> auto& { return w.seeing; });
+    seeing.add("on_change", [](auto& o) { return o.on_change([](const auto&) {}); });
+    seeing.add("current", [](auto& o) { return o.current(); });
+    seeing.add("path", [](auto& o) { return o.path(); });
+    seeing.add_life([](world& w) { return std::make_shared<leader_observer>(w.c, "/leader"); });
+
+    rows_of selector(
+        rows, "leader_selector", [](world & w) -> auto& { return w.selector; });
+    selector.add("start", [](auto& s) { s.start(); });
+    selector.add("interrupt", [](auto& s) { s.interrupt(); });
+    selector.add("status", [](auto& s) { return s.status(); });
+    selector.add("is_leader", [](auto& s) { return s.is_leader(); });
+    selector.add("term", [](auto& s) { return s.term(); });
+    selector.add("path", [](auto& s) { return s.path(); });
+    selector.add("id", [](auto& s) { return s.id(); });
+    selector.add(
+        "close_for",
+        [](auto& s) { return s.close_for(briefly); },
+        [=](world& w) { static_cast<void>(make_selector(w)->close_for(briefly)); });
+    selector.add(
+        "close", [](auto& s) { s.close(); }, [=](world& w) { make_selector(w)->close(); });
+    selector.add_life(make_selector);
 }
 
 void add_rows_of_meetings(fork_rows& rows) {
-    add_wait_forms(rows, "barrier", [](world& w) -> barrier& { return w.wall; });
+    rows_of wall(rows, "barrier", [](world& w) -> barrier& { return w.wall; });
+    add_wait_forms(wall);
+    wall.add("set", [](auto& b) {
+        b.set();
+        b.remove();
+    });
+    wall.add("remove", [](auto& b) { b.remove(); });
+    wall.add("path", [](auto& b) { return b.path(); });
+    wall.add_life([](world& w) { return std::make_shared<barrier>(w.c, "/barrier"); });
+
     const auto enter_and_leave = [](world& w) {
         if (w.rounds.enter()) {
             static_cast<void>(w.rounds.leave());
         }
     };
+    rows_of in_rounds(
+        rows, "double_barrier", [](world & w) -> auto& { return w.rounds; });
     const auto round = [&](const char* member, auto call) {
-        rows.push_back({.member = std::string("double_barrier::") + member,
-                        .call = call,
-                        .busy = enter_and_leave});
+        in_rounds.add(member, call, enter_and_leave);
     };
-    round("double_barrier", [](world& w) { const double_barrier made(w.c, "/rounds", 1); });
-    round("enter", [](world& w) { static_cast<void>(w.rounds.enter()); });
-    round("enter_for", [](world& w) { static_cast<void>(w.rounds.enter_for(briefly)); });
-    round("enter_until", [](world& w) {
-        static_cast<void>(w.rounds.enter_until(std::chrono::steady_clock::now()));
+    round("enter", [](auto& b) { return b.enter(); });
+    round("enter_for", [](auto& b) { return b.enter_for(briefly); });
+    round("enter_until", [](auto& b) { return b.enter_until(std::chrono::steady_clock::now()); });
+    round("leave", [](auto& b) { return b.leave(); });
+    round("leave_for", [](auto& b) { return b.leave_for(briefly); });
+    round("leave_until", [](auto& b) { return b.leave_until(std::chrono::steady_clock::now()); });
+    round("async_enter", [](auto& b) { b.async_enter({}, [](auto, bool) {}); });
+    round("async_leave", [](auto& b) { b.async_leave({}, [](auto, bool) {}); });
+    round("enter_async", [](auto& b) { return b.enter_async(); });
+    round("leave_async", [](auto& b) { return b.leave_async(); });
+    round("inside", [](auto& b) { return b.inside(); });
+    round("path", [](auto& b) { return b.path(); });
+    rows.push_back({.member = "double_barrier::double_barrier",
+                    .call = [](world& w) { const double_barrier made(w.c, "/rounds", 1); },
+                    .busy = enter_and_leave});
+    rows.push_back({.member = "double_barrier::~double_barrier",
+                    .call = [](world& w) { std::destroy_at(&w.rounds); },
+                    .busy = enter_and_leave,
+                    .costly = true});
+
+    rows_of members(rows, "group", [](world& w) -> group& { return w.members; });
+    members.add("join", [](auto& g) { return g.join("new"); });
+    members.add("join_for", [](auto& g) { return g.join_for("new", briefly); });
+    members.add_async("async_join", [](auto& g, auto done) { g.async_join("new", {}, done); });
+    members.add("join_async", [](auto& g) { return g.join_async("new"); });
+    members.add("members", [](auto& g) { return g.members(); });
+    members.add("on_change", [](auto& g) { return g.on_change([](const auto&) {}); });
+    members.add("path", [](auto& g) { return g.path(); });
+    members.add_life([](world& w) { return std::make_shared<group>(w.c, "/group"); });
+
+    rows_of member(rows, "membership", [](world& w) -> membership& { return w.me; });
+    member.add("operator bool", [](auto& m) { return static_cast<bool>(m); });
+    member.add("present", [](auto& m) { return m.present(); });
+    member.add("name", [](auto& m) { return m.name(); });
+    member.add("set_data", [](auto& m) { m.set_data("data"); });
+    member.add("operator=", [](auto& m) {
+        membership other = std::move(m);
+        m = std::move(other);
     });
-    round("leave", [](world& w) { static_cast<void>(w.rounds.leave()); });
-    round("leave_for", [](world& w) { static_cast<void>(w.rounds.leave_for(briefly)); });
-    round("leave_until", [](world& w) {
-        static_cast<void>(w.rounds.leave_until(std::chrono::steady_clock::now()));
-    });
-    round("async_enter", [](world& w) { w.rounds.async_enter({}, [](auto, bool) {}); });
-    round("async_leave", [](world& w) { w.rounds.async_leave({}, [](auto, bool) {}); });
-    round("enter_async", [](world& w) { start_awaitable(w, w.rounds.enter_async()); });
-    round("leave_async", [](world& w) { start_awaitable(w, w.rounds.leave_async()); });
-    round("inside", [](world& w) { static_cast<void>(w.rounds.inside()); });
-    round("path", [](world& w) { static_cast<void>(w.rounds.path()); });
-    rows.insert(
-        rows.end(),
-        {{.member = "double_barrier::~double_barrier",
-          .call = [](world& w) { std::destroy_at(&w.rounds); },
-          .busy = enter_and_leave,
-          .costly = true},
-         {"barrier::barrier", [](world& w) { const barrier made(w.c, "/barrier"); }},
-         {"barrier::set",
-          [](world& w) {
-              w.wall.set();
-              w.wall.remove();
-          }},
-         {"barrier::remove", [](world& w) { w.wall.remove(); }},
-         {"barrier::path", [](world& w) { static_cast<void>(w.wall.path()); }},
-         {.member = "barrier::~barrier",
-          .call = [](world& w) { std::destroy_at(&w.wall); },
-          .busy = [](world& w) { const barrier made(w.c, "/barrier"); },
-          .costly = true},
-         {"group::group", [](world& w) { const group made(w.c, "/group"); }},
-         {"group::join", [](world& w) { static_cast<void>(w.members.join("new")); }},
-         {"group::join_for",
-          [](world& w) { static_cast<void>(w.members.join_for("new", briefly)); }},
-         {"group::async_join",
-          [](world& w) {
-              w.wait([&](auto done) {
-                  w.members.async_join("new", {}, [done](auto, const auto&) { done(); });
-              });
-          }},
-         {"group::join_async", [](world& w) { start_awaitable(w, w.members.join_async("new")); }},
-         {"group::members", [](world& w) { static_cast<void>(w.members.members()); }},
-         {"group::on_change",
-          [](world& w) { const auto listening = w.members.on_change([](const auto&) {}); }},
-         {"group::path", [](world& w) { static_cast<void>(w.members.path()); }},
-         {.member = "group::~group",
-          .call = [](world& w) { std::destroy_at(&w.members); },
-          .busy = [](world& w) { const group made(w.c, "/group"); },
-          .costly = true},
-         {"membership::operator bool",
-          [](world& w) { static_cast<void>(static_cast<bool>(w.me)); }},
-         {"membership::present", [](world& w) { static_cast<void>(w.me.present()); }},
-         {"membership::name", [](world& w) { static_cast<void>(w.me.name()); }},
-         {"membership::set_data", [](world& w) { w.me.set_data("data"); }},
-         {"membership::operator=",
-          [](world& w) {
-              membership other = std::move(w.me);
-              w.me = std::move(other);
-          }},
-         {"membership::leave",
-          [](world& w) { w.me.leave(); },
-          [](world& w) { w.members.join("new").leave(); }}});
+    member.add(
+        "leave", [](auto& m) { m.leave(); }, [](world& w) { w.members.join("new").leave(); });
 }
 
 }  // namespace latchkey::test

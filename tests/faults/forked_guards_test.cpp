@@ -52,65 +52,52 @@ protected:
         stop = true;
     }
 
+    /// What the child has to get instead of a value that is the parent's.
+    static void refuse_if(bool refused) {
+        if (refused) {
+            throw error(errc::forked, "as it has to be");
+        }
+    }
+
     ensemble ensemble_;
     client c_ = ensemble_.connect();
 };
 
-TEST_F(ForkedGuards, OfAMutexKeepNoChildWaiting) {
-    mutex m(c_, "/lock");
-    m.lock();
-    const auto busy = [&] { static_cast<void>(m.held()); };
-    expect_refused_in_children(busy, [&] { m.lock(); });
-    expect_refused_in_children(busy, busy);
-    m.unlock();
-}
-
 TEST_F(ForkedGuards, OfATokenKeepNoChildWaitingAndGiveItNoNumber) {
     mutex m(c_, "/lock", {.retain_for = std::chrono::hours(1)});
     m.acquire().release();
-    const hold counted = m.acquire();
-    const auto number = counted.token().turn;
-    EXPECT_GT(number, 0U);
-    const auto busy = [&] { static_cast<void>(counted.token()); };
-    expect_refused_in_children(busy, [&] {
-        if (counted.token().turn == number) {
-            throw error(errc::forked, "as it has to be");
-        }
-    });
+    const hold h = m.acquire();
+    // The parent's first look gives it its number.
+    expect_refused_in_children([] {}, [&] { refuse_if(h.token().turn == 0); });
+    const auto number = h.token().turn;
+    EXPECT_EQ(number, 1U);
+    const auto busy = [&] { static_cast<void>(h.token()); };
+    expect_refused_in_children(busy, [&] { refuse_if(h.token().turn == number); });
 }
 
-TEST_F(ForkedGuards, OfATurnNumberNone) {
-    mutex m(c_, "/lock", {.retain_for = std::chrono::hours(1)});
-    m.acquire().release();
-    const hold uncounted = m.acquire();
-    expect_refused_in_children([] {},
-                               [&] {
-                                   if (uncounted.token().turn == 0) {
-                                       throw error(errc::forked, "as it has to be");
-                                   }
-                               });
-    EXPECT_EQ(uncounted.token().turn, 1U);
-}
-
-TEST_F(ForkedGuards, OfARecursiveMutexKeepNoChildWaiting) {
-    recursive_mutex m(c_, "/lock");
-    const auto busy = [&] { static_cast<void>(m.depth()); };
-    expect_refused_in_children(busy, [&] { m.lock(); });
-    expect_refused_in_children(busy, [&] {
-        if (m.depth() == 0) {
-            static_cast<void>(m.held());
-        }
-    });
-}
-
-TEST_F(ForkedGuards, OfASharedMutexKeepNoChildWaiting) {
-    shared_mutex m(c_, "/lock");
+TEST_F(ForkedGuards, OfLocksKeepNoChildWaiting) {
+    mutex m(c_, "/mutex");
     m.lock();
-    const auto busy = [&] { static_cast<void>(m.held()); };
-    expect_refused_in_children(busy, [&] { m.lock(); });
-    expect_refused_in_children(busy, [&] { m.unlock_and_lock_shared(); });
-    expect_refused_in_children(busy, [&] { static_cast<void>(m.try_unlock_shared_and_lock()); });
-    m.unlock();
+    const auto in_mutex = [&] { static_cast<void>(m.held()); };
+    expect_refused_in_children(in_mutex, [&] { m.lock(); });
+    expect_refused_in_children(in_mutex, in_mutex);
+
+    recursive_mutex again(c_, "/recursive");
+    const auto in_recursive = [&] { static_cast<void>(again.depth()); };
+    expect_refused_in_children(in_recursive, [&] { again.lock(); });
+    expect_refused_in_children(in_recursive, [&] {
+        if (again.depth() == 0) {
+            static_cast<void>(again.held());
+        }
+    });
+
+    shared_mutex rw(c_, "/shared");
+    rw.lock();
+    const auto in_shared = [&] { static_cast<void>(rw.held()); };
+    expect_refused_in_children(in_shared, [&] { rw.lock(); });
+    expect_refused_in_children(in_shared, [&] { rw.unlock_and_lock_shared(); });
+    expect_refused_in_children(in_shared,
+                               [&] { static_cast<void>(rw.try_unlock_shared_and_lock()); });
 }
 
 }  // namespace

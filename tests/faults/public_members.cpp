@@ -11,6 +11,15 @@
 namespace latchkey::test {
 namespace {
 
+/// The text after all replacements that can be made.
+std::string without(std::string text, const std::regex& what, const char* with = "") {
+    for (std::string before; before != text;) {
+        before = text;
+        text = std::regex_replace(text, what, with);
+    }
+    return text;
+}
+
 /// What a declaration declares, if it is a function with a body or a semicolon of its own.
 std::string function_in(std::string declaration) {
     static const std::regex attributes(R"(\[\[[^\]]*\]\])");
@@ -19,10 +28,7 @@ std::string function_in(std::string declaration) {
     static const std::regex defaulted(R"(=\s*(default|delete)\s*$)");
     static const std::regex name(R"((operator[^(]*[^(\s]|~?\w+)\s*\()");
     declaration = std::regex_replace(declaration, attributes, "");
-    for (std::string before; before != declaration;) {
-        before = declaration;
-        declaration = std::regex_replace(before, arguments, "");
-    }
+    declaration = without(std::move(declaration), arguments);
     declaration = std::regex_replace(declaration, std::regex(R"(^\s*template)"), "");
     std::smatch found;
     if (std::regex_search(declaration, other) || std::regex_search(declaration, defaulted) ||
@@ -33,34 +39,22 @@ std::string function_in(std::string declaration) {
 }
 
 /// The public functions of the body of a class.
-std::vector<std::string> functions_in(const std::string& body) {
+std::vector<std::string> functions_in(std::string body) {
+    static const std::regex default_value(R"(=\s*\{[^{}]*\})");
+    static const std::regex braces(R"(\{[^{}]*\})");
+    static const std::regex label(R"(\b(public|private|protected):(?!:))");
+    body = without(without(std::move(body), default_value), braces, ";");
     std::vector<std::string> all;
-    std::string declaration;
     bool is_public = false;
-    int braces = 0;
-    int parentheses = 0;
-    const auto end_of_declaration = [&] {
-        const std::string name = function_in(std::exchange(declaration, {}));
+    std::istringstream declarations(body);
+    for (std::string declaration; std::getline(declarations, declaration, ';');) {
+        for (std::smatch found; std::regex_search(declaration, found, label);) {
+            is_public = found[1] == "public";
+            declaration = found.suffix();
+        }
+        const std::string name = function_in(declaration);
         if (is_public && !name.empty()) {
             all.push_back(name);
-        }
-    };
-    for (const char c : body) {
-        parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (c == '{' && parentheses == 0 && braces++ == 0) {
-            end_of_declaration();
-        } else if (c == '}' && parentheses == 0) {
-            --braces;
-        } else if (braces == 0 && c == ';') {
-            end_of_declaration();
-        } else if (braces == 0) {
-            declaration += c;
-            static const std::regex label(R"(^\s*(public|private|protected):$)");
-            std::smatch found;
-            if (std::regex_match(declaration, found, label)) {
-                is_public = found[1] == "public";
-                declaration.clear();
-            }
         }
     }
     return all;
