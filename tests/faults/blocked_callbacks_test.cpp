@@ -8,18 +8,14 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -35,21 +31,27 @@ std::string this_threads_name() {
     return name.data();
 }
 
-/// One of the user's functions does not return until the test lets it.
+/// One of the user's functions does not return until the test lets it. What that does to other
+/// functions and clients: foreign_code_test.cpp.
 class BlockedCallbacks : public ::testing::Test {
 protected:
-    BlockedCallbacks() = default;
+    explicit BlockedCallbacks(client_options o = {.session_timeout = 10s}) {
+        connect(std::move(o));
+    }
+
     BlockedCallbacks(const BlockedCallbacks&) = delete;
     BlockedCallbacks& operator=(const BlockedCallbacks&) = delete;
 
     ~BlockedCallbacks() override {
         go_.set(true);
+        m_.reset();
         c_.reset();
     }
 
-    void connect(client_options o = {.session_timeout = 10s}) {
+    void connect(client_options o) {
         c_.emplace(ensemble_.connect(std::move(o)));
-        ASSERT_TRUE(c_->wait_connected(30s));
+        EXPECT_TRUE(c_->wait_connected(30s));
+        m_.emplace(*c_, "/lock");
     }
 
     void block() {
@@ -57,9 +59,16 @@ protected:
         go_.get();
     }
 
+    /// Of a lock beside that of the test.
+    void acquire_another(const std::function<void()>& handler) {
+        mutex(*c_, "/other").async_acquire({}, [handler](std::error_code, const hold&) {
+            handler();
+        });
+    }
+
     /// Occupies the callback thread.
     void block_a_handler() {
-        mutex(*c_, "/other").async_acquire({}, [this](std::error_code, const hold&) { block(); });
+        acquire_another([this] { block(); });
         ASSERT_TRUE(blocked_.get_for(30s));
     }
 
@@ -71,150 +80,52 @@ protected:
     blocking_result<bool> blocked_;
     blocking_result<bool> go_;
     std::optional<client> c_;
+    std::optional<mutex> m_;
 };
 
-enum class blocked : std::uint8_t { listener, handler, reserved, log, leaders_listener };
-
-class BlockedCallback : public BlockedCallbacks, public ::testing::WithParamInterface<blocked> {
-protected:
-    ~BlockedCallback() override { go_.set(true); }
-
-    void connect_and_block() {
-        client_options o{.session_timeout = 10s};
-        if (GetParam() == blocked::log) {
-            o.log = [this](const log_record&) { block(); };
-        }
-        connect(std::move(o));
-        switch (GetParam()) {
-            case blocked::listener:
-                listening_ = c_->on_change([this](connection_state) { block(); });
-                // A suspension that is over at once is not told.
-                do {
-                    ensemble_.cut(c_->session_id());
-                } while (!blocked_.get_for(100ms));
-                break;
-            case blocked::handler:
-                block_a_handler();
-                break;
-            case blocked::reserved:
-                others_.emplace(*c_, "/other");
-                others_->async_acquire(
-                    {.stop = {}, .reserved = [this](const queue_position&) { block(); }},
-                    [](std::error_code, const hold&) {});
-                break;
-            case blocked::log:
-                mutex(*c_, "/other").async_acquire({}, [](std::error_code, const hold&) {
-                    throw 1;  // which is logged
-                });
-                break;
-            case blocked::leaders_listener:
-                latch_.emplace(*c_, "/leader");
-                listening_ = latch_->on_change({.elected = [this](const leadership&) { block(); }});
-                latch_->start();
-                break;
-        }
-        ASSERT_TRUE(blocked_.get_for(30s));
-    }
-
-    std::optional<mutex> others_;
-    std::optional<leader_latch> latch_;
-    subscription listening_;
-};
-
-std::string name_of(const ::testing::TestParamInfo<blocked>& p) {
-    constexpr std::array<const char*, 5> names{
-        "AListener", "AHandler", "Reserved", "Log", "ALeadersListener"};
-    return names.at(static_cast<std::size_t>(p.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Of,
-                         BlockedCallback,
-                         ::testing::Values(blocked::listener,
-                                           blocked::handler,
-                                           blocked::reserved,
-                                           blocked::log,
-                                           blocked::leaders_listener),
-                         &name_of);
-
-TEST_P(BlockedCallback, DelaysNoNewsOfALoss) {
-    connect_and_block();
-    mutex m(*c_, "/lock");
-    const hold h = m.acquire();
-    ensemble_.expire(c_->session_id());
-    EXPECT_TRUE(requested(h.lost()));
-    // The event of its watch may arrive before the end of the session.
-    EXPECT_THAT(h.why_lost(),
-                ::testing::AnyOf(loss_reason::session_expired, loss_reason::znode_deleted));
-    go_.set(true);
-}
-
-TEST_F(BlockedCallbacks, DelayNoRequestToGiveAHoldBack) {
-    connect();
-    mutex m(*c_, "/lock");
-    const hold h = m.acquire();
+TEST_F(BlockedCallbacks, DelayNoNewsOfARevocationOfTheEndOfATermOrOfADeadline) {
+    leader_latch latch(*c_, "/leader");
+    const leadership term = latch.wait();
+    hold h = m_->acquire();
     block_a_handler();
     ensemble_.set(h.path(), "__REVOKE__");
     EXPECT_TRUE(requested(h.revocation_requested()));
     EXPECT_TRUE(h.valid());
-}
-
-TEST_F(BlockedCallbacks, DelayNoNewsOfTheEndOfATerm) {
-    connect();
-    leader_latch latch(*c_, "/leader");
-    const leadership term = latch.wait();
-    block_a_handler();
     ensemble_.expire(c_->session_id());
     EXPECT_TRUE(requested(term.lost()));
-}
-
-TEST_F(BlockedCallbacks, DelayNoLossThatTheClockTells) {
-    connect();
-    mutex m(*c_, "/lock");
-    const hold h = m.acquire();
-    block_a_handler();
+    EXPECT_TRUE(requested(h.lost()));
+    h.release();
+    h = m_->acquire();
     ensemble_.black_hole(c_->session_id());
     ASSERT_TRUE(eventually([&] { return !h.valid(); }));
     EXPECT_TRUE(requested(h.lost()));
     EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
     ensemble_.resume(c_->session_id());
+    go_.set(true);
 }
 
 // ---- the thread of stop callbacks ----
 
-class StopCallbacks : public BlockedCallbacks {};
+using StopCallbacks = BlockedCallbacks;
 
-TEST_F(StopCallbacks, RunOnAThreadThatRunsNothingElseOfTheUsers) {
-    connect();
+TEST_F(StopCallbacks, RunOnAThreadThatRunsNothingElseOfTheUsersAndRefusesCallsThatWouldBlock) {
     blocking_result<std::string> handlers;
     blocking_result<std::string> lost;
-    mutex m(*c_, "/lock");
-    mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) {
-        handlers.set(this_threads_name());
+    std::error_code refused;
+    mutex other(*c_, "/third");
+    acquire_another([&] { handlers.set(this_threads_name()); });
+    const hold h = m_->acquire();
+    const std::stop_callback on_loss(h.lost(), [&] {
+        static_cast<void>(other.acquire({}, refused));
+        lost.set(this_threads_name());
     });
-    const hold h = m.acquire();
-    const std::stop_callback on_loss(h.lost(), [&] { lost.set(this_threads_name()); });
     ensemble_.expire(c_->session_id());
     EXPECT_EQ(handlers.get(), "latchkey-user");
     EXPECT_EQ(lost.get(), "latchkey-stop");
+    EXPECT_EQ(refused, errc::would_deadlock);
 }
 
-TEST_F(StopCallbacks, AreRefusedCallsThatWouldBlock) {
-    connect();
-    blocking_result<std::error_code> told;
-    mutex m(*c_, "/lock");
-    mutex other(*c_, "/other");
-    const hold h = m.acquire();
-    const std::stop_callback on_loss(h.lost(), [&] {
-        std::error_code ec;
-        static_cast<void>(other.acquire({}, ec));
-        told.set(ec);
-    });
-    ensemble_.expire(c_->session_id());
-    EXPECT_EQ(told.get(), errc::would_deadlock);
-}
-
-TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreTold) {
-    connect();
+TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreNotified) {
     leader_latch latch(*c_, "/leader");
     std::atomic<bool> told{false};
     std::atomic<bool> returned{false};
@@ -230,7 +141,7 @@ TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreTold) {
     latch.resign();
     ASSERT_TRUE(blocked_.get_for(30s));
     blocking_result<bool> later;
-    mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) { later.set(true); });
+    acquire_another([&] { later.set(true); });
     EXPECT_TRUE(later.get_for(30s));
     EXPECT_FALSE(told) << "it would have been called before that";
     go_.set(true);
@@ -238,14 +149,12 @@ TEST_F(StopCallbacks, HaveReturnedWhenTheListenersOfALeaderAreTold) {
 }
 
 TEST_F(StopCallbacks, MayDestroyTheClientAndAllThatIsOfIt) {
-    connect();
-    auto m = std::make_unique<mutex>(*c_, "/lock");
-    hold h = m->acquire();
+    hold h = m_->acquire();
     blocking_result<bool> gone;
     const std::stop_token lost = h.lost();
     const std::stop_callback on_loss(lost, [&] {
         h = {};
-        m.reset();
+        m_.reset();
         c_.reset();
         gone.set(true);
     });
@@ -255,11 +164,11 @@ TEST_F(StopCallbacks, MayDestroyTheClientAndAllThatIsOfIt) {
 
 TEST_F(StopCallbacks, HaveAllRunWhenTheClientIsDestroyed) {
     for (int i = 0; i < 20; ++i) {
-        connect();
-        mutex m(*c_, "/lock");
-        const hold h = m.acquire();
+        connect({.session_timeout = 10s});
+        const hold h = m_->acquire();
         std::atomic<int> told{0};
         const std::stop_callback on_loss(h.lost(), [&] { ++told; });
+        m_.reset();
         c_.reset();
         EXPECT_EQ(told, 1);
     }
@@ -278,6 +187,12 @@ protected:
                          line_.set(std::string(line.text));
                      }
                  }});
+    }
+
+    ~SlowCallbacks() override {
+        go_.set(true);
+        m_.reset();
+        c_.reset();
     }
 
     [[nodiscard]] bool is_seen() {
@@ -301,7 +216,7 @@ TEST_F(SlowCallbacks, AreSeenAtOnceAndLoggedWhenTheyHaveReturned) {
 TEST_F(SlowCallbacks, AreLoggedOnce) {
     for (int i = 0; i < 3; ++i) {
         blocking_result<bool> ended;
-        mutex(*c_, "/other").async_acquire({}, [&](std::error_code, const hold&) {
+        acquire_another([&] {
             EXPECT_TRUE(is_seen());
             ended.set(true);
         });
@@ -312,8 +227,7 @@ TEST_F(SlowCallbacks, AreLoggedOnce) {
 }
 
 TEST_F(SlowCallbacks, OfATokenAreLoggedWhileTheyRun) {
-    mutex m(*c_, "/lock");
-    const hold h = m.acquire();
+    const hold h = m_->acquire();
     const std::stop_callback asked(h.revocation_requested(), [this] { block(); });
     ensemble_.set(h.path(), "__REVOKE__");
     ASSERT_TRUE(blocked_.get_for(30s));

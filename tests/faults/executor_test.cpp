@@ -157,7 +157,6 @@ TEST_F(UsersExecutor, ThatNeverRunsAgainDelaysNoDestructor) {
 
 TEST_F(UsersExecutor, RunsTheRestAfterTheClientIsGone) {
     std::vector<std::error_code> told;
-    std::vector<connection_state> states;
     const auto note = [&](std::error_code ec, const hold&) { told.push_back(ec); };
     {
         client holder = ensemble_.connect({.session_timeout = 10s});

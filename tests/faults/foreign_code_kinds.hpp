@@ -54,7 +54,9 @@ struct arrangement {
         make<std::stop_callback<std::function<void()>>>(std::move(of), foreign);
     }
 
-    hold& held() { return keep(make<mutex>(c(), "/lock").acquire()); }
+    mutex& lock() { return make<mutex>(c(), "/lock"); }
+
+    hold& held() { return keep(lock().acquire()); }
 
     leadership leading() { return make<leader_latch>(c(), "/leader").wait(); }
 

@@ -132,22 +132,19 @@ TEST_P(ForeignCode, MayWaitForAThreadThatUsesTheLibrary) {
 // The clients of a process share one event loop of another kind when they use real connections.
 class ForeignCodeOverTcp : public ForeignCode {};
 
+void expire_at_risk(arrangement& a) {
+    a.on_stop(a.held().at_risk(1s));
+    a.expire();
+}
+
+void read_with_a_handler(arrangement& a) {
+    a.c().async_get("/", read_from::any_server, [](auto, const auto&) {});
+}
+
 INSTANTIATE_TEST_SUITE_P(Of,
                          ForeignCodeOverTcp,
-                         ::testing::Values(foreign_kind{"AtRisk",
-                                                        true,
-                                                        [](arrangement& a) {
-                                                            a.on_stop(a.held().at_risk(1s));
-                                                            a.expire();
-                                                        }},
-                                           foreign_kind{"Executor",
-                                                        false,
-                                                        [](arrangement& a) {
-                                                            a.c().async_get(
-                                                                "/",
-                                                                read_from::any_server,
-                                                                [](auto, const auto&) {});
-                                                        }}),
+                         ::testing::Values(foreign_kind{"AtRisk", true, expire_at_risk},
+                                           foreign_kind{"Executor", false, read_with_a_handler}),
                          &name_of_kind);
 
 TEST_P(ForeignCodeOverTcp, HarmsNoOtherClientForLongerThanASessionTimeout) {
