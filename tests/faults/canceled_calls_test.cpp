@@ -1,15 +1,12 @@
 // A canceled call gets nothing: neither what is at hand, nor what is granted at the same moment.
 #include <latchkey/barrier.hpp>
-#include <latchkey/curator_semaphore.hpp>
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/group.hpp>
 #include <latchkey/guard.hpp>
 #include <latchkey/leader_latch.hpp>
-#include <latchkey/multi_mutex.hpp>
 #include <latchkey/recursive_mutex.hpp>
-#include <latchkey/semaphore.hpp>
-#include <latchkey/shared_mutex.hpp>
 
+#include "any_lock.hpp"
 #include "eventually.hpp"
 #include "every_step.hpp"
 #include "plain_coroutine.hpp"
@@ -30,69 +27,17 @@
 namespace latchkey::test {
 namespace {
 
-using grant_handler = std::function<void(std::error_code, hold)>;
-
-/// One way to acquire, in all forms that take a stop token.
-struct cancelable_way {
-    std::function<void(acquire_options, const grant_handler&)> async;
-    std::function<void(acquire_options, const grant_handler&)> async_in_time;
-    std::function<awaitable<hold>(acquire_options)> awaited;
-    std::function<awaitable<hold>(acquire_options)> awaited_in_time;
-    std::function<hold(acquire_options)> blocking;
-    std::function<hold(acquire_options)> blocking_in_time;
-    std::function<hold()> tried;
-};
-
-template <class Object, class... Wanted>
-cancelable_way way_of(std::shared_ptr<Object> m, Wanted... wanted) {
-    return {
-        [=](acquire_options o, const grant_handler& done) { m->async_acquire(wanted..., o, done); },
-        [=](acquire_options o, const grant_handler& done) {
-            m->async_acquire(wanted..., 1h, o, done);
-        },
-        [=](acquire_options o) { return m->acquire_async(wanted..., std::move(o)); },
-        [=](acquire_options o) { return m->acquire_async(wanted..., 1h, std::move(o)); },
-        [=](acquire_options o) { return m->acquire(wanted..., std::move(o)); },
-        [=](acquire_options o) { return m->try_acquire_for(wanted..., 1h, std::move(o)); },
-        [=] { return m->try_acquire(wanted...); }};
-}
-
-struct cancelable {
-    std::string name;
-    std::function<cancelable_way(client&)> make;
-};
-
-void PrintTo(const cancelable& k, std::ostream* to) {
-    *to << k.name;
-}
-
-template <class Lock, class... Wanted>
-cancelable cancelable_of(std::string name, lock_options o, Wanted... wanted) {
-    return {std::move(name),
-            [=](client& c) { return way_of(std::make_shared<Lock>(c, "/lock", o), wanted...); }};
-}
-
-template <class Semaphore>
-cancelable cancelable_permits(std::string name, lock_options o) {
-    return {std::move(name),
-            [=](client& c) { return way_of(std::make_shared<Semaphore>(c, "/lock", 3, o), 2U); }};
-}
-
 const auto every_cancelable = ::testing::Values(
-    cancelable_of<mutex>("mutex", {}),
-    cancelable_of<mutex>("kept_mutex", {.retain_for = 1h}),
-    cancelable_of<mutex>("passed_mutex", {.local_passes = 5}),
-    cancelable{"multi_mutex",
-               [](client& c) {
-                   return way_of(std::make_shared<multi_mutex>(
-                       c, std::vector<std::string>{"/lock", "/beside"}));
-               }},
-    cancelable_of<shared_mutex>("writer", {}, lock_mode::exclusive),
-    cancelable_of<shared_mutex>("kept_writer", {.retain_for = 1h}, lock_mode::exclusive),
-    cancelable_of<shared_mutex>("upgrader", {.retain_for = 1h}, lock_mode::upgrade),
-    cancelable_of<shared_mutex>("reader", {}, lock_mode::shared),
-    cancelable_permits<semaphore>("semaphore", {}),
-    cancelable_permits<curator_semaphore>("curator_semaphore", {}));
+    lock_at<mutex>("mutex", "/lock", {}),
+    lock_at<mutex>("kept_mutex", "/lock", {.retain_for = 1h}),
+    lock_at<mutex>("passed_mutex", "/lock", {.local_passes = 5}),
+    multi_mutex_at({"/lock", "/beside"}),
+    lock_at<shared_mutex>("writer", "/lock", {}, lock_mode::exclusive),
+    lock_at<shared_mutex>("kept_writer", "/lock", {.retain_for = 1h}, lock_mode::exclusive),
+    lock_at<shared_mutex>("upgrader", "/lock", {.retain_for = 1h}, lock_mode::upgrade),
+    lock_at<shared_mutex>("reader", "/lock", {}, lock_mode::shared),
+    permits_at<semaphore>("semaphore", "/lock", {}, 2, 3),
+    permits_at<curator_semaphore>("curator_semaphore", "/lock", {}, 2, 3));
 
 std::stop_token stop_requested_before() {
     std::stop_source s;
@@ -100,7 +45,7 @@ std::stop_token stop_requested_before() {
     return s.get_token();
 }
 
-class CanceledAcquire : public SteppedTest, public ::testing::WithParamInterface<cancelable> {
+class CanceledAcquire : public SteppedTest, public ::testing::WithParamInterface<kind_of_lock> {
 protected:
     /// How a call ended.
     struct ending {
@@ -141,12 +86,13 @@ protected:
     }
 
     client c_ = connected();
-    cancelable_way way_ = GetParam().make(c_);
+    const any_lock way_ = GetParam().make(c_);
 };
 
 TEST_P(CanceledAcquire, BeforeItBeganGetsNothingAndSendsNothing) {
     hold_once();
-    for (const auto& form : {way_.async, way_.async_in_time}) {
+    const auto in_time = [&](auto o, const auto& h) { way_.async_acquire(1h, std::move(o), h); };
+    for (const auto& form : {way_.async, decltype(way_.async)(in_time)}) {
         const auto e = std::make_shared<ending>();
         form({.stop = stop_requested_before()}, into(e));
         finish(*e);
@@ -195,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(, CanceledAcquire, every_cancelable, [](const auto& p) 
 });
 
 /// Calls that block, on threads.
-class CanceledThread : public ::testing::Test, public ::testing::WithParamInterface<cancelable> {
+class CanceledThreads : public ::testing::Test {
 protected:
     /// Whether the call ends so in a thread that was interrupted before it made the call.
     template <class Call>
@@ -223,8 +169,11 @@ protected:
     client c_ = servers_.connect({.session_timeout = 10s});
 };
 
+class CanceledThread : public CanceledThreads,
+                       public ::testing::WithParamInterface<kind_of_lock> {};
+
 TEST_P(CanceledThread, BeforeItsCallGetsNothing) {
-    const cancelable_way how = GetParam().make(c_);
+    const any_lock how = GetParam().make(c_);
     EXPECT_TRUE(how.blocking({}).valid());
     for (const auto& form : {how.blocking, how.blocking_in_time}) {
         EXPECT_TRUE(is_empty(form({.stop = stop_requested_before()})));
@@ -239,13 +188,9 @@ INSTANTIATE_TEST_SUITE_P(, CanceledThread, every_cancelable, [](const auto& p) {
 });
 
 /// Everything else that waits with a stop token.
-class CanceledCall : public CanceledThread {};
+class CanceledCall : public CanceledThreads {};
 
-cancelable other_calls() {
-    return {"other_calls", nullptr};
-}
-
-TEST_P(CanceledCall, BeforeItBeganGetsNothing) {
+TEST_F(CanceledCall, BeforeItBeganGetsNothing) {
     leader_latch latch(c_, "/leader");
     EXPECT_TRUE(latch.wait().valid());
     EXPECT_FALSE(latch.wait(stop_requested_before())) << "its loop would not end";
@@ -295,8 +240,6 @@ TEST_P(CanceledCall, BeforeItBeganGetsNothing) {
     again.unlock();
     EXPECT_TRUE(is_interrupted([&] { again.lock(); }));
 }
-
-INSTANTIATE_TEST_SUITE_P(, CanceledCall, ::testing::Values(other_calls()));
 
 }  // namespace
 }  // namespace latchkey::test

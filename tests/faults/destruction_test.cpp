@@ -1,7 +1,8 @@
-#include "client/client_core.hpp"
-#include "stepped_test.hpp"
+#include "lock_fixture.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -11,52 +12,9 @@
 namespace latchkey::test {
 namespace {
 
-/// In which state of an acquire something is destroyed.
-enum class stage : std::uint8_t { idle, creating, resolving, waiting, held, releasing, lost };
-
-/// What is destroyed; `all_in_a_callback`: everything, by a listener of the client itself.
-enum class victim : std::uint8_t { mutex_object, whole_client, hold_object, all_in_a_callback };
-
-std::string name_of(stage s) {
-    switch (s) {
-        case stage::idle:
-            return "Idle";
-        case stage::creating:
-            return "Creating";
-        case stage::resolving:
-            return "Resolving";
-        case stage::waiting:
-            return "Waiting";
-        case stage::held:
-            return "Held";
-        case stage::releasing:
-            return "Releasing";
-        case stage::lost:
-            break;
-    }
-    return "Lost";
-}
-
-std::string name_of(victim v) {
-    switch (v) {
-        case victim::mutex_object:
-            return "Mutex";
-        case victim::whole_client:
-            return "Client";
-        case victim::hold_object:
-            return "Hold";
-        case victim::all_in_a_callback:
-            break;
-    }
-    return "AllInACallback";
-}
-
-class DestructionOf : public SteppedTest {
+class DestructionOf : public LockSteps {
 protected:
-    DestructionOf() {
-        held(*mutex_).release();  // the directory is there
-        settle();
-    }
+    DestructionOf() { warm_up(*mutex_); }
 
     void start() {
         mutex_->async_acquire({}, [this](std::error_code ec, hold h) {
@@ -68,68 +26,13 @@ protected:
 
     void start_and_hold() {
         start();
-        ASSERT_TRUE(ensemble_.run_until([&] { return hold_.valid(); }, 10s));
-    }
-
-    void bring_to(stage s) {
-        const std::int64_t session = client_->session_id();
-        switch (s) {
-            case stage::idle:
-                return;
-            case stage::creating:
-                start();
-                ensemble_.run_for(one_way / 2);
-                return;
-            case stage::resolving:
-                ensemble_.fail_next(ensemble::request_kind::create, ensemble::when::after, session);
-                start();
-                ASSERT_TRUE(
-                    ensemble_.run_until([&] { return ensemble_.count(session).checks == 1; }, 10s));
-                return;
-            case stage::waiting:
-                ahead_ = held(others_);
-                start();
-                ensemble_.run_for(1s);
-                return;
-            case stage::held:
-                start_and_hold();
-                return;
-            case stage::releasing:
-                start_and_hold();
-                hold_.release();
-                ensemble_.run_for(one_way / 2);
-                return;
-            case stage::lost:
-                start_and_hold();
-                ensemble_.expire(session);
-                ASSERT_TRUE(
-                    ensemble_.run_until([&] { return hold_.lost().stop_requested(); }, 10s));
-                return;
-        }
+        ASSERT_TRUE(soon([&] { return hold_.valid(); }));
     }
 
     void destroy_all() {
         hold_ = {};
         mutex_.reset();
         client_.reset();
-    }
-
-    void destroy(victim v) {
-        switch (v) {
-            case victim::mutex_object:
-                mutex_.reset();
-                return;
-            case victim::whole_client:
-                client_.reset();
-                return;
-            case victim::hold_object:
-                hold_ = {};
-                return;
-            case victim::all_in_a_callback:
-                listening_ = client_->on_change([this](connection_state) { destroy_all(); });
-                ensemble_.cut(client_->session_id());
-                return;
-        }
     }
 
     client other_ = connected();
@@ -144,45 +47,83 @@ protected:
     std::error_code told_;
 };
 
+/// What is destroyed, and in which state of an acquire.
 class Destruction : public DestructionOf,
-                    public ::testing::WithParamInterface<std::tuple<stage, victim>> {};
+                    public ::testing::WithParamInterface<std::tuple<std::string, std::string>> {
+protected:
+    using steps = std::map<std::string, std::function<void()>>;
 
-INSTANTIATE_TEST_SUITE_P(Of,
-                         Destruction,
-                         ::testing::Combine(::testing::Values(stage::idle,
-                                                              stage::creating,
-                                                              stage::resolving,
-                                                              stage::waiting,
-                                                              stage::held,
-                                                              stage::releasing,
-                                                              stage::lost),
-                                            ::testing::Values(victim::mutex_object,
-                                                              victim::whole_client,
-                                                              victim::hold_object,
-                                                              victim::all_in_a_callback)),
-                         [](const auto& p) {
-                             return name_of(std::get<1>(p.param)) + "While" +
-                                    name_of(std::get<0>(p.param));
-                         });
+    const std::string stage_ = std::get<0>(GetParam());
+    const std::string victim_ = std::get<1>(GetParam());
 
-TEST_P(Destruction, TellsEachCallerOnceAndLeavesNothing) {
-    const auto [s, v] = GetParam();
-    bring_to(s);
+    const steps bring_to_{
+        {"Idle", [] {}},
+        {"Creating",
+         [this] {
+             start();
+             ensemble_.run_for(one_way / 2);
+         }},
+        {"Resolving",
+         [this] {
+             const std::int64_t session = client_->session_id();
+             ensemble_.fail_next(op::create, when::after, session);
+             start();
+             ASSERT_TRUE(soon([&] { return ensemble_.count(session).checks == 1; }));
+         }},
+        {"Waiting",
+         [this] {
+             ahead_ = held(others_);
+             start();
+             ensemble_.run_for(1s);
+         }},
+        {"Held", [this] { start_and_hold(); }},
+        {"Releasing",
+         [this] {
+             start_and_hold();
+             hold_.release();
+             ensemble_.run_for(one_way / 2);
+         }},
+        {"Lost", [this] {
+             start_and_hold();
+             ensemble_.expire(client_->session_id());
+             expect_lost(hold_, loss_reason::session_expired);
+         }}};
+
+    const steps destroy_{{"Mutex", [this] { mutex_.reset(); }},
+                         {"Client", [this] { client_.reset(); }},
+                         {"Hold", [this] { hold_ = {}; }},
+                         {"AllInACallback", [this] {
+                              listening_ =
+                                  client_->on_change([this](connection_state) { destroy_all(); });
+                              ensemble_.cut(client_->session_id());
+                          }}};
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Of,
+    Destruction,
+    ::testing::Combine(
+        ::testing::Values("Idle", "Creating", "Resolving", "Waiting", "Held", "Releasing", "Lost"),
+        ::testing::Values("Mutex", "Client", "Hold", "AllInACallback")),
+    [](const auto& p) { return std::get<1>(p.param) + "While" + std::get<0>(p.param); });
+
+TEST_P(Destruction, IsReportedToEachCallerOnceAndLeavesNothing) {
+    bring_to_.at(stage_)();
     if (HasFatalFailure()) {
         return;
     }
     const std::int64_t session = client_->session_id();
-    destroy(v);
+    destroy_.at(victim_)();
     ensemble_.run_for(20s);
     ahead_.release();
     ensemble_.run_for(20s);
-    EXPECT_EQ(calls_, s == stage::idle ? 0 : 1);
-    const bool client_gone = v == victim::whole_client || v == victim::all_in_a_callback;
+    EXPECT_EQ(calls_, stage_ == "Idle" ? 0 : 1);
+    const bool client_gone = victim_ == "Client" || victim_ == "AllInACallback";
     EXPECT_EQ(client_ == nullptr, client_gone);
     if (client_gone) {
         EXPECT_FALSE(hold_.valid());
         const bool was_pending =
-            s == stage::creating || s == stage::resolving || s == stage::waiting;
+            stage_ == "Creating" || stage_ == "Resolving" || stage_ == "Waiting";
         EXPECT_EQ(told_ == errc::closed, was_pending) << told_.message();
         for (const auto& info : ensemble_.sessions()) {
             EXPECT_FALSE(info.id == session && info.alive);
@@ -192,7 +133,7 @@ TEST_P(Destruction, TellsEachCallerOnceAndLeavesNothing) {
     }
     hold_ = {};
     ensemble_.run_for(5s);
-    EXPECT_TRUE(ensemble_.children("/lock").empty());
+    EXPECT_EQ(in_queue(), 0U);
     EXPECT_TRUE(held(others_).valid());
 }
 
@@ -234,12 +175,8 @@ TEST_F(DestructionOf, TheEnsembleBeforeItsClientsEndsNothingButTheServers) {
     auto doomed = std::make_unique<ensemble>(exact());
     client orphan = doomed->connect();
     mutex m(orphan, "/lock");
-    std::error_code told;
     hold granted;
-    m.async_acquire({}, [&](std::error_code ec, hold h) {
-        told = ec;
-        granted = std::move(h);
-    });
+    m.async_acquire({}, [&](std::error_code, hold h) { granted = std::move(h); });
     ASSERT_TRUE(doomed->run_until([&] { return static_cast<bool>(granted); }, 10s));
     doomed.reset();
     EXPECT_EQ(orphan.state(), connection_state::closed);

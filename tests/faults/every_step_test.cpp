@@ -2,11 +2,7 @@
 // released.
 #include "every_step.hpp"
 
-#include <latchkey/curator_semaphore.hpp>
-#include <latchkey/multi_mutex.hpp>
-#include <latchkey/semaphore.hpp>
-#include <latchkey/shared_mutex.hpp>
-
+#include "any_lock.hpp"
 #include "client/hold_state.hpp"
 #include "stepped_test.hpp"
 
@@ -30,83 +26,47 @@ namespace {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-/// An object that one participant at a time is granted.
-struct lock {
-    std::function<void(nanoseconds, acquire_options, std::function<void(std::error_code, hold)>)>
-        acquire;
-
-    template <class... T>
-    void async_acquire(T&&... how) {
-        acquire(std::forward<T>(how)...);
-    }
-};
-
-/// `wanted` is what it takes before a time limit.
-template <class Object, class... Wanted>
-lock of(std::shared_ptr<Object> object, Wanted... wanted) {
-    return {[object, wanted...](nanoseconds limit, acquire_options how, auto done) {
-        object->async_acquire(wanted..., limit, std::move(how), std::move(done));
-    }};
-}
-
-struct kind_of_lock {
+struct contended_lock {
     std::string name;
-    lock (*make)(client&);
-    lock (*make_rival)(client&);
+    kind_of_lock mine;
+    kind_of_lock rival;
     std::vector<std::string> directories;
     std::size_t places = 1;  ///< that a participant takes
 };
 
-template <lock_mode Mode>
-lock shared_mutex_as(client& c) {
-    return of(std::make_shared<shared_mutex>(c, "/lock"), Mode);
+/// Its rival is of the same kind.
+contended_lock alike(const kind_of_lock& k, std::vector<std::string> directories) {
+    return {k.name, k, k, std::move(directories)};
+}
+
+kind_of_lock shared_as(const char* name, lock_mode mode) {
+    return lock_at<shared_mutex>(name, "/lock", {}, mode);
 }
 
 template <class Semaphore>
-lock permit(client& c) {
-    return of(std::make_shared<Semaphore>(c, "/lock", 1), 1U);
+kind_of_lock permit(const char* name) {
+    return permits_at<Semaphore>(name, "/lock", {}, 1, 1);
 }
 
-lock one(client& c) {
-    return of(std::make_shared<mutex>(c, "/lock"));
-}
-
+const kind_of_lock plain_mutex = lock_at<mutex>("mutex", "/lock", {});
+const kind_of_lock plain_writer = shared_as("writer", lock_mode::exclusive);
 /// Keeps its place for a while.
-lock one_that_is_kept(client& c) {
-    return of(
-        std::make_shared<mutex>(c, "/lock", lock_options{.local_passes = 2, .retain_for = 2s}));
-}
-
-lock one_of_three(client& c) {
-    return of(std::make_shared<mutex>(c, "/y"));
-}
-
-lock three(client& c) {
-    return of(std::make_shared<multi_mutex>(c, std::vector<std::string>{"/x", "/y", "/z"}));
-}
+const kind_of_lock kept_mutex =
+    lock_at<mutex>("kept_mutex", "/lock", {.local_passes = 2, .retain_for = 2s});
 
 const auto every_kind = ::testing::Values(
-    kind_of_lock{"mutex", one, one, {"/lock"}},
-    kind_of_lock{"kept_mutex", one_that_is_kept, one, {"/lock"}},
-    kind_of_lock{"multi_mutex", three, one_of_three, {"/x", "/y", "/z"}, 3},
-    kind_of_lock{"writer",
-                 shared_mutex_as<lock_mode::exclusive>,
-                 shared_mutex_as<lock_mode::exclusive>,
-                 {"/lock"}},
-    kind_of_lock{"upgrader",
-                 shared_mutex_as<lock_mode::upgrade>,
-                 shared_mutex_as<lock_mode::upgrade>,
-                 {"/lock"}},
-    kind_of_lock{"reader",
-                 shared_mutex_as<lock_mode::shared>,
-                 shared_mutex_as<lock_mode::exclusive>,
-                 {"/lock"}},
-    kind_of_lock{
-        "semaphore", permit<semaphore>, permit<semaphore>, {"/lock/queue", "/lock/permits"}},
-    kind_of_lock{"curator_semaphore",
-                 permit<curator_semaphore>,
-                 permit<curator_semaphore>,
-                 {"/lock/locks", "/lock/leases"}});
+    alike(plain_mutex, {"/lock"}),
+    contended_lock{kept_mutex.name, kept_mutex, plain_mutex, {"/lock"}},
+    contended_lock{"multi_mutex",
+                   multi_mutex_at({"/x", "/y", "/z"}),
+                   lock_at<mutex>("one_of_three", "/y", {}),
+                   {"/x", "/y", "/z"},
+                   3},
+    alike(plain_writer, {"/lock"}),
+    alike(shared_as("upgrader", lock_mode::upgrade), {"/lock"}),
+    contended_lock{"reader", shared_as("reader", lock_mode::shared), plain_writer, {"/lock"}},
+    alike(permit<semaphore>("semaphore"), {"/lock/queue", "/lock/permits"}),
+    alike(permit<curator_semaphore>("curator_semaphore"), {"/lock/locks", "/lock/leases"}));
 
 /// What is going on while the fault comes.
 enum class scene {
@@ -190,7 +150,7 @@ const auto every_mishap = ::testing::Values(
            loss_reason::none,
            true});
 
-using play = std::tuple<kind_of_lock, scene, mishap>;
+using play = std::tuple<contended_lock, scene, mishap>;
 
 void PrintTo(const play& p, std::ostream* out) {
     *out << std::get<0>(p).name << ' ' << scenes.at(std::get<1>(p)) << ' ' << std::get<2>(p).name;
@@ -198,7 +158,7 @@ void PrintTo(const play& p, std::ostream* out) {
 
 class AtEveryStep : public SteppedTest, public ::testing::WithParamInterface<play> {
 protected:
-    static const kind_of_lock& kind() { return std::get<0>(GetParam()); }
+    static const contended_lock& kind() { return std::get<0>(GetParam()); }
 
     static scene where() { return std::get<1>(GetParam()); }
 
@@ -286,8 +246,8 @@ protected:
 
     client a_ = connected();
     client b_ = connected();
-    lock mine_ = kind().make(a_);
-    lock theirs_ = kind().make_rival(b_);
+    const any_lock mine_ = kind().mine.make(a_);
+    const any_lock theirs_ = kind().rival.make(b_);
     int granted_ = 0;
     int empty_ = 0;
 };

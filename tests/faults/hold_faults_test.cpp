@@ -1,25 +1,91 @@
-#include "client/client_core.hpp"
-#include "stepped_test.hpp"
+#include "lock_fixture.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
 
-/// What can happen to a hold. How long it is believed: validity_test.cpp.
-class HoldFaults : public SteppedTest {
-protected:
-    static constexpr auto timeout = 12s;
+/// What can happen to a hold, and to its release. How long it is believed: validity_test.cpp.
+using HoldFaults = LockFaults;
 
-    client a_ = connected({.session_timeout = timeout});
-    client b_ = connected({.session_timeout = timeout});
-    mutex mine_{a_, "/lock"};
-    mutex theirs_{b_, "/lock"};
-};
+TEST_F(HoldFaults, FaultsThatEndInTimeKeepTheHoldAndGrantNobody) {
+    const hold h = held(mine_);
+    const auto w = queued(theirs_);
+    const auto stays = [&](ensemble::duration time) {
+        EXPECT_FALSE(soon([&] { return !h.valid() || w->done; }, time)) << to_string(h.why_lost());
+    };
+    const std::int64_t session = a_.session_id();
+    const std::vector<named_step> faults{{"the session moves from server to server",
+                                          [&] {
+                                              for (int i = 0; i < 50; ++i) {
+                                                  ensemble_.move(session, i % 3);
+                                                  stays(150ms);
+                                              }
+                                          }},
+                                         {"the leader dies again and again",
+                                          [&] {
+                                              for (int i = 0; i < 4; ++i) {
+                                                  const int leader = ensemble_.leader();
+                                                  ensemble_.move(session, leader);
+                                                  stays(1s);
+                                                  ensemble_.stop_server(leader);
+                                                  stays(10s);
+                                                  ensemble_.start_server(leader);
+                                                  stays(5s);
+                                              }
+                                          }},
+                                         {"each server is restarted",
+                                          [&] {
+                                              for (int i = 0; i < 3; ++i) {
+                                                  ensemble_.stop_server(i);
+                                                  stays(2s);
+                                                  ensemble_.start_server(i);
+                                                  stays(6s);
+                                              }
+                                          }},
+                                         {"there is no quorum for a while",
+                                          [&] {
+                                              const int leader = ensemble_.leader();
+                                              ensemble_.stop_server((leader + 1) % 3);
+                                              ensemble_.stop_server((leader + 2) % 3);
+                                              stays(3s);
+                                              ensemble_.start_server((leader + 1) % 3);
+                                              ensemble_.start_server((leader + 2) % 3);
+                                              stays(20s);
+                                          }},
+                                         {"its server is cut off from the others",
+                                          [&] {
+                                              const int cut_off = follower();
+                                              ensemble_.move(session, cut_off);
+                                              stays(1s);
+                                              ensemble_.isolate(cut_off);
+                                              stays(30s);
+                                              ensemble_.heal(cut_off);
+                                          }},
+                                         {"the process is stopped for a third of the timeout", [&] {
+                                              for (auto phase = 0ms; phase < 2000ms;
+                                                   phase += 100ms) {
+                                                  stays(10s + phase);
+                                                  ensemble_.pause(session);
+                                                  ensemble_.run_for(timeout / 3);
+                                                  ensemble_.resume(session);
+                                                  stays(20s);
+                                              }
+                                          }}};
+    for (const named_step& f : faults) {
+        SCOPED_TRACE(f.name);
+        f.happens();
+        stays(20s);
+        ASSERT_FALSE(HasFailure());
+    }
+}
 
-TEST_F(HoldFaults, SuspensionStopsTheClockOfValidityFromMovingOnAndTellsSo) {
+TEST_F(HoldFaults, SuspensionStopsTheClockOfValidityFromMovingOnAndIsReported) {
     std::vector<connection_state> told;
     const subscription s = a_.on_change([&](connection_state now) { told.push_back(now); });
     const hold h = held(mine_);
@@ -30,56 +96,45 @@ TEST_F(HoldFaults, SuspensionStopsTheClockOfValidityFromMovingOnAndTellsSo) {
     ensemble_.run_for(4s);
     EXPECT_EQ(h.valid_until(), until);
     EXPECT_TRUE(h.valid());
-    EXPECT_EQ(told, std::vector{connection_state::suspended});
+    EXPECT_EQ(a_.state(), connection_state::suspended);
     ensemble_.resume(a_.session_id());
-    ensemble_.run_for(5s);
+    ensemble_.run_for(10s);
+    EXPECT_TRUE(h.valid());
     EXPECT_GT(h.valid_until(), until);
+    EXPECT_EQ(a_.state(), connection_state::reconnected);
     EXPECT_EQ(told, (std::vector{connection_state::suspended, connection_state::reconnected}));
 }
 
-TEST_F(HoldFaults, ZnodeDeletedWhileSuspendedIsALossOnReconnect) {
-    const hold h = held(mine_);
-    ensemble_.run_for(1s);
-    ensemble_.suspend(a_.session_id());
-    ensemble_.remove(h.path());
-    ensemble_.run_for(2s);
-    EXPECT_TRUE(h.valid()) << "nobody could tell";
-    ensemble_.resume(a_.session_id());
-    ensemble_.run_for(500ms);
-    EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
-}
-
-TEST_F(HoldFaults, RevocationRequestedWhileSuspendedIsToldOnReconnect) {
-    const hold h = held(mine_);
-    ensemble_.run_for(1s);
-    ensemble_.suspend(a_.session_id());
-    ensemble_.set(h.path(), "__REVOKE__");
-    ensemble_.run_for(2s);
-    EXPECT_FALSE(h.revocation_requested().stop_requested()) << "nobody could tell";
-    ensemble_.resume(a_.session_id());
-    ensemble_.run_for(500ms);
-    EXPECT_TRUE(h.revocation_requested().stop_requested());
-    EXPECT_TRUE(h.valid());
-}
-
-TEST_F(HoldFaults, RevocationRequestedBeforeTheWatchWasSetIsToldWithIt) {
-    const hold h = held(mine_);
-    ensemble_.set(h.path(), "__REVOKE__");
-    ensemble_.run_for(1s);
-    EXPECT_TRUE(h.revocation_requested().stop_requested());
+/// Whether the change comes before the watch is set, and while there is a connection.
+TEST_F(HoldFaults, ChangeOfTheZnodeThatNoWatchShowsIsLearntAllTheSame) {
+    for (const auto& [at, suspended] : {std::pair(0s, false), {0s, true}, {1s, true}}) {
+        for (const bool deleted : {false, true}) {
+            SCOPED_TRACE(suspended ? "suspended" : "connected");
+            hold h = held(mine_);
+            ensemble_.run_for(at);
+            if (suspended) {
+                ensemble_.suspend(a_.session_id());
+            }
+            deleted ? ensemble_.remove(h.path()) : ensemble_.set(h.path(), "__REVOKE__");
+            if (suspended) {
+                ensemble_.run_for(2s);
+                EXPECT_TRUE(h.valid()) << "nobody could tell";
+                EXPECT_FALSE(h.revocation_requested().stop_requested());
+                ensemble_.resume(a_.session_id());
+            }
+            ensemble_.run_for(at == 0s && deleted ? timeout / 6 + 500ms : 1s);
+            EXPECT_EQ(h.valid(), !deleted);
+            EXPECT_EQ(h.why_lost(), deleted ? loss_reason::znode_deleted : loss_reason::none);
+            EXPECT_EQ(h.revocation_requested().stop_requested(), !deleted);
+        }
+    }
 }
 
 TEST_F(HoldFaults, RevocationOfAPlaceThatIsLostIsNotThatOfTheNext) {
     hold first = held(theirs_);
-    const auto w = acquire(mine_);
-    ensemble_.run_for(500ms);
-    const auto places = ensemble_.children("/lock");
-    for (const std::string& name : places) {
-        if (first.path() != "/lock/" + name) {
-            ensemble_.set("/lock/" + name, "__REVOKE__");
-        }
-    }
+    std::string place;
+    const auto w = queued(mine_, for_ever, {.reserved = [&](auto p) { place = p.path; }});
+    ensemble_.set(place, "__REVOKE__");
     ensemble_.run_for(500ms);
     ensemble_.expire(a_.session_id());
     ensemble_.run_for(5s);
@@ -89,34 +144,17 @@ TEST_F(HoldFaults, RevocationOfAPlaceThatIsLostIsNotThatOfTheNext) {
     EXPECT_FALSE(w->granted.revocation_requested().stop_requested());
 }
 
-TEST_F(HoldFaults, ZnodeDeletedBeforeItsWatchWasSetIsALossWithinAHeartbeat) {
-    for (const bool suspended : {false, true}) {
-        const hold h = held(mine_);
-        if (suspended) {
-            ensemble_.suspend(a_.session_id());
-        }
-        ensemble_.remove(h.path());
-        ensemble_.run_for(1s);
-        ensemble_.resume(a_.session_id());
-        ensemble_.run_for(timeout / 6 + 500ms);
-        EXPECT_FALSE(h.valid());
-        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
-    }
-}
-
 TEST_F(HoldFaults, WatchThatWasLostWithItsConnectionIsSetByTheGrant) {
     hold other = held(theirs_);
-    ensemble_.fail_next(
-        testing::ensemble::request_kind::get, testing::ensemble::when::before, a_.session_id());
+    ensemble_.fail_next(op::get, when::before, a_.session_id());
     const auto w = acquire(mine_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a_.state() == connection_state::suspended; }, 5s));
+    ASSERT_TRUE(soon([&] { return a_.state() == connection_state::suspended; }, 5s));
     ensemble_.suspend(a_.session_id());
     other.release();
     ensemble_.run_for(1s);
     ensemble_.resume(a_.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
+    expect_granted(w, 10s);
     ensemble_.run_for(100ms);
-    ASSERT_TRUE(w->granted.valid());
     ensemble_.remove(w->granted.path());
     ensemble_.run_for(100ms);
     EXPECT_FALSE(w->granted.valid()) << "long before the next heartbeat";
@@ -124,83 +162,17 @@ TEST_F(HoldFaults, WatchThatWasLostWithItsConnectionIsSetByTheGrant) {
 
 TEST_F(HoldFaults, DirectoryWipedIsALoss) {
     const hold h = held(mine_);
-    const auto w = acquire(theirs_);
-    ensemble_.run_for(1s);
-    for (const std::string& name : ensemble_.children("/lock")) {
-        if ("/lock/" + name != h.path()) {  // else it would be the first, for a moment
-            ensemble_.remove("/lock/" + name);
-        }
+    std::string place;
+    const auto w = queued(theirs_, for_ever, {.reserved = [&](auto p) { place = p.path; }});
+    for (const std::string& path : {place, h.path(), std::string("/lock")}) {
+        ensemble_.remove(path);
     }
-    ensemble_.remove(h.path());
-    ensemble_.remove("/lock");
     expect_granted(w, 30s);
     EXPECT_FALSE(h.valid());
     EXPECT_GT(w->granted.token(), h.token()) << "though the numbers began anew";
 }
 
-TEST_F(HoldFaults, SessionThatMovesFromServerToServerAgainAndAgainKeepsTheHold) {
-    const hold h = held(mine_);
-    const auto w = acquire(theirs_);
-    for (int i = 0; i < 50; ++i) {
-        ensemble_.move(a_.session_id(), i % 3);
-        ensemble_.run_for(150ms);
-        ASSERT_TRUE(h.valid()) << i;
-    }
-    ensemble_.run_for(10s);
-    EXPECT_TRUE(h.valid());
-    EXPECT_FALSE(w->done);
-}
-
-TEST_F(HoldFaults, LeaderThatDiesAgainAndAgainKeepsTheHold) {
-    const hold h = held(mine_);
-    const auto w = acquire(theirs_);
-    ensemble_.run_for(1s);
-    for (int i = 0; i < 4; ++i) {
-        const int leader = ensemble_.leader();
-        ensemble_.move(a_.session_id(), leader);
-        ensemble_.run_for(1s);
-        ensemble_.stop_server(leader);
-        ensemble_.run_for(10s);
-        ASSERT_TRUE(h.valid()) << i;
-        ensemble_.start_server(leader);
-        ensemble_.run_for(5s);
-    }
-    EXPECT_FALSE(w->done);
-}
-
-TEST_F(HoldFaults, QuorumLostForLessThanTheDeadlineKeepsTheHoldAndGrantsNobody) {
-    const hold h = held(mine_);
-    const auto w = acquire(theirs_);
-    ensemble_.run_for(1s);
-    const int leader = ensemble_.leader();
-    ensemble_.stop_server((leader + 1) % 3);
-    ensemble_.stop_server((leader + 2) % 3);
-    ensemble_.run_for(3s);
-    ensemble_.start_server((leader + 1) % 3);
-    ensemble_.start_server((leader + 2) % 3);
-    ensemble_.run_for(20s);
-    EXPECT_TRUE(h.valid());
-    EXPECT_FALSE(w->done);
-}
-
-TEST_F(HoldFaults, QuorumLostForLongIsALossBeforeAnybodyIsGranted) {
-    const hold h = held(mine_);
-    const auto w = acquire(theirs_);
-    ensemble_.run_for(1s);
-    const int leader = ensemble_.leader();
-    ensemble_.stop_server((leader + 1) % 3);
-    ensemble_.stop_server((leader + 2) % 3);
-    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, timeout));
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-    EXPECT_FALSE(w->done);
-    ensemble_.start_server((leader + 1) % 3);
-    ensemble_.start_server((leader + 2) % 3);
-    ensemble_.run_for(60s);
-    EXPECT_FALSE(h.valid()) << "it came back";
-    EXPECT_FALSE(w->done) << "its znode is there until it is released";
-}
-
-TEST_F(HoldFaults, LossIsToldOnceAndTheFirstCauseStays) {
+TEST_F(HoldFaults, LossIsReportedOnceAndTheFirstCauseStays) {
     hold h = held(mine_);
     ensemble_.run_for(1s);
     int told = 0;
@@ -215,26 +187,6 @@ TEST_F(HoldFaults, LossIsToldOnceAndTheFirstCauseStays) {
     EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
 }
 
-TEST_F(HoldFaults, LostOneCommitsNothingThoughItsZnodeIsStillThere) {
-    hold h = held(mine_);
-    ensemble_.run_for(1s);
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.pause_server(i);
-    }
-    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, timeout));
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.resume_server(i);
-    }
-    ensemble_.run_for(5s);
-    ASSERT_TRUE(ensemble_.exists(h.path()));
-    std::error_code ec;
-    h.async_transact({operation::create("/effect")},
-                     [&](std::error_code e, const auto&) { ec = e; });
-    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
-    EXPECT_EQ(ec, errc::hold_lost);
-    EXPECT_FALSE(ensemble_.exists("/effect"));
-}
-
 TEST_F(HoldFaults, TransactionInFlightWhenTheClientIsClosedIsIndeterminate) {
     hold h = held(mine_);
     ensemble_.run_for(1s);
@@ -244,7 +196,7 @@ TEST_F(HoldFaults, TransactionInFlightWhenTheClientIsClosedIsIndeterminate) {
                      [&](std::error_code e, const auto&) { ec = e; });
     ensemble_.run_for(one_way);
     a_.close();
-    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
+    ASSERT_TRUE(soon([&] { return static_cast<bool>(ec); }, 10s));
     EXPECT_EQ(ec, errc::indeterminate);
 }
 
@@ -252,12 +204,9 @@ TEST_F(HoldFaults, TransactionWithACodeThatHasNoWordIsIndeterminate) {
     hold h = held(mine_);
     ensemble_.run_for(1s);
     for (const int code : {-999, -5}) {
-        ensemble_.refuse_next(ensemble::request_kind::multi, code, a_.session_id());
-        std::error_code ec;
-        h.async_transact({operation::create("/effect")},
-                         [&](std::error_code e, const auto&) { ec = e; });
-        ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 10s));
-        EXPECT_EQ(ec, errc::indeterminate) << code;
+        ensemble_.refuse_next(op::multi, code, a_.session_id());
+        EXPECT_EQ(error_of_transaction(h, operation::create("/effect")), errc::indeterminate)
+            << code;
     }
 }
 
@@ -280,21 +229,105 @@ TEST_F(HoldFaults, AskedWhileItsSessionEndsNamesThatAsTheReason) {
     hold h = held(mine_);
     asks->of = &h;
     ensemble_.expire(a_.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 30s));
+    expect_lost(h, loss_reason::session_expired);
     EXPECT_EQ(asks->reason, loss_reason::session_expired);
-    EXPECT_EQ(h.why_lost(), loss_reason::session_expired);
     client_core::of(a_)->detach(asks.get());
 }
 
-TEST_F(HoldFaults, AfterALossTheSameObjectAcquiresAgain) {
-    for (int i = 0; i < 3; ++i) {
-        hold h = held(mine_);
-        ensemble_.expire(a_.session_id());
-        ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 30s));
-        EXPECT_FALSE(h.valid());
-        h.release();
-    }
+// ---- the release ----
+
+/// One client holds, and another waits.
+class ReleaseFaults : public LockFaults {
+protected:
+    hold h_ = held(mine_);
+    const std::shared_ptr<attempt> next_ = queued(theirs_);
+};
+
+TEST_F(ReleaseFaults, ReleaseWhileSuspendedIsAtOnceHereAndFollowsOnTheServers) {
+    ensemble_.suspend(a_.session_id());
+    ensemble_.run_for(100ms);
+    h_.release();
+    EXPECT_FALSE(h_);
+    ensemble_.run_for(1s);
+    EXPECT_FALSE(next_->done);
+    ensemble_.resume(a_.session_id());
+    expect_granted(next_);
+    EXPECT_EQ(in_queue(), 1U);
+}
+
+TEST_F(ReleaseFaults, ReleaseWhileSuspendedIsDoneByTheEndOfTheSessionToo) {
+    ensemble_.suspend(a_.session_id());
+    h_.release();
+    const auto again = acquire(mine_);
+    ensemble_.run_for(1s);
+    const std::int64_t session = a_.session_id();
+    ensemble_.expire(session);
+    expect_granted(next_);
+    ensemble_.resume(session);
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(next_->granted.valid());
+    EXPECT_EQ(in_queue(), 2U);
+    next_->granted.release();
+    expect_granted(again);
+}
+
+TEST_F(ReleaseFaults, RefusedDeleteIsLoggedOnceAndTheEndOfTheSessionFreesTheLock) {
+    const std::string path = h_.path();
+    ensemble_.refuse_next(op::remove, no_auth, a_.session_id(), 1'000'000);
+    h_.release();
+    ensemble_.run_for(60s);
+    ASSERT_EQ(log_.size(), 1U);
+    EXPECT_NE(log_.front().find(path), std::string::npos) << log_.front();
+    EXPECT_FALSE(next_->done);
+    a_.close();
+    expect_granted(next_);
+}
+
+TEST_F(ReleaseFaults, LostHoldsReleaseTakesNothingFromTheNextHolder) {
+    ensemble_.expire(a_.session_id());
+    expect_granted(next_);
+    ensemble_.run_for(1s);
+    ensemble_.reset_counters();
+    h_.release();
+    h_.release();
+    ensemble_.run_for(30s);
+    EXPECT_EQ(ensemble_.count().removes, 0U);
+    EXPECT_TRUE(next_->granted.valid());
+    EXPECT_TRUE(ensemble_.exists(next_->granted.path()));
+}
+
+TEST_F(ReleaseFaults, ZnodeThatIsGoneAlreadyIsReleased) {
+    ensemble_.remove(h_.path());
+    h_.release();
+    expect_granted(next_);
+    next_->granted.release();
     EXPECT_TRUE(held(mine_).valid());
+    EXPECT_TRUE(log_.empty()) << log_.front();
+}
+
+TEST_F(ReleaseFaults, HolderThatIsGoneForEverIsReplacedWithinTheTimeoutAndOneAndAHalfTicks) {
+    constexpr auto tick = 2s;
+    for (auto phase = 0ms; phase < 4000ms; phase += 500ms) {
+        client doomed = connected({.session_timeout = timeout});
+        mutex m(doomed, "/doomed");
+        mutex next(b_, "/doomed");
+        const hold h = held(m);
+        const auto w = acquire(next);
+        ensemble_.run_for(5s + phase);
+        const auto crash = ensemble_.now();
+        ensemble_.suspend(doomed.session_id());
+        expect_granted(w);
+        EXPECT_LE(w->at - crash, timeout + tick * 3 / 2 + round_trip) << phase.count();
+        EXPECT_FALSE(h.valid());
+    }
+}
+
+TEST_F(ReleaseFaults, ReleaseWithAWaiterIsOneHandOff) {
+    ensemble_.run_for(5s);
+    const auto released = ensemble_.now();
+    h_.release();
+    expect_granted(next_);
+    EXPECT_EQ(next_->at - released, round_trip) << "the delete there, the event back";
 }
 
 }  // namespace

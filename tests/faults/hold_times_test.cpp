@@ -1,22 +1,31 @@
-// lock_options::max_hold and min_hold.
-#include <latchkey/mutex.hpp>
+// How long a hold lasts: lock_options::max_hold and min_hold, and what is left of it.
+#include <latchkey/guard.hpp>
+#include <latchkey/leadership.hpp>
 #include <latchkey/shared_mutex.hpp>
 
-#include "stepped_test.hpp"
+#include "lock_fixture.hpp"
 
-#include <string>
+#include <optional>
+#include <stop_token>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
 
-class HoldTimes : public SteppedTest {
-protected:
-    client a_ = connected();
-    client b_ = connected();
-    hold upgraded(shared_mutex& m);
+using enum lock_mode;
 
-    mutex theirs_{b_, "/lock"};
+class HoldTimes : public LockFaults {
+protected:
+    /// A hold that is converted after two seconds.
+    hold converted(shared_mutex& m, lock_mode from, lock_mode to) {
+        hold h = held(m, from);
+        ensemble_.run_for(2s);
+        const auto a = convert(m, std::move(h), to);
+        expect_granted(a);
+        EXPECT_EQ(a->granted.mode(), to);
+        return std::move(a->granted);
+    }
 };
 
 using MaxHold = HoldTimes;
@@ -32,12 +41,10 @@ TEST_F(MaxHold, IsTheDeadlineAndFreesTheLockOfAProgramThatHangs) {
     ensemble_.run_for(2900ms);
     EXPECT_TRUE(h.valid());
     EXPECT_FALSE(next->done);
-    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 1s));
-    EXPECT_GE(ensemble_.now() - granted, 3s);
-    EXPECT_LE(ensemble_.now() - granted, 3s + 4 * round_trip);
-    EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss_reason::max_hold_passed);
-    EXPECT_TRUE(h.lost().stop_requested());
+    expect_granted(next, 1s);
+    EXPECT_GE(next->at - granted, 3s);
+    EXPECT_LE(next->at - granted, 3s + 4 * round_trip);
+    expect_lost(h, loss_reason::max_hold_passed, 0s);
     h.release();
     next->granted.release();
     EXPECT_TRUE(held(mine).valid()) << "the object goes on";
@@ -52,64 +59,25 @@ TEST_F(MaxHold, DoesNotMatterToAHoldThatIsReleasedInTime) {
     EXPECT_EQ(h.why_lost(), loss_reason::none);
     h.release();
     ensemble_.run_for(5s);
-    EXPECT_TRUE(ensemble_.children("/lock").empty());
+    EXPECT_EQ(in_queue(), 0U);
 }
 
 TEST_F(MaxHold, IsKeptByAConvertedHold) {
-    shared_mutex mine(a_, "/shared", {.max_hold = 3s});
-    hold h;
-    bool done = false;
-    const auto take = [&](std::error_code, hold taken) {
-        h = std::move(taken);
-        done = true;
-    };
-    mine.async_acquire(lock_mode::exclusive, {}, take);
-    ASSERT_TRUE(ensemble_.run_until([&] { return std::exchange(done, false); }, 10s));
-    ensemble_.run_for(2s);
-    mine.async_convert(std::move(h), lock_mode::shared, {}, take);
-    ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
-    EXPECT_TRUE(h.valid());
-    ensemble_.run_for(1s);
-    EXPECT_EQ(h.why_lost(), loss_reason::max_hold_passed);
-    EXPECT_TRUE(ensemble_.children("/shared").empty());
-}
-
-/// A shared hold that becomes exclusive, and how long that took.
-hold HoldTimes::upgraded(shared_mutex& m) {
-    hold h;
-    bool done = false;
-    const auto take = [&](std::error_code ec, hold taken) {
-        EXPECT_FALSE(ec) << ec.message();
-        h = std::move(taken);
-        done = true;
-    };
-    m.async_acquire(lock_mode::shared, {}, take);
-    EXPECT_TRUE(ensemble_.run_until([&] { return std::exchange(done, false); }, 10s));
-    ensemble_.run_for(2s);
-    m.async_convert(std::move(h), lock_mode::exclusive, {}, take);
-    EXPECT_TRUE(ensemble_.run_until([&] { return done; }, 60s));
-    return h;
-}
-
-TEST_F(MaxHold, IsKeptByASharedHoldThatBecomesExclusive) {
-    shared_mutex mine(a_, "/shared", {.max_hold = 3s});
-    const hold h = upgraded(mine);
-    EXPECT_TRUE(h.mode() == lock_mode::exclusive && h.valid());
-    EXPECT_LE(h.remaining(), 1s);
-    ensemble_.run_for(1s);
-    EXPECT_EQ(h.why_lost(), loss_reason::max_hold_passed);
-    EXPECT_TRUE(ensemble_.children("/shared").empty());
+    for (const auto& [from, to] : {std::pair(exclusive, shared), std::pair(shared, exclusive)}) {
+        shared_mutex mine(a_, "/shared", {.max_hold = 3s});
+        const hold h = converted(mine, from, to);
+        EXPECT_TRUE(h.valid());
+        EXPECT_LE(h.remaining(), 1s);
+        expect_lost(h, loss_reason::max_hold_passed, 1s);
+        EXPECT_TRUE(left(0, "/shared"));
+    }
 }
 
 TEST_F(MaxHold, ThatPassesWithoutAServerIsALossAllTheSame) {
     mutex mine(a_, "/lock", {.max_hold = 3s});
-    hold h = held(mine);
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.stop_server(i);
-    }
-    ensemble_.run_for(3s);
-    EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss_reason::max_hold_passed);
+    const hold h = held(mine);
+    all_servers(&ensemble::stop_server);
+    expect_lost(h, loss_reason::max_hold_passed, 3s);
 }
 
 TEST_F(MinHold, KeepsTheLockTakenAndTheHoldEmpty) {
@@ -122,14 +90,12 @@ TEST_F(MinHold, KeepsTheLockTakenAndTheHoldEmpty) {
     h.release();
     EXPECT_FALSE(h.valid());
     ensemble_.run_for(3s);
-    EXPECT_FALSE(next->done);
-    EXPECT_FALSE(here->done);
-    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 5s));
-    EXPECT_GE(ensemble_.now() - granted, 5s);
-    EXPECT_LE(ensemble_.now() - granted, 5s + 4 * round_trip);
+    EXPECT_FALSE(next->done || here->done);
+    expect_granted(next, 5s);
+    EXPECT_GE(next->at - granted, 5s);
+    EXPECT_LE(next->at - granted, 5s + 4 * round_trip);
     next->granted.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return here->done; }, 5s));
-    EXPECT_TRUE(here->granted.valid());
+    expect_granted(here, 5s);
 }
 
 TEST_F(MinHold, AddsNothingToALongerHold) {
@@ -138,15 +104,15 @@ TEST_F(MinHold, AddsNothingToALongerHold) {
     const auto next = acquire(theirs_);
     ensemble_.run_for(6s);
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return next->done; }, 4 * round_trip));
+    expect_granted(next, 4 * round_trip);
 }
 
 TEST_F(MinHold, OfASharedHoldDoesNotHoldUpItsConversion) {
     shared_mutex mine(a_, "/shared", {.min_hold = 5s});
     const auto begun = ensemble_.now();
-    hold h = upgraded(mine);
+    hold h = converted(mine, shared, exclusive);
     EXPECT_LE(ensemble_.now() - begun, 2s + 20 * round_trip);
-    EXPECT_TRUE(h.mode() == lock_mode::exclusive && h.valid());
+    EXPECT_TRUE(h.valid());
     h.release();
     ensemble_.run_for(2s);
     EXPECT_EQ(in_queue("/shared"), 1U) << "it stays from the first grant on";
@@ -158,35 +124,25 @@ TEST_F(MinHold, IsNotMistakenForSilentServers) {
     mutex mine(a_, "/lock", {.min_hold = 5s});
     held(mine).release();
     ensemble_.run_for(100ms);
-    const auto at_once = acquire(mine, 0s);
     const auto timed = acquire(mine, 1s);
-    ensemble_.run_for(100ms);
-    EXPECT_TRUE(at_once->done);
-    EXPECT_FALSE(at_once->ec) << at_once->ec.message();
-    ensemble_.run_for(1s);
-    EXPECT_TRUE(timed->done);
-    EXPECT_FALSE(timed->ec) << timed->ec.message();
+    expect_empty(acquire(mine, 0s), 100ms);
+    expect_empty(timed, 1s);
 }
 
-TEST_F(MinHold, EndsWithTheClient) {
-    {
-        client c = connected();
-        mutex mine(c, "/lock", {.min_hold = 1h});
-        hold h = held(mine);
-        h.release();
-        ensemble_.run_for(1s);
-        EXPECT_FALSE(ensemble_.children("/lock").empty());
-    }
-    ensemble_.run_for(1s);
-    EXPECT_TRUE(ensemble_.children("/lock").empty());
-}
-
-TEST_F(MinHold, EndsWithTheSession) {
-    mutex mine(a_, "/lock", {.min_hold = 1h});
+TEST_F(MinHold, EndsWithTheSessionAndWithTheClient) {
+    const lock_options long_hold{.min_hold = 1h};
+    mutex mine(a_, "/lock", long_hold);
     held(mine).release();
     ensemble_.expire(a_.session_id());
+    EXPECT_TRUE(left(0));
+    std::optional<client> c = connected();
+    std::optional<mutex> m(std::in_place, *c, "/lock", long_hold);
+    held(*m).release();
     ensemble_.run_for(1s);
-    EXPECT_TRUE(ensemble_.children("/lock").empty());
+    EXPECT_EQ(in_queue(), 1U);
+    m.reset();
+    c.reset();
+    EXPECT_TRUE(left(0));
     EXPECT_TRUE(held(mine).valid()) << "nobody waits for the time of a session that is gone";
 }
 
@@ -195,6 +151,94 @@ TEST_F(HoldTimes, ThatCannotBeAreRefused) {
     EXPECT_THROW(mutex(a_, "/lock", {.min_hold = -1s}), error);
     EXPECT_THROW(mutex(a_, "/lock", {.max_hold = 1s, .min_hold = 2s}), error);
     const mutex longest(a_, "/lock", {.max_hold = std::chrono::nanoseconds::max()});
+}
+
+// ---- what is left, and the warning when it becomes little ----
+
+using AtRisk = LockFaults;
+
+TEST_F(AtRisk, WhatRemainsIsTheTimeUntilTheDeadline) {
+    const hold h = held(mine_);
+    ensemble_.suspend(a_.session_id());
+    const auto before = h.remaining();
+    EXPECT_GT(before, 0s);
+    EXPECT_LE(before, timeout);
+    EXPECT_TRUE(h.valid_for(before - 1ms));
+    EXPECT_FALSE(h.valid_for(before));
+    ensemble_.run_for(1s);
+    EXPECT_EQ(h.remaining(), before - 1s);
+    ensemble_.run_for(before);
+    EXPECT_EQ(h.remaining(), 0s);
+    EXPECT_FALSE(h.valid_for(0s));
+    expect_lost(h, loss_reason::deadline_passed);
+}
+
+TEST_F(AtRisk, NothingRemainsOfAnEmptyHold) {
+    const hold none;
+    EXPECT_EQ(none.remaining(), 0s);
+    EXPECT_FALSE(none.valid_for(0s));
+    EXPECT_FALSE(none.at_risk(1s).stop_possible());
+    EXPECT_EQ(none.why_lost(), loss_reason::none);
+    EXPECT_FALSE(leadership().at_risk(1s).stop_possible());
+}
+
+TEST_F(AtRisk, WarnsWhenTheMarginIsLeftAndNotWhileServersAnswer) {
+    const hold h = held(mine_);
+    const std::stop_token at_once = h.at_risk(1h);
+    const std::stop_token warned = h.at_risk(2s);
+    ensemble_.run_for(60s);
+    EXPECT_TRUE(at_once.stop_requested()) << "less is left";
+    EXPECT_FALSE(warned.stop_requested());
+    ensemble_.suspend(a_.session_id());
+    ensemble_.run_for(h.remaining() - 2s - 1ms);
+    EXPECT_FALSE(warned.stop_requested());
+    ensemble_.run_for(2ms);
+    EXPECT_TRUE(warned.stop_requested());
+    EXPECT_TRUE(h.valid());
+    EXPECT_FALSE(h.lost().stop_requested());
+}
+
+TEST_F(AtRisk, IsRequestedWithALossThatComesWithoutWarningAndNotByARelease) {
+    for (const bool lost : {true, false}) {
+        hold h = held(mine_);
+        const std::stop_token warned = h.at_risk(1s);
+        const std::stop_token loss = h.lost();
+        if (lost) {
+            ensemble_.remove(h.path());
+        } else {
+            h.release();
+        }
+        ensemble_.run_for(60s);
+        EXPECT_EQ(warned.stop_requested(), lost);
+        EXPECT_EQ(loss.stop_requested(), lost);
+    }
+}
+
+TEST_F(AtRisk, AGuardReactsToTheLossOnce) {
+    guard g(held(mine_));
+    std::vector<loss_reason> told;
+    g.on_loss([&](loss_reason why) { told.push_back(why); });
+    g.check();
+    ensemble_.remove(g.hold().path());
+    ensemble_.run_for(20s);
+    EXPECT_EQ(told, std::vector{loss_reason::znode_deleted});
+    EXPECT_FALSE(g.valid());
+    try {
+        g.check();
+        ADD_FAILURE() << "a lost lock passed the check";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::hold_lost);
+    }
+    EXPECT_THROW(static_cast<void>(guard{hold()}), error);
+}
+
+TEST_F(AtRisk, AReactionToALossThatWasBeforeRunsAtOnce) {
+    guard g(held(mine_));
+    ensemble_.expire(a_.session_id());
+    ASSERT_TRUE(soon([&] { return g.hold().lost().stop_requested(); }));
+    loss_reason told = loss_reason::none;
+    g.on_loss([&](loss_reason why) { told = why; });
+    EXPECT_EQ(told, loss_reason::session_expired);
 }
 
 }  // namespace

@@ -4,24 +4,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
 
-/// What befalls the client whose callers take turns.
-struct strike {
-    const char* name;
-    void (*happens)(ensemble& on, const client& mine, const std::string& place);
-};
-
-void PrintTo(const strike& s, std::ostream* out) {
-    *out << s.name;
-}
-
-class LocalTurnsAtEveryStep : public LocalTurns, public ::testing::WithParamInterface<strike> {
+class LocalTurnsAtEveryStep : public LocalTurns {
 protected:
     struct players {
         std::string place;
@@ -57,54 +46,46 @@ protected:
     mutex mine_{a_, "/lock", {.local_passes = 1, .retain_for = 500ms}};
 };
 
-TEST_P(LocalTurnsAtEveryStep, AreGrantedOneAtATimeAndLeaveNothing) {
-    held(mine_).release();
-    settle();
-    at_every_step(
-        {.of = ensemble_, .stretch = 12ms, .at_least = one_way / 4},
-        [&] { return begin(); },
-        [&](players& p) { GetParam().happens(ensemble_, a_, p.place); },
-        [&](players& p) { end(p); });
+TEST_F(LocalTurnsAtEveryStep, AreGrantedOneAtATimeAndLeaveNothing) {
+    std::string place;
+    const auto while_it_is_there = [&](const auto& happens) {
+        if (ensemble_.exists(place)) {
+            happens();
+        }
+    };
+    // Each is over before the next step; the client's session may be another one each time.
+    const std::vector<named_step> faults{
+        {"nothing", [] {}},
+        {"the connection is cut", [&] { ensemble_.cut(a_.session_id()); }},
+        {"the session ends", [&] { ensemble_.expire(a_.session_id()); }},
+        {"the process is stopped",
+         [&] {
+             ensemble_.pause(a_.session_id());
+             ensemble_.run_for(1s);
+             ensemble_.resume(a_.session_id());
+         }},
+        {"the znode is deleted", [&] { while_it_is_there([&] { ensemble_.remove(place); }); }},
+        {"the lock is asked for",
+         [&] { while_it_is_there([&] { ensemble_.set(place, "__REVOKE__"); }); }},
+        {"the leader is killed", [&] {
+             const int killed = ensemble_.leader();
+             ensemble_.stop_server(killed);
+             ensemble_.run_for(1s);
+             ensemble_.start_server(killed);
+         }}};
+    warm_up(mine_);
+    for (const named_step& fault : faults) {
+        SCOPED_TRACE(fault.name);
+        at_every_step(
+            {.of = ensemble_, .stretch = 12ms, .at_least = one_way / 4},
+            [&] { return begin(); },
+            [&](players& p) {
+                place = p.place;
+                fault.happens();
+            },
+            [&](players& p) { end(p); });
+    }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    ,
-    LocalTurnsAtEveryStep,
-    ::testing::Values(strike{"nothing", [](ensemble&, const client&, const std::string&) {}},
-                      strike{"cut",
-                             [](ensemble& on, const client& mine, const std::string&) {
-                                 on.cut(mine.session_id());
-                             }},
-                      strike{"expired",
-                             [](ensemble& on, const client& mine, const std::string&) {
-                                 on.expire(mine.session_id());
-                             }},
-                      strike{"stalled",
-                             [](ensemble& on, const client& mine, const std::string&) {
-                                 on.pause(mine.session_id());
-                                 on.run_for(1s);
-                                 on.resume(mine.session_id());
-                             }},
-                      strike{"deleted",
-                             [](ensemble& on, const client&, const std::string& place) {
-                                 if (on.exists(place)) {
-                                     on.remove(place);
-                                 }
-                             }},
-                      strike{"asked_for",
-                             [](ensemble& on, const client&, const std::string& place) {
-                                 if (on.exists(place)) {
-                                     on.set(place, "__REVOKE__");
-                                 }
-                             }},
-                      strike{"leader_killed",
-                             [](ensemble& on, const client&, const std::string&) {
-                                 const int killed = on.leader();
-                                 on.stop_server(killed);
-                                 on.run_for(1s);
-                                 on.start_server(killed);
-                             }}),
-    [](const auto& p) { return std::string(p.param.name); });
 
 }  // namespace
 }  // namespace latchkey::test

@@ -4,7 +4,7 @@
 #include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
-#include "client/client_core.hpp"
+#include "any_lock.hpp"
 #include "local_turns_fixture.hpp"
 #include "lock/exclusive_lock.hpp"
 
@@ -17,73 +17,66 @@
 namespace latchkey::test {
 namespace {
 
+using enum lock_mode;
+
 TEST_F(LocalTurns, PassTheLockFromCallerToCallerWithoutARequest) {
-    mutex mine(a_, "/lock", {.local_passes = 1});
-    auto present = held(mine);
-    settle();
-    std::vector<std::shared_ptr<attempt>> callers;
-    for (int i = 0; i < 5; ++i) {
-        callers.push_back(acquire(mine));
-    }
-    ensemble_.run_for(1ms);
-    for (const auto& next : callers) {
-        EXPECT_FALSE(next->done);
-        const auto token = present.token();
+    const lock_options one_pass{.local_passes = 1};
+    for (const kind_of_lock& kind :
+         {lock_at<mutex>("mutex", "/lock", one_pass),
+          lock_at<shared_mutex>("writer", "/lock", one_pass, exclusive)}) {
+        SCOPED_TRACE(kind.name);
+        const any_lock mine = kind.make(a_);
+        auto present = held(mine);
+        settle();
+        std::vector<std::shared_ptr<attempt>> callers;
+        for (int i = 0; i < 5; ++i) {
+            callers.push_back(acquire(mine));
+        }
+        ensemble_.run_for(1ms);
+        for (const auto& next : callers) {
+            EXPECT_FALSE(next->done);
+            const auto token = present.token();
+            present.release();
+            expect_granted(next, 1ms);
+            EXPECT_GT(next->granted.token(), token);
+            present = std::move(next->granted);
+        }
+        EXPECT_EQ(ensemble_.count(a_.session_id()).requests(), 0U);
         present.release();
-        expect_granted(next, 1ms);
-        EXPECT_GT(next->granted.token(), token);
-        present = std::move(next->granted);
+        ensemble_.run_for(100ms);
+        EXPECT_TRUE(is_free()) << "nobody wants it, and it is not to be retained";
     }
-    EXPECT_EQ(ensemble_.count().requests(), 0U);
-    present.release();
-    ensemble_.run_for(100ms);
-    EXPECT_TRUE(is_free()) << "nobody wants it, and it is not to be retained";
 }
 
+// Without the option it ends at once, and with a limit of turns or of time soon.
 TEST_F(LocalTurns, EndSoonOnceAnotherParticipantWaits) {
-    mutex mine(a_, "/lock", {.local_passes = 2});
-    auto present = held(mine);
-    const auto other = acquire(theirs_);
-    std::vector<std::shared_ptr<attempt>> callers;
-    for (int i = 0; i < 4; ++i) {
-        callers.push_back(acquire(mine));
-    }
-    settle();
-    for (int i = 0; i < 2; ++i) {
+    const std::vector<std::pair<lock_options, std::size_t>> turns_left{
+        {{}, 0}, {{.local_passes = UINT32_MAX, .local_time = 1s}, 0}, {{.local_passes = 2}, 2}};
+    for (const auto& [options, turns] : turns_left) {
+        SCOPED_TRACE(std::to_string(options.local_passes) + " passes");
+        mutex mine(a_, "/lock", options);
+        auto present = held(mine);
+        const auto other = queued(theirs_);
+        ensemble_.run_for(2s);
+        std::vector<std::shared_ptr<attempt>> callers;
+        for (int i = 0; i < 4; ++i) {
+            callers.push_back(acquire(mine));
+        }
+        ensemble_.run_for(100ms);
+        for (std::size_t i = 0; i < turns; ++i) {
+            present.release();
+            expect_granted(callers[i], 1ms);
+            present = std::move(callers[i]->granted);
+        }
         present.release();
-        expect_granted(callers[static_cast<std::size_t>(i)], 1ms);
-        present = std::move(callers[static_cast<std::size_t>(i)]->granted);
+        expect_granted(other, 100ms);
+        EXPECT_FALSE(callers[turns]->done);
+        other->granted.release();
+        for (std::size_t i = turns; i < callers.size(); ++i) {
+            expect_granted(callers[i], 1s);
+            callers[i]->granted.release();
+        }
     }
-    present.release();
-    expect_granted(other, 100ms);
-    EXPECT_FALSE(callers[2]->done);
-    other->granted.release();
-    expect_granted(callers[2], 100ms);
-}
-
-TEST_F(LocalTurns, EndAfterLocalTimeOnceAnotherParticipantWaits) {
-    mutex mine(a_, "/lock", {.local_passes = UINT32_MAX, .local_time = 1s});
-    auto present = held(mine);
-    const auto other = acquire(theirs_);
-    settle();
-    ensemble_.run_for(2s);
-    const auto next = acquire(mine);
-    ensemble_.run_for(1ms);
-    present.release();
-    expect_granted(other, 100ms);
-    EXPECT_FALSE(next->done);
-}
-
-TEST_F(LocalTurns, AreNoneWithoutTheOption) {
-    mutex mine(a_, "/lock");
-    auto present = held(mine);
-    const auto other = acquire(theirs_);
-    settle();
-    const auto next = acquire(mine);
-    ensemble_.run_for(1ms);
-    present.release();
-    expect_granted(other, 100ms);
-    EXPECT_FALSE(next->done);
 }
 
 TEST_F(LocalTurns, EndWithATransactionOfUnknownOutcome) {
@@ -104,9 +97,7 @@ TEST_F(LocalTurns, EndWithACallerThatGivesUp) {
     mutex mine(a_, "/lock", {.local_passes = 10});
     auto present = held(mine);
     settle();
-    const auto next = acquire(mine, 500ms);
-    ensemble_.run_for(1s);
-    EXPECT_TRUE(next->done);
+    expect_empty(acquire(mine, 500ms), 1s);
     present.release();
     ensemble_.run_for(100ms);
     EXPECT_TRUE(is_free());
@@ -143,12 +134,11 @@ TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
 
 TEST_F(LocalTurns, CostOneListAGrantAndNoneOfItsWaiters) {
     mutex mine(a_, "/lock", {.local_passes = 10});
-    held(mine).release();
-    settle();
+    warm_up(mine);
     const hold h = held(mine);
     ensemble_.run_for(5ms);
-    EXPECT_EQ(ensemble_.count().children, 2U) << "one belongs to the create";
-    EXPECT_EQ(ensemble_.count().requests(), 3U);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).children, 2U) << "one belongs to the create";
+    EXPECT_EQ(ensemble_.count(a_.session_id()).requests(), 3U);
     mutex waits(b_, "/lock", {.local_passes = 10});
     settle();
     const auto other = acquire(waits);
@@ -183,6 +173,65 @@ TEST_F(LocalTurns, AreForMutexesAndSharedMutexesOnly) {
         EXPECT_THROW(static_cast<void>(semaphore(a_, "/lock", 3, o)), error);
         EXPECT_THROW(static_cast<void>(curator_semaphore(a_, "/lock", 3, o)), error);
     }
+}
+
+// ---- of a shared_mutex ----
+
+using SharedTurns = LocalTurns;
+
+TEST_F(SharedTurns, ReadersAreParticipantsOfTheirOwn) {
+    shared_mutex mine(a_, "/lock", {.local_passes = 5, .retain_for = 30s});
+    hold first = held(mine, shared);
+    const hold second = held(mine, shared);
+    EXPECT_NE(first.path(), second.path());
+    EXPECT_EQ(in_queue(), 2U);
+    first.release();
+    settle();
+    EXPECT_EQ(in_queue(), 1U) << "no place of a reader is kept";
+}
+
+TEST_F(SharedTurns, AReaderOfTheSameObjectEndsTheTurnsOfItsWriters) {
+    shared_mutex mine(a_, "/lock", {.local_passes = 1, .retain_for = 30s});
+    hold first = held(mine, exclusive);
+    const auto reads = acquire_as(mine, shared);
+    settle();
+    const auto second = acquire_as(mine, exclusive);
+    const auto third = acquire_as(mine, exclusive);
+    first.release();
+    expect_granted(second);
+    second->granted.release();
+    expect_granted(reads);
+    EXPECT_FALSE(third->done);
+}
+
+TEST_F(SharedTurns, AWriterThatConvertsLeavesThoseThatWait) {
+    shared_mutex mine(a_, "/lock", {.local_passes = 5});
+    hold present = held(mine, exclusive);
+    const auto next = acquire_as(mine, exclusive);
+    settle();
+    EXPECT_EQ(in_queue(), 1U);
+    const auto reads = convert(mine, std::move(present), shared);
+    expect_granted(reads, 1s);
+    settle();
+    EXPECT_EQ(in_queue(), 2U);
+    const auto token = reads->granted.token();
+    reads->granted.release();
+    expect_granted(next, 100ms);
+    EXPECT_EQ(next->granted.mode(), exclusive);
+    EXPECT_GT(next->granted.token(), token);
+}
+
+TEST_F(SharedTurns, AWriterOfALaterTurnConverts) {
+    shared_mutex mine(a_, "/lock", {.retain_for = 30s});
+    held(mine, exclusive).release();
+    settle();
+    hold later = held(mine, exclusive);
+    const auto reads = convert(mine, std::move(later), shared);
+    expect_granted(reads, 1s);
+    EXPECT_EQ(reads->granted.mode(), shared);
+    reads->granted.release();
+    settle();
+    EXPECT_EQ(in_queue(), 0U) << "it is no place of writers any more";
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // lock_options::lock_delay beside other libraries, what it costs, and when requests are lost.
-#include "client/client_core.hpp"
 #include "every_step.hpp"
 #include "lock_delay_fixture.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -13,35 +14,62 @@
 namespace latchkey::test {
 namespace {
 
-using op = ensemble::request_kind;
 using when = ensemble::when;
 
-using LockDelayFaults = LockDelay;
+class LockDelayFaults : public LockDelay {
+protected:
+    /// A participant of a library that knows no delays.
+    std::string join_unaware() {
+        const auto before = ensemble_.children("/lock");
+        EXPECT_FALSE(error_of_transaction(
+            b_,
+            operation::create("/lock/_c_4d8c7e2a-1b7d-4a57-9e5c-3f0f3cf0a6d1-lock-",
+                              "",
+                              operation::lifetime::ephemeral_sequential)));
+        for (const std::string& name : ensemble_.children("/lock")) {
+            if (std::find(before.begin(), before.end(), name) == before.end()) {
+                return "/lock/" + name;
+            }
+        }
+        return {};
+    }
+
+    void play(std::function<std::shared_ptr<attempt>()> begin,
+              const std::function<void()>& happens,
+              std::function<void(const std::shared_ptr<attempt>&)> end) {
+        at_every_step(
+            {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
+            std::move(begin),
+            [&](const auto&) { happens(); },
+            [&](const auto& a) {
+                end(a);
+                a->granted.release();
+                EXPECT_TRUE(left(0));
+            });
+    }
+};
 
 // ---- beside others ----
 
 TEST_F(LockDelayFaults, IsNotForParticipantsThatKnowNothingOfIt) {
     const hold h = held(mine_);
-    const std::string unaware = join_unaware(b_, "/lock");
-    const auto next = acquire(third_);
-    ensemble_.run_for(100ms);
+    const std::string unaware = join_unaware();
+    const auto next = queued(third_);
     die();
-    ensemble_.run_for(100ms);
     // It is the lowest, and so it holds. What comes behind it waits for it, and then the delay.
-    ensemble_.run_for(delay);
+    ensemble_.run_for(delay + 100ms);
     EXPECT_FALSE(next->done);
     ensemble_.remove(unaware);
     expect_delayed(next, ensemble_.now());
 }
 
 TEST_F(LockDelayFaults, IsNoBusinessOfAnUnawareParticipantThatLeavesOrWaits) {
-    held(mine_).release();
-    const std::string unaware = join_unaware(b_, "/lock");
-    const auto mine = acquire(mine_);
-    ensemble_.run_for(100ms);
+    warm_up(mine_);
+    const std::string unaware = join_unaware();
+    const auto mine = queued(mine_);
     ensemble_.remove(unaware);
     expect_at_once(mine, ensemble_.now());
-    const std::string behind = join_unaware(b_, "/lock");
+    const std::string behind = join_unaware();
     mine->granted.release();
     ensemble_.run_for(100ms);
     EXPECT_EQ(ensemble_.children("/lock"), std::vector{behind.substr(6)});
@@ -50,42 +78,34 @@ TEST_F(LockDelayFaults, IsNoBusinessOfAnUnawareParticipantThatLeavesOrWaits) {
 // ---- what it costs ----
 
 TEST_F(LockDelayFaults, CostsAWriteAndARoundTripOfThoseThatHaveOne) {
-    held(mine_).release();
-    settle();
+    warm_up(mine_);
     const auto before = ensemble_.now();
     const auto a = acquire(mine_);
     expect_granted(a);
     EXPECT_EQ(a->at - before, 2 * round_trip);
-    EXPECT_EQ(ensemble_.count().requests(), 3U);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).requests(), 3U);
     ensemble_.reset_counters();
     a->granted.release();
     ensemble_.run_for(9ms);
-    EXPECT_EQ(ensemble_.count().multis, 1U);
-    EXPECT_EQ(ensemble_.count().requests(), 1U);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).multis, 1U);
+    EXPECT_EQ(ensemble_.count(a_.session_id()).requests(), 1U);
 }
 
-TEST_F(LockDelayFaults, CostsAListOfTheOneBehind) {
+TEST_F(LockDelayFaults, CostsAListOfTheOneBehindAndNothingOnAPathWhereNobodyHasOne) {
     held(theirs_).release();
-    hold h = held(mine_);
-    const auto next = acquire(theirs_);
-    ensemble_.run_for(1s);
-    settle();
-    h.release();
-    const auto before = ensemble_.now();
-    expect_granted(next);
-    EXPECT_LE(next->at - before, 2 * round_trip);
-    EXPECT_EQ(ensemble_.count(b_.session_id()).requests(), 1U);
-    EXPECT_EQ(ensemble_.count(b_.session_id()).children, 1U);
-}
-
-TEST_F(LockDelayFaults, CostsNothingOnAPathWhereNobodyHasOne) {
-    hold h = held(third_);
-    const auto next = acquire(theirs_);
-    ensemble_.run_for(1s);
-    settle();
-    h.release();
-    expect_granted(next);
-    EXPECT_EQ(ensemble_.count(b_.session_id()).requests(), 0U);
+    for (mutex* const first : {&third_, &mine_}) {
+        hold h = held(*first);
+        const auto next = queued(theirs_);
+        ensemble_.run_for(1s);
+        settle();
+        h.release();
+        const auto before = ensemble_.now();
+        expect_granted(next);
+        EXPECT_LE(next->at - before, 2 * round_trip);
+        const std::size_t lists = first == &mine_ ? 1 : 0;
+        EXPECT_EQ(ensemble_.count(b_.session_id()).children, lists);
+        EXPECT_EQ(ensemble_.count(b_.session_id()).requests(), lists);
+    }
 }
 
 // ---- whatever fails ----
@@ -93,69 +113,64 @@ TEST_F(LockDelayFaults, CostsNothingOnAPathWhereNobodyHasOne) {
 TEST_F(LockDelayFaults, FollowsWheneverTheSessionOfAHolderEnds) {
     int delayed = 0;
     int at_once = 0;
-    const auto begin = [&] {
-        auto mine = acquire(mine_);
-        auto next = acquire(theirs_);
-        return std::pair(std::move(mine), std::move(next));
-    };
-    const auto end = [&](auto& both) {
-        const auto& mine = both.first;  // clang 14 captures no structured bindings
-        const auto& next = both.second;
-        const bool was_granted = mine->done;
-        const auto died = die();
-        expect_granted(next);
-        if (was_granted) {
-            EXPECT_GE(next->at - died, delay);
-        }
-        (next->at - died >= delay ? delayed : at_once) += 1;
-        next->granted.release();
-        EXPECT_TRUE(ensemble_.run_until([&] { return mine->done; }, 10s));
-        mine->granted.release();
-        EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == 0; }, 10s));
-    };
     held(mine_).release();
-    held(theirs_).release();
-    ensemble_.run_for(100ms);
+    warm_up(theirs_);
     const int rounds = at_every_step(
-        {.of = ensemble_, .stretch = 12ms, .at_least = one_way / 4}, begin, [](auto&) {}, end);
+        {.of = ensemble_, .stretch = 12ms, .at_least = one_way / 4},
+        [&] {
+            auto mine = acquire(mine_);
+            return std::pair(std::move(mine), acquire(theirs_));
+        },
+        [](auto&) {},
+        [&](auto& both) {
+            const auto& mine = both.first;  // clang 14 captures no structured bindings
+            const auto& next = both.second;
+            const bool was_granted = mine->done;
+            const auto died = die();
+            expect_granted(next);
+            const bool is_delayed = next->at - died >= delay;
+            EXPECT_TRUE(is_delayed || !was_granted);
+            (is_delayed ? delayed : at_once) += 1;
+            next->granted.release();
+            finish(mine);
+            mine->granted.release();
+            EXPECT_TRUE(left(0));
+        });
     EXPECT_GT(rounds, 48);
     EXPECT_GT(delayed, 5);
     EXPECT_GT(at_once, 5);
 }
 
 TEST_F(LockDelayFaults, DoesNotFollowAReleaseWhoseRequestsOrAnswersAreLost) {
-    const std::vector<std::function<void()>> faults{
-        [&] { ensemble_.cut(a_.session_id()); },
-        [&] { ensemble_.cut(b_.session_id()); },
-        [&] {
-            ensemble_.cut(a_.session_id());
-            ensemble_.cut(b_.session_id());
-        },
-        [&] { ensemble_.refuse_next(op::multi, -7, a_.session_id()); },
-        [&] { ensemble_.refuse_next(op::multi, -7, a_.session_id(), 1, when::after); },
-    };
+    const auto cut = [&](const client& c) { ensemble_.cut(c.session_id()); };
+    const std::vector<named_step> faults{
+        {"its connection breaks", [&] { cut(a_); }},
+        {"the waiter's connection breaks", [&] { cut(b_); }},
+        {"both break",
+         [&] {
+             cut(a_);
+             cut(b_);
+         }},
+        {"not applied", [&] { ensemble_.refuse_next(op::multi, -7, a_.session_id()); }},
+        {"applied",
+         [&] { ensemble_.refuse_next(op::multi, -7, a_.session_id(), 1, when::after); }}};
     held(mine_).release();
     held(theirs_).release();
-    for (const auto& fault : faults) {
-        const auto begin = [&] {
-            hold mine = held(mine_);
-            auto next = acquire(theirs_);
-            ensemble_.run_for(100ms);
-            mine.release();
-            return next;
-        };
-        const auto end = [&](const std::shared_ptr<attempt>& next) {
-            const auto since = ensemble_.now();
-            expect_granted(next);
-            EXPECT_LE(next->at - since, 2s) << "no delay";
-            next->granted.release();
-            EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == 0; }, 10s));
-        };
-        at_every_step(
-            {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
-            begin,
-            [&](auto&) { fault(); },
-            end);
+    for (const named_step& fault : faults) {
+        SCOPED_TRACE(fault.name);
+        play(
+            [&] {
+                hold mine = held(mine_);
+                auto next = queued(theirs_);
+                mine.release();
+                return next;
+            },
+            fault.happens,
+            [&](const auto& next) {
+                const auto since = ensemble_.now();
+                expect_granted(next);
+                EXPECT_LE(next->at - since, 2s) << "no delay";
+            });
     }
 }
 
@@ -163,23 +178,18 @@ TEST_F(LockDelayFaults, LeavesNothingBehindWhereAnAcquireIsGivenUpOrCut) {
     held(mine_).release();
     for (const bool cut : {false, true}) {
         std::stop_source stop;
-        const auto begin = [&] {
-            stop = {};
-            return acquire(mine_, 60s, {.stop = stop.get_token(), .reserved = {}});
-        };
-        const auto happens = [&](auto&) {
-            stop.request_stop();
-            if (cut) {
-                ensemble_.cut(a_.session_id());
-            }
-        };
-        const auto end = [&](const std::shared_ptr<attempt>& a) {
-            ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
-            a->granted.release();
-            EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == 0; }, 10s));
-        };
-        at_every_step(
-            {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4}, begin, happens, end);
+        play(
+            [&] {
+                stop = {};
+                return acquire(mine_, 60s, {.stop = stop.get_token(), .reserved = {}});
+            },
+            [&] {
+                stop.request_stop();
+                if (cut) {
+                    ensemble_.cut(a_.session_id());
+                }
+            },
+            [&](const auto& a) { finish(a, 10s); });
     }
 }
 
@@ -188,8 +198,7 @@ TEST_F(LockDelayFaults, IsGrantedOnceWhereTheAnswerToItsRecordIsLost) {
         ensemble_.fail_next(op::multi, w, a_.session_id());
         hold h = held(mine_);
         EXPECT_EQ(in_queue(), 2U);
-        const auto next = acquire(theirs_);
-        ensemble_.run_for(100ms);
+        const auto next = queued(theirs_);
         expect_delayed(next, die());
         next->granted.release();
         ensemble_.run_for(1s);
@@ -215,20 +224,16 @@ TEST_F(LockDelayFaults, RecordIsNotDeletedByALateRequestOfAnEarlierDirectory) {
     ensemble_.remove(first.path());
     ensemble_.run_for(100ms);
     first.release();
-    EXPECT_TRUE(ensemble_.run_until([&] { return in_queue() == 0; }, 10s));
+    EXPECT_TRUE(left(0));
     ensemble_.remove("/lock");
 
     mutex again(b_, "/lock", {.lock_delay = delay});
     const hold h = held(again);
     ASSERT_EQ(number_of(h), number);
     const std::string record = record_of(h);
-    bool answered = false;
-    client_core& core = *client_core::of(a_);
-    core.post([&] { core.submit(request::remove(late), [&](const reply&) { answered = true; }); });
-    ASSERT_TRUE(ensemble_.run_until([&] { return answered; }, 1s));
+    arrives_late(a_, request::remove(late));
     EXPECT_TRUE(ensemble_.exists(record));
-    const auto next = acquire(third_);
-    ensemble_.run_for(100ms);
+    const auto next = queued(third_);
     ensemble_.expire(b_.session_id());
     expect_delayed(next, ensemble_.now());
 }

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -119,30 +120,29 @@ std::chrono::nanoseconds time_suspended() {
     return boottime_clock::now().time_since_epoch() - monotonic_now();
 }
 
-/// In a time namespace where the machine seems to have been suspended for longer. Exit status 2:
-/// not allowed to make one.
-int status_of_suspended_child(std::chrono::seconds longer, std::chrono::nanoseconds before) {
+int status_of_child(const std::function<int()>& work) {
     const pid_t child = ::fork();
     if (child == 0) {
-        if (::unshare(CLONE_NEWTIME) != 0) {
-            ::_exit(2);
-        }
-        const std::string offset = "boottime " + std::to_string(longer.count()) + " 0";
-        const int file = ::open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
-        if (::write(file, offset.data(), offset.size()) < 0) {
-            ::_exit(2);
-        }
-        const pid_t inside = ::fork();  // it is the children who live in the namespace
-        if (inside == 0) {
-            ::_exit(time_suspended() - before > longer / 2 ? 0 : 1);
-        }
-        int status = 0;
-        ::waitpid(inside, &status, 0);
-        ::_exit(WEXITSTATUS(status));
+        ::_exit(work());
     }
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// In a time namespace where the machine seems to have been suspended for longer. Exit status 2:
+/// not allowed to make one.
+int status_of_suspended_child(std::chrono::seconds longer, std::chrono::nanoseconds before) {
+    return status_of_child([&] {
+        const std::string offset = "boottime " + std::to_string(longer.count()) + " 0";
+        const bool may_unshare = ::unshare(CLONE_NEWTIME) == 0;
+        const int file = ::open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+        if (!may_unshare || ::write(file, offset.data(), offset.size()) < 0) {
+            return 2;
+        }
+        // It is the children who live in the namespace.
+        return status_of_child([&] { return time_suspended() - before > longer / 2 ? 0 : 1; });
+    });
 }
 
 TEST(ProcessClock, CountsTheTimeThatTheMachineWasSuspended) {

@@ -1,10 +1,6 @@
 // What release_and_wait() says: true only if the servers have confirmed that the znodes of the hold
 // are gone, in each state of the hold.
-#include <latchkey/curator_semaphore.hpp>
-#include <latchkey/multi_mutex.hpp>
-#include <latchkey/semaphore.hpp>
-#include <latchkey/shared_mutex.hpp>
-
+#include "any_lock.hpp"
 #include "client/hold_state.hpp"
 #include "eventually.hpp"
 #include "every_step.hpp"
@@ -23,12 +19,10 @@
 namespace latchkey::test {
 namespace {
 
-using hold_handler = std::function<void(std::error_code, hold)>;
-
 /// A hold, on its way through what befalls it.
 struct released_hold {
     client of;
-    std::shared_ptr<void> object{};
+    std::optional<any_lock> object{};
     hold h{};
     bool is_there = false;  ///< it may be released
     bool is_released = false;
@@ -37,68 +31,33 @@ struct released_hold {
     int effects = 0;  ///< then
 };
 
-struct kind_of_hold {
-    std::string name;
-    std::function<void(released_hold&, const hold_handler&)> acquire;
-};
-
-void PrintTo(const kind_of_hold& k, std::ostream* to) {
-    *to << k.name;
-}
-
-template <class Object, class... Wanted>
-void acquire_for(released_hold& r,
-                 std::shared_ptr<Object> object,
-                 const hold_handler& done,
-                 Wanted... wanted) {
-    r.object = object;
-    object->async_acquire(wanted..., {}, done);
-}
-
-/// Of a writer that is becoming a reader.
-void acquire_and_downgrade(released_hold& r, const hold_handler& done) {
-    const auto m = std::make_shared<shared_mutex>(r.of, "/lock", lock_options{.max_hold = 4s});
-    r.object = m;
-    m->async_acquire(lock_mode::exclusive, {}, [m = m.get(), done](std::error_code, hold h) {
-        m->async_convert(std::move(h), lock_mode::shared, {}, done);
-    });
-}
-
-template <class Lock, class... Wanted>
-kind_of_hold released(std::string name, lock_options o, Wanted... wanted) {
-    return {std::move(name), [=](released_hold& r, const hold_handler& done) {
-                acquire_for(r, std::make_shared<Lock>(r.of, "/lock", o), done, wanted...);
-            }};
-}
-
-template <class Semaphore>
-kind_of_hold released_permits(std::string name, lock_options o) {
-    return {std::move(name), [=](released_hold& r, const hold_handler& done) {
-                acquire_for(r, std::make_shared<Semaphore>(r.of, "/lock", 3, o), done, 2U);
-            }};
+/// Of a writer that becomes a reader as soon as it holds.
+any_lock downgrading(client& c) {
+    const auto m = std::make_shared<shared_mutex>(c, "/lock", lock_options{.max_hold = 4s});
+    any_lock lock = any_lock_of(m, lock_mode::exclusive);
+    lock.async = [m](const acquire_options& o, const grant_handler& done) {
+        m->async_acquire(lock_mode::exclusive, o, [m = m.get(), done](std::error_code, hold h) {
+            m->async_convert(std::move(h), lock_mode::shared, {}, done);
+        });
+    };
+    return lock;
 }
 
 const auto every_hold = ::testing::Values(
-    released<mutex>("mutex", {}),
-    released<mutex>("kept", {.local_passes = 2, .retain_for = 5s}),
-    released<mutex>("limited", {.max_hold = 2s}),
-    released<mutex>("held_longer", {.max_hold = 3s, .min_hold = 2s}),
-    released<mutex>("delayed", {.lock_delay = 1s}),
-    released<shared_mutex>("upgrader", {}, lock_mode::upgrade),
-    released<shared_mutex>("reader", {}, lock_mode::shared),
-    released<shared_mutex>(
-        "kept_writer", {.local_passes = 2, .retain_for = 5s}, lock_mode::exclusive),
-    kind_of_hold{"downgraded", acquire_and_downgrade},
-    kind_of_hold{
-        "multi_mutex",
-        [](released_hold& r, const hold_handler& done) {
-            const std::vector<std::string> paths{"/lock", "/lock-beside"};
-            acquire_for(
-                r, std::make_shared<multi_mutex>(r.of, paths, lock_options{.max_hold = 2s}), done);
-        }},
-    released_permits<semaphore>("semaphore", {}),
-    released_permits<semaphore>("limited_semaphore", {.max_hold = 2s}),
-    released_permits<curator_semaphore>("curator_semaphore", {}));
+    lock_at<mutex>("mutex", "/lock", {}),
+    lock_at<mutex>("kept", "/lock", {.local_passes = 2, .retain_for = 5s}),
+    lock_at<mutex>("limited", "/lock", {.max_hold = 2s}),
+    lock_at<mutex>("held_longer", "/lock", {.max_hold = 3s, .min_hold = 2s}),
+    lock_at<mutex>("delayed", "/lock", {.lock_delay = 1s}),
+    lock_at<shared_mutex>("upgrader", "/lock", {}, lock_mode::upgrade),
+    lock_at<shared_mutex>("reader", "/lock", {}, lock_mode::shared),
+    lock_at<shared_mutex>(
+        "kept_writer", "/lock", {.local_passes = 2, .retain_for = 5s}, lock_mode::exclusive),
+    kind_of_lock{"downgraded", downgrading},
+    multi_mutex_at({"/lock", "/lock-beside"}, {.max_hold = 2s}),
+    permits_at<semaphore>("semaphore", "/lock", {}, 2, 3),
+    permits_at<semaphore>("limited_semaphore", "/lock", {.max_hold = 2s}, 2, 3),
+    permits_at<curator_semaphore>("curator_semaphore", "/lock", {}, 2, 3));
 
 struct release_mishap {
     std::string name;
@@ -139,7 +98,7 @@ const std::vector<release_mishap> release_mishaps{
      }},
 };
 
-class ReleaseConfirmation : public SteppedTest, public ::testing::WithParamInterface<kind_of_hold> {
+class ReleaseConfirmation : public SteppedTest, public ::testing::WithParamInterface<kind_of_lock> {
 protected:
     ReleaseConfirmation() { ensemble_.create("/effect"); }
 
@@ -164,7 +123,8 @@ protected:
     std::shared_ptr<released_hold> begin() {
         const auto r = std::make_shared<released_hold>(
             released_hold{.of = connected({.session_timeout = 6s, .close_timeout = 500ms})});
-        GetParam().acquire(*r, [r](std::error_code, hold h) {
+        r->object = GetParam().make(r->of);
+        r->object->async({}, [r](std::error_code, hold h) {
             r->h = std::move(h);
             r->is_there = true;
         });
@@ -208,52 +168,51 @@ protected:
         r->object.reset();
     }
 
-    int releases_ = 0;
+    /// Most of the stretch is waiting, so it is looked at in few rounds.
+    template <class Before, class After>
+    void at_every_step_of_each_mishap(Before before, After after) {
+        for (const release_mishap& m : release_mishaps) {
+            SCOPED_TRACE(m.name);
+            at_every_step(
+                {ensemble_, 12 * one_way, one_way / 2},
+                [&] {
+                    auto r = begin();
+                    before(r);
+                    return r;
+                },
+                [&](const auto& r) {
+                    m.happens(ensemble_, *r);
+                    after(r);
+                },
+                [&](const auto& r) { end(r); });
+        }
+        EXPECT_GT(releases_, 100);
+    }
 
-    /// So that a longer stretch is looked at in fewer rounds: most of it is waiting.
-    [[nodiscard]] moments steps() { return {ensemble_, 12 * one_way, one_way / 2}; }
+    int releases_ = 0;
 };
 
 TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneWhateverHappensMeanwhile) {
-    for (const release_mishap& m : release_mishaps) {
-        SCOPED_TRACE(m.name);
-        at_every_step(
-            steps(),
-            [&] {
-                auto r = begin();
-                EXPECT_TRUE(ensemble_.run_until([&] { return r->is_there; }, 10s));
-                release(r);
-                return r;
-            },
-            [&](const auto& r) { m.happens(ensemble_, *r); },
-            [&](const auto& r) { end(r); });
-    }
-    EXPECT_GT(releases_, 100);
+    at_every_step_of_each_mishap(
+        [&](const auto& r) {
+            EXPECT_TRUE(ensemble_.run_until([&] { return r->is_there; }, 10s));
+            release(r);
+        },
+        [](const auto&) {});
 }
 
 TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneWhateverHappenedBefore) {
-    for (const release_mishap& m : release_mishaps) {
-        SCOPED_TRACE(m.name);
-        at_every_step(
-            steps(),
-            [&] {
-                auto r = begin();
-                ensemble_.run_until([&] { return r->object && znodes() > 0; }, 10s);
-                return r;
-            },
-            [&](const auto& r) {
-                m.happens(ensemble_, *r);
-                for (const auto later : {0ms, 1ms, 700ms, 3000ms}) {
-                    ensemble_.run_for(later);
-                    if (r->is_there && !r->is_released) {
-                        break;
-                    }
+    at_every_step_of_each_mishap(
+        [&](const auto&) { ensemble_.run_until([&] { return znodes() > 0; }, 10s); },
+        [&](const auto& r) {
+            for (const auto later : {0ms, 1ms, 700ms, 3000ms}) {
+                ensemble_.run_for(later);
+                if (r->is_there && !r->is_released) {
+                    break;
                 }
-                release(r);
-            },
-            [&](const auto& r) { end(r); });
-    }
-    EXPECT_GT(releases_, 100);
+            }
+            release(r);
+        });
 }
 
 /// max_hold has passed, and what it did is not answered.
@@ -276,80 +235,72 @@ TEST_P(ReleaseConfirmation, IsGivenOnlyForZnodesThatAreGoneAfterAnyTime) {
 /// As programs call it, on threads.
 class ReleaseAndWait : public ::testing::Test {
 protected:
-    ReleaseAndWait() {
-        servers_.create("/x", "before");
-        c_ = servers_.connect({.session_timeout = 8s, .close_timeout = 300ms});
-    }
+    ReleaseAndWait() { servers_.create("/x", "before"); }
 
     /// A transaction that the leader, which does not run from now on, does not answer.
-    void begin_transaction(hold& h) {
-        path_ = h.path();
+    void begin_transaction() {
         leader_ = servers_.leader();
         servers_.pause_server(leader_);
-        h.async_transact({operation::set("/x", "after")}, [](std::error_code, const auto&) {});
+        h_.async_transact({operation::set("/x", "after")}, [](std::error_code, const auto&) {});
     }
 
-    void expect_not_confirmed(bool confirmed) {
-        EXPECT_FALSE(confirmed);
-        EXPECT_TRUE(servers_.exists(path_));
+    void expect_not_confirmed() {
+        const std::string path = h_.path();
+        EXPECT_FALSE(h_.release_and_wait());
+        EXPECT_TRUE(servers_.exists(path));
         servers_.resume_server(leader_);
     }
 
     testing::ensemble servers_;
-    client c_ = servers_.connect();
-    std::string path_;
+    client c_ = servers_.connect({.session_timeout = 8s, .close_timeout = 300ms});
+    mutex m_{c_, "/lock"};
+    mutex limited_{c_, "/lock", {.max_hold = 500ms}};
+    hold h_;
     int leader_ = -1;
 };
 
-TEST_F(ReleaseAndWait, AfterMaxHoldIsFalseUntilTheDeleteIsAnswered) {
-    mutex m(c_, "/lock", {.max_hold = 500ms});
-    hold h = m.acquire();
-    begin_transaction(h);
-    EXPECT_TRUE(eventually([&] { return h.why_lost() == loss_reason::max_hold_passed; }));
-    expect_not_confirmed(h.release_and_wait());
-}
-
-TEST_F(ReleaseAndWait, AfterMaxHoldIsTrueOnceTheDeleteWasAnswered) {
-    mutex m(c_, "/lock", {.max_hold = 50ms});
-    hold h = m.acquire();
+TEST_F(ReleaseAndWait, AfterMaxHoldIsTrueOnceTheDeleteIsAnswered) {
+    h_ = limited_.acquire();
     EXPECT_TRUE(eventually([&] { return servers_.children("/lock").empty(); }));
-    EXPECT_TRUE(eventually([&] { return !h.valid(); }));
-    EXPECT_TRUE(h.release_and_wait());
-    EXPECT_FALSE(h.release_and_wait()) << "it is empty";
-}
-
-TEST_F(ReleaseAndWait, AfterACloseThatTheServersDidNotAnswerIsFalse) {
-    mutex m(c_, "/lock");
-    hold h = m.acquire();
-    begin_transaction(h);
-    c_.close();
-    expect_not_confirmed(h.release_and_wait());
+    EXPECT_TRUE(eventually([&] { return !h_.valid(); }));
+    EXPECT_TRUE(h_.release_and_wait());
+    EXPECT_FALSE(h_.release_and_wait()) << "it is empty";
+    h_ = limited_.acquire();
+    begin_transaction();
+    EXPECT_TRUE(eventually([&] { return h_.why_lost() == loss_reason::max_hold_passed; }));
+    expect_not_confirmed();
 }
 
 TEST_F(ReleaseAndWait, AfterACloseThatTheServersAnsweredIsTrue) {
-    mutex m(c_, "/lock");
-    hold h = m.acquire();
+    h_ = m_.acquire();
     c_.close();
-    EXPECT_FALSE(servers_.exists(h.path()));
-    EXPECT_TRUE(h.release_and_wait());
+    EXPECT_FALSE(servers_.exists(h_.path()));
+    EXPECT_TRUE(h_.release_and_wait());
 }
 
-TEST_F(ReleaseAndWait, DuringACloseThatTheServersDoNotAnswerIsFalse) {
-    mutex m(c_, "/lock");
-    hold h = m.acquire();
-    begin_transaction(h);
-    std::thread closes([&] { c_.close(); });
-    expect_not_confirmed(h.release_and_wait());
-    closes.join();
+TEST_F(ReleaseAndWait, DuringAndAfterACloseThatTheServersDoNotAnswerIsFalse) {
+    for (const bool during : {false, true}) {
+        c_ = servers_.connect({.session_timeout = 8s, .close_timeout = 300ms});
+        mutex m(c_, during ? "/during" : "/after");
+        h_ = m.acquire();
+        begin_transaction();
+        std::thread closes([&] { c_.close(); });
+        if (!during) {
+            closes.join();
+        }
+        expect_not_confirmed();
+        if (during) {
+            closes.join();
+        }
+    }
 }
 
 TEST_F(ReleaseAndWait, WithTheServersGoneForGoodIsFalse) {
     auto doomed = std::make_unique<testing::ensemble>();
     const client c = doomed->connect();
-    mutex m(c, "/lock");
-    hold h = m.acquire();
+    h_ = mutex(c, "/lock").acquire();
     doomed.reset();
-    EXPECT_FALSE(h.release_and_wait());
+    EXPECT_FALSE(h_.release_and_wait());
 }
 
 INSTANTIATE_TEST_SUITE_P(, ReleaseConfirmation, every_hold, [](const auto& p) {

@@ -1,53 +1,59 @@
-#include "client/client_core.hpp"
 #include "ensemble/ensemble_access.hpp"
+#include "lock_fixture.hpp"
 #include "session/connect_string.hpp"
-#include "stepped_test.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
 
 /// A hold is invalid before the servers can grant the lock to anybody else, whatever breaks.
-class Validity : public SteppedTest {
+class Validity : public LockFaults {
 protected:
-    static constexpr auto timeout = 12s;
-
-    /// Runs until the second participant is granted, and checks at every event that the first one
-    /// does not believe any more by then.
-    void expect_no_overlap(const hold& first, const attempt& second) {
-        const bool granted = ensemble_.run_until([&] { return second.done; }, 120s);
-        ASSERT_TRUE(granted);
-        EXPECT_TRUE(second.granted.valid());
-        EXPECT_FALSE(first.valid());
+    /// Which `h` has left, by the clock of the ensemble.
+    ensemble::duration left_of(const hold& h) {
+        return h.valid_until().time_since_epoch() - ensemble_.now();
     }
 
-    client a_ = connected({.session_timeout = timeout});
-    client b_ = connected({.session_timeout = timeout});
-    mutex first_{a_, "/lock"};
-    mutex second_{b_, "/lock"};
+    /// A holder is cut off while another participant waits.
+    void expect_no_overlap(const std::function<void()>& cut_off) {
+        ensemble_.run_for(1s);
+        const hold h = held(mine_);
+        const auto w = queued(theirs_);
+        ensemble_.run_for(30s);
+        const auto begun = ensemble_.now();
+        cut_off();
+        ASSERT_TRUE(soon([&] { return !h.valid() || w->done; }));
+        EXPECT_FALSE(w->done);
+        EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
+        EXPECT_GT(ensemble_.now(), begun + timeout * 2 / 5);
+        expect_granted(w, 120s);
+        EXPECT_FALSE(h.valid());
+    }
 };
 
 TEST_F(Validity, LastsAsLongAsServersAnswer) {
-    const hold h = held(first_);
+    const hold h = held(mine_);
     for (int i = 0; i < 60; ++i) {
         ensemble_.run_for(1s);
         ASSERT_TRUE(h.valid()) << i;
-        ASSERT_GT(h.valid_until().time_since_epoch() - ensemble_.now(), timeout * 2 / 5) << i;
+        ASSERT_GT(left_of(h), timeout * 2 / 5) << i;
     }
 }
 
 TEST_F(Validity, EndsAtItsDeadlineMoreThanTwoFifthsOfTheTimeoutAfterTheLastAnswer) {
-    const hold h = held(first_);
+    const hold h = held(mine_);
     ensemble_.run_for(30s);
     const auto until = h.valid_until().time_since_epoch();
-    EXPECT_GT(until, ensemble_.now() + timeout * 2 / 5);
-    EXPECT_LT(until, ensemble_.now() + timeout * 3 / 5);
+    EXPECT_GT(left_of(h), timeout * 2 / 5);
+    EXPECT_LT(left_of(h), timeout * 3 / 5);
     ensemble_.black_hole(a_.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 30s));
+    ASSERT_TRUE(soon([&] { return !h.valid(); }, 30s));
     EXPECT_EQ(ensemble_.now(), until);
     EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
 }
@@ -57,73 +63,33 @@ TEST_F(Validity, LastsLongerWhenTheTickIsKnown) {
     mutex m(c, "/other");
     const hold h = held(m);
     ensemble_.run_for(30s);
-    EXPECT_GT(h.valid_until().time_since_epoch(), ensemble_.now() + timeout * 11 / 20);
+    EXPECT_GT(left_of(h), timeout * 11 / 20);
 }
+
+// ---- no overlap ----
 
 TEST_F(Validity, BlackHoledHolderIsInvalidBeforeAnotherIsGranted) {
-    const hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(3s);
-    ensemble_.black_hole(a_.session_id());
-    expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-}
-
-TEST_F(Validity, HolderOnAnIsolatedFollowerMovesAndKeepsTheHold) {
-    const int follower = (ensemble_.leader() + 1) % 3;
-    ensemble_.move(a_.session_id(), follower);
-    ensemble_.run_for(1s);
-    const hold h = held(first_);
-    ensemble_.isolate(follower);
-    for (int i = 0; i < 300; ++i) {
-        ensemble_.run_for(100ms);
-        ASSERT_TRUE(h.valid()) << i;
-    }
+    expect_no_overlap([&] { ensemble_.black_hole(a_.session_id()); });
 }
 
 TEST_F(Validity, HolderThatOnlySeesAnIsolatedFollowerIsInvalidBeforeAnotherIsGranted) {
-    const int follower = (ensemble_.leader() + 1) % 3;
+    const int cut_off = follower();
     ensemble_.move(b_.session_id(), ensemble_.leader());
-    ensemble_.move(a_.session_id(), follower);
-    ensemble_.run_for(1s);
-    const hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(1s);
-    ensemble_.confine(a_.session_id(), follower);
-    ensemble_.isolate(follower);
-    expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
+    ensemble_.move(a_.session_id(), cut_off);
+    expect_no_overlap([&] {
+        ensemble_.confine(a_.session_id(), cut_off);
+        ensemble_.isolate(cut_off);
+    });
 }
 
 TEST_F(Validity, HolderOnADeposedLeaderIsInvalidBeforeAnotherIsGranted) {
     const int old_leader = ensemble_.leader();
     ensemble_.move(a_.session_id(), old_leader);
-    ensemble_.move(b_.session_id(), (old_leader + 1) % 3);
-    ensemble_.run_for(1s);
-    const hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(1s);
-    ensemble_.confine(a_.session_id(), old_leader);
-    ensemble_.isolate(old_leader);
-    expect_no_overlap(h, *w);
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-}
-
-// The old leader answers connects by itself, until it notices that nobody follows it.
-TEST_F(Validity, ConnectToADeposedLeaderDoesNotProlongAHold) {
-    const int old_leader = ensemble_.leader();
-    ensemble_.move(a_.session_id(), (old_leader + 1) % 3);
-    ensemble_.run_for(1s);
-    const hold h = held(first_);
-    ensemble_.run_for(30s);
-    ensemble_.isolate(old_leader);
-    ensemble_.confine(a_.session_id(), old_leader);
-    const auto until = h.valid_until();
-    ASSERT_TRUE(
-        ensemble_.run_until([&] { return a_.state() == connection_state::reconnected; }, 2s));
-    EXPECT_EQ(h.valid_until(), until);
-    ensemble_.run_for(2s);
-    EXPECT_EQ(h.valid_until(), until);
+    ensemble_.move(b_.session_id(), follower());
+    expect_no_overlap([&] {
+        ensemble_.confine(a_.session_id(), old_leader);
+        ensemble_.isolate(old_leader);
+    });
 }
 
 /// Every clock is off by one percent, as max_clock_drift allows: the holder's is slow, and those of
@@ -133,22 +99,104 @@ TEST_F(Validity, HolderWithASlowClockIsInvalidBeforeAnotherIsGranted) {
     for (int i = 0; i < 3; ++i) {
         ensemble_.set_server_clock_rate(i, 1.01);
     }
-    const hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(30s);
-    const auto cut = ensemble_.now();
-    ensemble_.black_hole(a_.session_id());
-    ASSERT_TRUE(ensemble_.run_until([&] { return !h.valid(); }, 30s));
-    EXPECT_FALSE(w->done);
-    EXPECT_GT(ensemble_.now(), cut + timeout * 2 / 5);
-    expect_no_overlap(h, *w);
+    expect_no_overlap([&] { ensemble_.black_hole(a_.session_id()); });
 }
 
-class ShortSession : public SteppedTest {
+TEST_F(Validity, PausedHolderWakesUpInvalidAndCommitsNothing) {
+    for (const bool asks_first : {true, false}) {
+        hold h = held(mine_);
+        const auto w = queued(theirs_);
+        ensemble_.run_for(1s);
+        const std::int64_t session = a_.session_id();
+        ensemble_.pause(session);
+        expect_granted(w);
+        if (asks_first) {  // no event was delivered to it yet
+            EXPECT_FALSE(h.valid());
+            EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
+        }
+        ensemble_.resume(session);
+        EXPECT_EQ(error_of_transaction(h, operation::create("/effect")), errc::hold_lost);
+        EXPECT_FALSE(ensemble_.exists("/effect"));
+        ensemble_.run_for(5s);
+        EXPECT_TRUE(h.lost().stop_requested());
+        EXPECT_FALSE(h.valid());
+        EXPECT_GT(w->granted.token(), h.token());
+    }
+}
+
+// ---- what does not prolong a hold, and what does not end it ----
+
+// The old leader answers connects by itself, until it notices that nobody follows it.
+TEST_F(Validity, ConnectToADeposedLeaderDoesNotProlongAHold) {
+    const int old_leader = ensemble_.leader();
+    ensemble_.move(a_.session_id(), follower());
+    ensemble_.run_for(1s);
+    const hold h = held(mine_);
+    ensemble_.run_for(30s);
+    ensemble_.isolate(old_leader);
+    ensemble_.confine(a_.session_id(), old_leader);
+    const auto until = h.valid_until();
+    ASSERT_TRUE(soon([&] { return a_.state() == connection_state::reconnected; }, 2s));
+    EXPECT_EQ(h.valid_until(), until);
+    ensemble_.run_for(2s);
+    EXPECT_EQ(h.valid_until(), until);
+}
+
+// Without a quorum nobody can end the session either, and the znode stays.
+TEST_F(Validity, LostByTheDeadlineStaysLostAndCommitsNothingWhenTheSessionTurnsOutToLive) {
+    const int leader = ensemble_.leader();
+    const std::vector<int> followers{(leader + 1) % 3, (leader + 2) % 3};
+    const auto all_followers = [&](void (ensemble::*what)(int)) {
+        for (const int f : followers) {
+            (ensemble_.*what)(f);
+        }
+    };
+    const std::vector<std::pair<named_step, named_step>> outages{
+        {{"all servers stall", [&] { all_servers(&ensemble::pause_server); }},
+         {"they go on", [&] { all_servers(&ensemble::resume_server); }}},
+        {{"the followers stop", [&] { all_followers(&ensemble::stop_server); }},
+         {"they start", [&] { all_followers(&ensemble::start_server); }}}};
+    for (const auto& [begins, ends] : outages) {
+        SCOPED_TRACE(begins.name);
+        hold h = held(mine_);
+        const auto w = queued(theirs_);
+        begins.happens();
+        expect_lost(h, loss_reason::deadline_passed, timeout);
+        EXPECT_FALSE(w->done);
+        ends.happens();
+        ensemble_.run_for(60s);
+        EXPECT_FALSE(h.valid()) << "it came back";
+        ASSERT_TRUE(ensemble_.exists(h.path()));
+        EXPECT_EQ(error_of_transaction(h, operation::create("/effect")), errc::hold_lost);
+        EXPECT_FALSE(ensemble_.exists("/effect"));
+        EXPECT_FALSE(w->done) << "the znode is there until the work has drained";
+        h.release();
+        expect_granted(w);
+    }
+}
+
+TEST_F(Validity, WatchEventThatWasBufferedThroughAPauseIsNoGrant) {
+    hold h = held(mine_);
+    const auto w = queued(theirs_);
+    const std::int64_t session = b_.session_id();
+    h.release();
+    ensemble_.run_for(1ms);  // the event is on its way
+    ensemble_.pause(session);
+    const auto w3 = acquire(third_);
+    expect_granted(w3);
+    ensemble_.resume(session);
+    ensemble_.run_for(5s);
+    EXPECT_TRUE(w3->granted.valid());
+    EXPECT_FALSE(w->done && w->granted.valid());
+    w3->granted.release();
+    expect_granted(w);
+}
+
+class ShortSession : public LockSteps {
 protected:
     static constexpr auto timeout = 1200ms;
 
-    ShortSession() : SteppedTest(quick()) {}
+    ShortSession() : LockSteps(quick()) {}
 
     static ensemble::options quick() {
         ensemble::options o = exact();
@@ -164,90 +212,23 @@ TEST_F(ShortSession, WhoseAnswersAreAlwaysLateIsBelievedSoonWhenItIsItsTurn) {
     client b = connected(how);
     mutex first(a, "/lock");
     mutex second(b, "/lock");
-    const int follower = (ensemble_.leader() + 1) % 3;
+    const int behind = follower();
     ensemble_.move(a.session_id(), ensemble_.leader());
-    ensemble_.move(b.session_id(), follower);
+    ensemble_.move(b.session_id(), behind);
     ensemble_.run_for(1s);
     for (auto late = 40ms; late <= 120ms; late += 20ms) {
+        SCOPED_TRACE(std::to_string(late.count()) + " ms");
         hold h = held(first);
         const auto w = acquire(second);
         ensemble_.run_for(2s);
-        ensemble_.lag(follower, late);
+        ensemble_.lag(behind, late);
         ensemble_.run_for(3s + late);
         h.release();
         const auto released = ensemble_.now();
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 20s)) << late.count() << " ms";
-        EXPECT_LT(w->at - released, timeout) << late.count() << " ms";
-        ensemble_.lag(follower, 0ms);
-        w->granted.release();
+        expect_granted(w, 20s);
+        EXPECT_LT(w->at - released, timeout);
+        ensemble_.lag(behind, 0ms);
     }
-}
-
-TEST_F(Validity, PausedHolderWakesUpInvalid) {
-    const hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(1s);
-    const std::int64_t session = a_.session_id();
-    ensemble_.pause(session);
-    expect_granted(w);
-    // The first thing it sees is that it lost: no event was delivered to it yet.
-    EXPECT_FALSE(h.valid());
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-    ensemble_.resume(session);
-    ensemble_.run_for(5s);
-    EXPECT_TRUE(h.lost().stop_requested());
-    EXPECT_GT(w->granted.token(), h.token());
-}
-
-TEST_F(Validity, HolderThatIsStoppedForAThirdOfItsTimeoutKeepsTheHold) {
-    const std::int64_t session = a_.session_id();
-    for (auto phase = 0ms; phase < 2000ms; phase += 100ms) {
-        const hold h = held(first_);
-        ensemble_.run_for(10s + phase);
-        ensemble_.pause(session);
-        ensemble_.run_for(timeout / 3);
-        ensemble_.resume(session);
-        ensemble_.run_for(20s);
-        ASSERT_TRUE(h.valid()) << phase.count() << " ms";
-    }
-}
-
-TEST_F(Validity, PausedHolderThatWakesUpCommitsNothing) {
-    hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(1s);
-    const std::int64_t session = a_.session_id();
-    ensemble_.pause(session);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s));
-    ensemble_.resume(session);
-    std::error_code ec;
-    h.async_transact({operation::create("/effect")},
-                     [&](std::error_code e, const auto&) { ec = e; });
-    ASSERT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(ec); }, 30s));
-    EXPECT_EQ(ec, errc::hold_lost);
-    EXPECT_FALSE(ensemble_.exists("/effect"));
-}
-
-TEST_F(Validity, LostByTheDeadlineStaysLostWhenTheSessionTurnsOutToLive) {
-    hold h = held(first_);
-    ensemble_.run_for(1s);
-    // Without a quorum nobody can end the session either.
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.pause_server(i);
-    }
-    ASSERT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 60s));
-    EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-    const std::string path = h.path();
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.resume_server(i);
-    }
-    ensemble_.run_for(10s);
-    EXPECT_FALSE(h.valid());
-    // The znode goes when the work has drained, or with the session.
-    h.release();
-    ensemble_.run_for(5s);
-    EXPECT_FALSE(ensemble_.exists(path));
-    EXPECT_TRUE(held(second_).valid());
 }
 
 /// A loop on which something happens while its clock is read, once.
@@ -295,59 +276,14 @@ TEST_F(Validity, IsNotConfirmedOnceMoreWhileItIsLost) {
     ensemble_.run_for(30s);
     clock->meanwhile = [&] {
         ensemble_.black_hole(c.session_id());
-        EXPECT_TRUE(ensemble_.run_until([&] { return h.lost().stop_requested(); }, 30s));
+        EXPECT_TRUE(soon([&] { return h.lost().stop_requested(); }, 30s));
         ensemble_.resume(c.session_id());
-        EXPECT_TRUE(
-            ensemble_.run_until([&] { return c.state() == connection_state::reconnected; }, 30s));
+        EXPECT_TRUE(soon([&] { return c.state() == connection_state::reconnected; }, 30s));
         ensemble_.run_for(1s);
     };
     EXPECT_FALSE(h.valid());
     EXPECT_FALSE(h.valid());
     EXPECT_EQ(h.why_lost(), loss_reason::deadline_passed);
-}
-
-TEST_F(Validity, RestartOfEachServerInTurnKeepsTheHold) {
-    const hold h = held(first_);
-    for (int i = 0; i < 3; ++i) {
-        ensemble_.stop_server(i);
-        ensemble_.run_for(2s);
-        ensemble_.start_server(i);
-        ensemble_.run_for(6s);
-        ASSERT_TRUE(h.valid()) << i;
-    }
-}
-
-TEST_F(Validity, WatchEventThatWasBufferedThroughAPauseIsNoGrant) {
-    hold h = held(first_);
-    const auto w = acquire(second_);
-    ensemble_.run_for(1s);
-    const std::int64_t session = b_.session_id();
-    h.release();
-    ensemble_.run_for(1ms);  // the event is on its way
-    ensemble_.pause(session);
-    client c = connected();
-    mutex third(c, "/lock");
-    const auto w3 = acquire(third);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w3->done; }, 60s));
-    ensemble_.resume(session);
-    ensemble_.run_for(5s);
-    EXPECT_TRUE(w3->granted.valid());
-    EXPECT_FALSE(w->done && w->granted.valid());
-    w3->granted.release();
-    expect_granted(w);
-}
-
-TEST_F(Validity, SuspendedShortlyKeepsTheHold) {
-    const hold h = held(first_);
-    ensemble_.run_for(1s);
-    ensemble_.suspend(a_.session_id());
-    ensemble_.run_for(4s);
-    EXPECT_EQ(a_.state(), connection_state::suspended);
-    EXPECT_TRUE(h.valid());
-    ensemble_.resume(a_.session_id());
-    ensemble_.run_for(10s);
-    EXPECT_TRUE(h.valid());
-    EXPECT_EQ(a_.state(), connection_state::reconnected);
 }
 
 }  // namespace
