@@ -1,11 +1,21 @@
-// A hold outlives the loss of any one server, whatever becomes of it; and nobody else is granted
-// the lock meanwhile.
+// A hold outlives the loss of any one server, and of all of them for a while; and nobody else is
+// granted the lock meanwhile.
 #include "contest.hpp"
 #include "eventually.hpp"
+#include "held_intervals.hpp"
 #include "real_ensemble.hpp"
+#include "too_slow.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -25,35 +35,28 @@ constexpr fault killed{"Killed", &real_ensemble::kill};
 constexpr fault paused{"Paused", &real_ensemble::pause};
 constexpr fault disk_full{"WithAFullDisk", &real_ensemble::fill_disk};
 
+std::string name_of(const ::testing::TestParamInfo<fault>& of) {
+    return of.param.name;
+}
+
 class OneServer : public ::testing::TestWithParam<fault> {
 protected:
     void strike(int server) { (servers_.*GetParam().strike)(server); }
 
-    [[nodiscard]] std::string followers() const {
-        const int leader = servers_.leader();
-        std::string list;
-        for (int server = 1; server <= servers_.size(); ++server) {
-            if (server != leader) {
-                list += (list.empty() ? "" : ",") + servers_.address(server);
-            }
-        }
-        return list;
-    }
+    [[nodiscard]] std::string followers() const { return addresses(servers_, servers_.leader()); }
 
     /// From the fault until the holder's next write is answered; the hold is valid all the time.
-    void expect_writes_again(contest& c, const std::string& text) {
+    static void expect_writes_again(contest& c, const std::string& text) {
         const auto start = boottime_clock::now();
         EXPECT_TRUE(c.writes(c.first(), text)) << to_string(c.first().why_lost());
-        report(std::string("silence_") + text, boottime_clock::now() - start);
+        report("silence_" + text, boottime_clock::now() - start);
     }
 
     real_ensemble& servers_ = real_ensemble::breakable();
 };
 
 TEST_P(OneServer, OfTheHolderCostsItAReconnectAndNotTheHold) {
-    contest c({.holders_servers = followers(),
-               .other_servers = servers_.connect_string(),
-               .session_timeout = 30s});
+    contest c(followers(), servers_.connect_string(), 30s);
     const int its = servers_.server_of(c.first().session());
     ASSERT_NE(its, 0);
     strike(its);
@@ -69,23 +72,21 @@ TEST_P(OneServer, OfTheHolderCostsItAReconnectAndNotTheHold) {
 
 // Followers without a leader hang up, which is noticed at once. Elections can take long.
 TEST_P(OneServer, ThatLeadsCostsAnElectionAndNotTheHold) {
-    contest c({.holders_servers = followers(),
-               .other_servers = servers_.connect_string(),
-               .session_timeout = 30s});
+    contest c(followers(), servers_.connect_string(), 30s);
     strike(servers_.leader());
     expect_writes_again(c, "in_the_next_epoch");
     servers_.mend();
     c.expect_kept();
 }
 
+INSTANTIATE_TEST_SUITE_P(, OneServer, ::testing::Values(killed, paused, disk_full), name_of);
+
 class EachServer : public OneServer {};
 
 // What is noticed by silence takes up to 5/12 of the session timeout, and an election comes on
 // top: the rest of the validity has to suffice for that on a slow machine, too.
 TEST_P(EachServer, InTurnLeavesTheHold) {
-    contest c({.holders_servers = servers_.connect_string(),
-               .other_servers = servers_.connect_string(),
-               .session_timeout = 30s});
+    contest c(servers_.connect_string(), 30s);
     for (int server = 1; server <= servers_.size(); ++server) {
         strike(server);
         expect_writes_again(c, "without_" + std::to_string(server));
@@ -95,13 +96,162 @@ TEST_P(EachServer, InTurnLeavesTheHold) {
     c.expect_kept();
 }
 
-INSTANTIATE_TEST_SUITE_P(, EachServer, ::testing::Values(killed, paused), [](const auto& p) {
-    return p.param.name;
-});
-INSTANTIATE_TEST_SUITE_P(,
-                         OneServer,
-                         ::testing::Values(killed, paused, disk_full),
-                         [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(, EachServer, ::testing::Values(killed, paused), name_of);
+
+// ---- all servers: shorter than a hold is valid, and longer than a session lives ----
+
+class AllServers : public ::testing::Test {
+protected:
+    void strike_all(void (real_ensemble::*strike)(int)) {
+        for (int server = 1; server <= servers_.size(); ++server) {
+            (servers_.*strike)(server);
+        }
+    }
+
+    /// Mends them, in time for the holder to hear from them before its deadline: another client,
+    /// which has waited for the servers as the holder has, is answered by then.
+    void expect_mended_in_time(contest& c) {
+        const time_point deadline = c.first().valid_until();
+        const auto start = boottime_clock::now();
+        servers_.mend();
+        report("away", boottime_clock::now() - start);
+        static_cast<void>(c.effect());
+        if (boottime_clock::now() + c.first().session_timeout() / 10 > deadline) {
+            GTEST_SKIP() << too_slow << "no server answered while the hold was valid";
+        }
+        EXPECT_TRUE(c.writes(c.first(), "afterwards")) << to_string(c.first().why_lost());
+        c.expect_kept();
+    }
+
+    real_ensemble& servers_ = real_ensemble::breakable();
+};
+
+TEST_F(AllServers, SilentForShorterThanItsValidityLeaveTheHold) {
+    // What is left of the validity has to suffice for an election on a slow machine.
+    constexpr auto timeout = 30s;
+    contest c(servers_.connect_string(), timeout);
+    strike_all(&real_ensemble::pause);
+    // One heartbeat at least has been missed then.
+    EXPECT_TRUE(eventually(
+        [&] { return c.first().valid_until() - boottime_clock::now() < timeout * 2 / 5; }));
+    expect_mended_in_time(c);
+}
+
+// They are away for as long as it takes to start them: seconds.
+TEST_F(AllServers, KilledAndRestartedLeaveTheHold) {
+    contest c(servers_.connect_string(), 60s);
+    strike_all(&real_ensemble::kill);
+    expect_mended_in_time(c);
+}
+
+class LongAbsence : public AllServers, public ::testing::WithParamInterface<fault> {};
+
+TEST_P(LongAbsence, LosesTheHoldAtItsDeadlineAndTheQueueGoesOnAfterwards) {
+    constexpr auto timeout = 2s;
+    contest c(servers_.connect_string(), timeout);
+    const auto session = c.second().session();
+    strike_all(GetParam().strike);
+    const auto away = boottime_clock::now();
+    EXPECT_LT(c.first().valid_until(), away + timeout);
+    c.expect_lost(loss_reason::deadline_passed);
+    EXPECT_TRUE(eventually([&] { return c.first().heard(connection_state::lost); }));
+    EXPECT_FALSE(c.second().has());
+    // Longer than both sessions live; servers that were killed count anew, though.
+    EXPECT_TRUE(eventually([&] { return boottime_clock::now() > away + timeout * 3 / 2; }));
+    servers_.mend();
+
+    // Its session may have come through, and then its znode stays until its work has ended.
+    c.first().release();
+    c.expect_taken_over();
+    EXPECT_GE(c.second().places(), c.second().session() == session ? 1 : 2);
+    // The first one is a participant like any other again.
+    c.first().join();
+    const fencing_token seconds = c.second().token();
+    c.second().release();
+    EXPECT_TRUE(eventually([&] { return c.first().valid(); }));
+    EXPECT_LT(seconds, c.first().token());
+}
+
+INSTANTIATE_TEST_SUITE_P(, LongAbsence, ::testing::Values(killed, paused), name_of);
+
+// ---- all servers are restarted, one after the other, while clients take turns at a lock ----
+
+std::int64_t now() {
+    return boottime_clock::now().time_since_epoch().count();
+}
+
+/// A client that takes one turn after the other, until it is destroyed.
+class turn_taker {
+public:
+    turn_taker(const std::string& servers, const std::string& path, std::string effects)
+        : client_(client::connect(servers, {.session_timeout = 10s})),
+          lock_(client_, path),
+          effects_(std::move(effects)),
+          thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+    [[nodiscard]] int turns() const { return count_; }
+
+    [[nodiscard]] const intervals& finish() {
+        thread_.request_stop();
+        thread_.join();
+        return turns_;
+    }
+
+private:
+    void work(const std::stop_token& stop) {
+        while (hold h = lock_.acquire({.stop = stop})) {
+            held_interval t{.begin = now(), .end = 0, .token = h.token()};
+            if (!h.valid()) {
+                continue;
+            }
+            std::error_code failed;
+            h.transact({operation::set(effects_, h.token().to_string())}, failed);
+            t.end = now();
+            if (!h.valid()) {
+                t.end = t.begin;
+            }
+            turns_.push_back(t);
+            ++count_;
+        }
+    }
+
+    client client_;
+    mutex lock_;
+    std::string effects_;
+    intervals turns_;
+    std::atomic<int> count_ = 0;
+    std::jthread thread_;
+};
+
+TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
+    real_ensemble& servers = real_ensemble::breakable();
+    // A hold that lasts through it all.
+    contest c(servers.connect_string(), 30s);
+    std::vector<std::unique_ptr<turn_taker>> all;
+    for (int i = 0; i < 5; ++i) {
+        all.push_back(std::make_unique<turn_taker>(
+            servers.connect_string(), c.path() + "-turns", c.path() + "-effects"));
+    }
+    const auto everybody_had_a_turn = [&] {
+        return std::ranges::all_of(all, [](const auto& one) {
+            return eventually([&, had = one->turns()] { return one->turns() > had; });
+        });
+    };
+    EXPECT_TRUE(everybody_had_a_turn());
+    for (int server = 1; server <= servers.size(); ++server) {
+        servers.restart(server);
+        EXPECT_TRUE(everybody_had_a_turn()) << "without " << server;
+        EXPECT_TRUE(c.first().valid());
+    }
+
+    intervals turns;
+    for (const auto& one : all) {
+        append(turns, one->finish());
+    }
+    EXPECT_EQ(not_one_after_the_other(turns), "");
+    RecordProperty("turns", static_cast<int>(turns.size()));
+    c.expect_kept();
+}
 
 }  // namespace
 }  // namespace latchkey::test

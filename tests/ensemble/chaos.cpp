@@ -8,13 +8,10 @@
 #include "chaos_faults.hpp"
 #include "chaos_turns.hpp"
 #include "chaos_workers.hpp"
-#include "client/blocking_read.hpp"
-#include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "fenced_register.hpp"
 #include "participants.hpp"
 #include "real_ensemble.hpp"
-#include "session/request.hpp"
 #include "standstills.hpp"
 #include "transaction_log.hpp"
 
@@ -22,9 +19,11 @@
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <future>
 #include <ostream>
 #include <stdexcept>
-#include <thread>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,8 +94,8 @@ public:
           register_(o.folder / "register"),
           servers_(servers_for(o)),
           workers_(servers_, prepared_orders(), o.folder, o.seed),
-          server_faults_(servers_, diary_, o.session_timeout, o.seed + 1),
-          worker_faults_(workers_, register_, numbers(), diary_, o.session_timeout, o.seed + 2) {}
+          server_faults_{diary_, o.session_timeout, dice(o.seed + 1)},
+          worker_faults_{diary_, o.session_timeout, dice(o.seed + 2)} {}
 
     chaos_outcome run() {
         chaos_outcome result;
@@ -129,7 +128,8 @@ private:
                 .threads = threads_for(r),
                 .session_timeout = options_.session_timeout,
                 .register_socket = register_.socket(),
-                .log = {}};
+                .log = {},
+                .brisk = options_.brisk};
     }
 
     /// Those of one process would be one participant of a round to the servers; and a candidate a
@@ -142,15 +142,15 @@ private:
     }
 
     /// A round needs its participants, and a leader somebody to hand over to.
-    [[nodiscard]] std::size_t processes_for(recipe r) const {
-        const std::size_t least = r == recipe::double_barrier ? round_size + 1
-                                  : r == recipe::leader_latch ? 3
-                                                              : 1;
-        return std::max(least, static_cast<std::size_t>(options_.processes));
+    [[nodiscard]] int processes_for(recipe r) const {
+        const int least = r == recipe::double_barrier ? static_cast<int>(round_size) + 1
+                          : r == recipe::leader_latch ? 3
+                                                      : 1;
+        return std::max(least, options_.processes);
     }
 
     [[nodiscard]] int locks_for(recipe r) const {
-        const int rounds = static_cast<int>(processes_for(r) / round_size);
+        const int rounds = processes_for(r) / static_cast<int>(round_size);
         return r == recipe::double_barrier ? std::min(options_.locks, rounds) : options_.locks;
     }
 
@@ -158,7 +158,7 @@ private:
     [[nodiscard]] std::vector<chaos_order> prepared_orders() const {
         std::vector<chaos_order> orders;
         for (const recipe r : options_.recipes) {
-            orders.insert(orders.end(), processes_for(r), order_for(r));
+            orders.resize(orders.size() + static_cast<std::size_t>(processes_for(r)), order_for(r));
             client zk = client::connect(servers_.connect_string());
             if (layout_of(r) == history::layout::semaphore) {
                 for (const std::string& path : lock_paths(r)) {
@@ -204,29 +204,36 @@ private:
     /// empty.
     std::string storm(nanoseconds duration) {
         std::stop_source stop;
-        std::string at_servers;
-        std::string at_workers;
-        const auto run = [&stop](auto& faults, std::string& trouble) {
-            try {
-                faults.run(stop.get_token());
-            } catch (const std::exception& e) {
-                trouble = std::string(e.what()) + '\n';
-                stop.request_stop();
-            }
+        const auto run = [&](auto faults) {
+            return std::async(std::launch::async, [&stop, faults]() -> std::string {
+                try {
+                    faults(stop.get_token());
+                    return {};
+                } catch (const std::exception& e) {
+                    stop.request_stop();
+                    return std::string(e.what()) + '\n';
+                }
+            });
         };
-        std::jthread servers([&] { run(server_faults_, at_servers); });
-        std::jthread workers([&] { run(worker_faults_, at_workers); });
+        std::vector<std::future<std::string>> troubles;
+        if (options_.faults) {
+            troubles.push_back(
+                run([this](const auto& token) { break_servers(servers_, server_faults_, token); }));
+            troubles.push_back(run([this](const auto& token) {
+                break_workers(workers_, register_, numbers(), worker_faults_, token);
+            }));
+        }
         wait_for(stop.get_token(), std::chrono::duration_cast<milliseconds>(duration));
         stop.request_stop();
-        servers.join();
-        workers.join();
-        return at_servers + at_workers;
+        std::string all;
+        for (auto& trouble : troubles) {
+            all += trouble.get();
+        }
+        return all;
     }
 
     /// Long enough to notice who was not woken, and for the sessions of the killed to end.
-    void quiet() { wait_for({}, settling() + patience() + options_.session_timeout); }
-
-    [[nodiscard]] milliseconds settling() const { return options_.session_timeout; }
+    void quiet() { wait_for({}, patience() + 2 * options_.session_timeout); }
 
     [[nodiscard]] milliseconds patience() const {
         return std::max(options_.patience, 2 * options_.session_timeout);
@@ -234,10 +241,11 @@ private:
 
     /// Nobody takes turns any more: what is left in the queues now should be going.
     void wait_until_empty() {
-        client zk = client::connect(servers_.connect_string());
+        const client zk = client::connect(servers_.connect_string());
         const auto empty = [&](const std::string& directory) {
-            const reply r = blocking_read(*client_core::of(zk), request::children(directory));
-            return r.code == result_code::no_node || (r.ok() && r.names.empty());
+            std::error_code failed;
+            return directory.empty() || (zk.children(directory, failed).empty() &&
+                                         (!failed || failed == errc::no_such_znode));
         };
         for (const recipe r : options_.recipes) {
             for (const std::string& path : lock_paths(r)) {
@@ -245,8 +253,7 @@ private:
                 for (const std::string& directory : {history::queue_directory(l, path),
                                                      history::permit_directory(l, path),
                                                      history::mailbox_directory(l, path)}) {
-                    static_cast<void>(eventually(
-                        [&] { return directory.empty() || empty(directory); }, patience()));
+                    static_cast<void>(eventually([&] { return empty(directory); }, patience()));
                 }
             }
         }
@@ -283,7 +290,7 @@ private:
         common.wall_offset = offset + drift / 2;
         history::bounds expected{.session_timeout = options_.session_timeout,
                                  .tick = options_.tick,
-                                 .settling = settling(),
+                                 .settling = options_.session_timeout,
                                  .patience = patience()};
         expected.precision += std::chrono::ceil<milliseconds>(std::chrono::abs(drift));
         add_standstills(common, expected);
@@ -293,9 +300,7 @@ private:
         for (const auto& d : common.disturbances) {
             ++result.faults[d.kind];
         }
-        for (std::size_t i = 0; i < workers_.size(); ++i) {
-            result.workers = std::max(result.workers, static_cast<std::size_t>(workers_.number(i)));
-        }
+        result.workers = workers_.started();
         result.transactions = common.transactions.size();
     }
 
@@ -334,8 +339,8 @@ private:
     real_ensemble servers_;
     std::vector<std::filesystem::path> folders_ = folders_of(servers_);
     chaos_workers workers_;
-    server_faults server_faults_;
-    worker_faults worker_faults_;
+    fault_options server_faults_;
+    fault_options worker_faults_;
 };
 
 }  // namespace

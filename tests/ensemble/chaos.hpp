@@ -26,11 +26,13 @@ struct chaos_options {
     /// How long things are broken in a row, before a time in which nothing is, and whoever was not
     /// woken would be noticed.
     std::chrono::milliseconds storm{std::chrono::seconds(25)};
+    bool faults = true;  ///< else nothing is broken
+    bool brisk = false;  ///< holds are short, and follow each other closely
     /// How long somebody may get nowhere, undisturbed, before it is a lost wake-up: the session
     /// timeout twice, or more on a machine that has much else to do.
     std::chrono::milliseconds patience{};
-    std::filesystem::path
-        folder;  ///< for histories and the register's socket; emptied by the caller
+    std::filesystem::path folder =
+        {};  ///< for histories and the register's socket; emptied by the caller
 };
 
 struct chaos_outcome {
@@ -42,7 +44,6 @@ struct chaos_outcome {
     std::size_t transactions = 0;
 
     [[nodiscard]] bool fine() const;
-    [[nodiscard]] std::size_t grants() const;
 };
 
 /// Starts servers and workers, breaks them at random, lets everything become quiet, and judges what

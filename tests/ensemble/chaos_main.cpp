@@ -7,8 +7,9 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
-#include <optional>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -29,10 +30,10 @@ constexpr const char* usage =
     "--keep leaves the histories in the folders that it names.\n";
 
 struct command {
-    chaos_options common;
-    std::vector<recipe> recipes;
+    chaos_options common{.seed = std::random_device()(), .recipes = {}};
     bool together = false;
     bool keep = false;
+    bool help = false;
 };
 
 void add_recipe(const std::string& name, std::vector<recipe>& to) {
@@ -45,39 +46,31 @@ void add_recipe(const std::string& name, std::vector<recipe>& to) {
     }
 }
 
-/// Nothing if it is to tell how it is used.
-std::optional<command> read(const std::vector<std::string>& words) {
+command read(const std::vector<std::string>& words) {
     command c;
-    c.common.seed = std::random_device()();
-    for (auto i = words.begin(); i != words.end(); ++i) {
-        const std::string& word = *i;
-        const auto next = [&]() -> const std::string& {
-            return i + 1 != words.end() ? *++i
-                                        : throw std::invalid_argument(word + " needs a value");
-        };
-        const auto number = [&] { return std::stoull(next()); };
-        if (word == "--recipe") {
-            add_recipe(next(), c.recipes);
-        } else if (word == "--together") {
-            c.together = true;
-        } else if (word == "--seconds") {
-            c.common.duration = std::chrono::seconds(number());
-        } else if (word == "--seed") {
-            c.common.seed = number();
-        } else if (word == "--timeout") {
-            c.common.session_timeout = std::chrono::milliseconds(number());
-        } else if (word == "--tick") {
-            c.common.tick = std::chrono::milliseconds(number());
-        } else if (word == "--keep") {
-            c.keep = true;
-        } else if (word == "--help") {
-            return std::nullopt;
-        } else {
-            throw std::invalid_argument("what is " + word + "?");
+    auto i = words.begin();
+    const auto value = [&]() -> const std::string& {
+        return ++i != words.end() ? *i : throw std::invalid_argument("a value is missing");
+    };
+    const auto number = [&] { return std::stoll(value()); };
+    const std::map<std::string, std::function<void()>> options{
+        {"--recipe", [&] { add_recipe(value(), c.common.recipes); }},
+        {"--together", [&] { c.together = true; }},
+        {"--seconds", [&] { c.common.duration = std::chrono::seconds(number()); }},
+        {"--seed", [&] { c.common.seed = std::stoull(value()); }},
+        {"--timeout", [&] { c.common.session_timeout = std::chrono::milliseconds(number()); }},
+        {"--tick", [&] { c.common.tick = std::chrono::milliseconds(number()); }},
+        {"--keep", [&] { c.keep = true; }},
+        {"--help", [&] { c.help = true; }}};
+    for (; i != words.end(); ++i) {
+        const auto found = options.find(*i);
+        if (found == options.end()) {
+            throw std::invalid_argument("what is " + *i + "?");
         }
+        found->second();
     }
-    if (c.recipes.empty()) {
-        c.recipes.push_back(recipe::mutex);
+    if (c.common.recipes.empty()) {
+        c.common.recipes.push_back(recipe::mutex);
     }
     return c;
 }
@@ -97,38 +90,33 @@ chaos_outcome run_one(chaos_options o, const command& c) {
 
 int run(const command& c) {
     std::vector<chaos_outcome> outcomes;
-    chaos_options o = c.common;
     if (c.together) {
-        o.recipes = c.recipes;
-        outcomes.push_back(run_one(o, c));
+        outcomes.push_back(run_one(c.common, c));
     } else {
-        for (const recipe r : c.recipes) {
+        chaos_options o = c.common;
+        for (const recipe r : c.common.recipes) {
             o.recipes = {r};
             outcomes.push_back(run_one(o, c));
         }
     }
     print_table(std::cout, outcomes);
-    return std::all_of(outcomes.begin(),
-                       outcomes.end(),
-                       [](const chaos_outcome& each) { return each.fine(); })
-               ? 0
-               : 1;
+    return std::ranges::all_of(outcomes, &chaos_outcome::fine) ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace latchkey::test
 
 int main(int argc, char** argv) {
-    if (latchkey::test::is_chaos_worker(argc, argv)) {
-        return latchkey::test::run_chaos_worker(argv);
-    }
     try {
+        if (latchkey::test::chaos_worker.run_if_named(argc, argv)) {
+            return 0;
+        }
         const auto command = latchkey::test::read({argv + 1, argv + argc});
-        if (!command) {
+        if (command.help) {
             std::cout << latchkey::test::usage;
             return 0;
         }
-        return latchkey::test::run(*command);
+        return latchkey::test::run(command);
     } catch (const std::invalid_argument& e) {
         std::cerr << "chaos: " << e.what() << '\n' << latchkey::test::usage;
         return 64;

@@ -60,7 +60,14 @@ inline constexpr auto all_recipes = [] {
     return recipe_table[static_cast<std::size_t>(r)].laid_out;
 }
 
-[[nodiscard]] std::optional<recipe> recipe_named(std::string_view name) noexcept;
+[[nodiscard]] constexpr std::optional<recipe> recipe_named(std::string_view name) noexcept {
+    for (const recipe_entry& e : recipe_table) {
+        if (e.name == name) {
+            return e.what;
+        }
+    }
+    return std::nullopt;
+}
 
 /// How many permits a semaphore has at first, and one of Curator's always.
 inline constexpr std::uint32_t permits_at_first = 4;

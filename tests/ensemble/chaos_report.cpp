@@ -1,10 +1,11 @@
 #include "chaos.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <iomanip>
 #include <ostream>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -12,71 +13,67 @@ namespace {
 
 using history::nanoseconds;
 using history::violation;
+using rule = violation::rule;
 
-std::string line(const std::string& name, const std::string& value) {
-    std::array<char, 256> text{};
-    std::snprintf(text.data(), text.size(), "%-44s %s\n", name.c_str(), value.c_str());
-    return text.data();
-}
-
-std::string line(const std::string& name, std::size_t value) {
-    return line(name, std::to_string(value));
-}
-
+/// To one decimal place.
 std::string in_milliseconds(nanoseconds time) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(time.count()) / 1e6);
-    return text.data();
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << static_cast<double>(time.count()) / 1e6;
+    return text.str();
+}
+
+template <class... Values>
+std::string line(const std::string& name, const Values&... values) {
+    std::ostringstream text;
+    text << std::left << std::setw(44) << name << ' ';
+    (text << ... << values) << '\n';
+    return text.str();
 }
 
 std::string line(const std::string& name, const history::sample& s) {
-    if (s.count() == 0) {
-        return line(name, "none");
-    }
-    return line(name,
-                in_milliseconds(s.quantile(0.5)) + " / " + in_milliseconds(s.quantile(0.99)) +
-                    " / " + in_milliseconds(s.quantile(1)) + "  (" + std::to_string(s.count()) +
-                    ")");
-}
-
-}  // namespace
-
-namespace {
-
-/// What elections have besides.
-void print_terms(std::ostream& out, const history::verdict& v) {
-    out << line("transfers", v.transfers) << line("guarded effects", v.guarded)
-        << line("guarded effects refused", v.refused)
-        << line("guards that did not hold", v.count(violation::rule::guard))
-        << line("losses that were not told", v.count(violation::rule::untold));
-    for (const auto& [kind, times] : v.struck) {
-        out << line("leaders struck: " + kind, times);
-    }
+    return s.count() == 0 ? line(name, "none")
+                          : line(name,
+                                 in_milliseconds(s.quantile(0.5)),
+                                 " / ",
+                                 in_milliseconds(s.quantile(0.99)),
+                                 " / ",
+                                 in_milliseconds(s.quantile(1)),
+                                 "  (",
+                                 s.count(),
+                                 ")");
 }
 
 void print_verdict(std::ostream& out, recipe r, const history::verdict& v) {
-    const auto count = [&v](violation::rule which) { return v.count(which); };
-    out << line(std::string("-- ") + to_string(r), "") << line("turns", v.turns)
-        << line("grants", v.grants) << line("updates", v.effects)
-        << line("holds lost", v.lost_holds)
-        << line("overlaps, explained (holder lost by then)", v.overlaps)
-        << line("effects fenced off", v.fenced_off)
-        << line("overlaps, unexplained", count(violation::rule::overlap))
-        << line("grants out of order", count(violation::rule::order))
-        << line("wrong tokens", count(violation::rule::token))
-        << line("fences that did not hold", count(violation::rule::fence))
-        << line("updates lost", count(violation::rule::lost_update))
-        << line("permits above the limit", count(violation::rule::limit))
-        << line("done in parts", count(violation::rule::torn))
-        << line("lost wake-ups", count(violation::rule::lost_wakeup))
-        << line("orphans", count(violation::rule::orphan))
-        << line("acquires that failed", count(violation::rule::failure));
-    if (r == recipe::leader_latch) {
-        print_terms(out, v);
+    const std::vector<std::pair<const char*, std::size_t>> counts{
+        {"turns", v.turns},
+        {"grants", v.grants},
+        {"updates", v.effects},
+        {"holds lost", v.lost_holds},
+        {"overlaps, explained (holder lost by then)", v.overlaps},
+        {"effects fenced off", v.fenced_off},
+        {"overlaps, unexplained", v.count(rule::overlap)},
+        {"grants out of order", v.count(rule::order)},
+        {"wrong tokens", v.count(rule::token)},
+        {"fences that did not hold", v.count(rule::fence)},
+        {"updates lost", v.count(rule::lost_update)},
+        {"permits above the limit", v.count(rule::limit)},
+        {"done in parts", v.count(rule::torn)},
+        {"lost wake-ups", v.count(rule::lost_wakeup)},
+        {"orphans", v.count(rule::orphan)},
+        {"acquires that failed", v.count(rule::failure)},
+        {"transfers", v.transfers},
+        {"guarded effects", v.guarded},
+        {"guarded effects refused", v.refused},
+        {"guards that did not hold", v.count(rule::guard)},
+        {"losses that were not told", v.count(rule::untold)},
+        {"leaders told to observers", v.observed},
+        {"observers told wrongly", v.count(rule::observed)}};
+    out << "-- " << to_string(r) << '\n';
+    for (const auto& [name, times] : counts) {
+        out << line(name, times);
     }
-    if (v.observed > 0) {
-        out << line("leaders told to observers", v.observed)
-            << line("observers told wrongly", v.count(violation::rule::observed));
+    for (const auto& [kind, times] : v.struck) {
+        out << line("leaders struck: " + kind, times);
     }
     out << "ms: median / 99 % / worst  (how many)\n"
         << line("hand-over, nothing disturbed", v.hand_over)
@@ -100,12 +97,10 @@ std::string faults(const chaos_outcome& outcome, const char* to_process, const c
     return std::to_string(processes) + '/' + std::to_string(servers);
 }
 
-template <class... Columns>
-std::string row(const Columns&... columns) {
-    std::array<char, 256> text{};
-    std::snprintf(
-        text.data(), text.size(), "%-18s %8s %6s %9s %9s %7s %11s %10s %9s\n", columns.c_str()...);
-    return text.data();
+template <class First, class... Columns>
+void print_row(std::ostream& out, const First& first, const Columns&... columns) {
+    out << std::left << std::setw(18) << first << std::right;
+    ((out << ' ' << std::setw(10) << columns), ...) << '\n';
 }
 
 }  // namespace
@@ -116,27 +111,23 @@ bool chaos_outcome::fine() const {
            });
 }
 
-std::size_t chaos_outcome::grants() const {
-    std::size_t all = 0;
-    for (const auto& [what, v] : judged) {
-        all += v.grants;
-    }
-    return all;
-}
-
 void print(std::ostream& out, const chaos_options& options, const chaos_outcome& outcome) {
-    out << line("seed", std::to_string(options.seed))
+    out << line("seed", options.seed)
         << line("duration, s", in_milliseconds(outcome.duration / 1000));
     if (!outcome.judged.empty()) {
         out << line("no server broken for, s",
                     in_milliseconds(outcome.judged[0].second.calm / 1000));
     }
     out << line("session timeout / tick, ms",
-                std::to_string(options.session_timeout.count()) + " / " +
-                    std::to_string(options.tick.count()))
+                options.session_timeout.count(),
+                " / ",
+                options.tick.count())
         << line("locks / processes at once / threads each",
-                std::to_string(options.locks) + " / " + std::to_string(options.processes) + " / " +
-                    std::to_string(options.threads))
+                options.locks,
+                " / ",
+                options.processes,
+                " / ",
+                options.threads)
         << line("processes in all", outcome.workers)
         << line("transactions of the servers", outcome.transactions);
     for (const auto& [kind, times] : outcome.faults) {
@@ -149,35 +140,32 @@ void print(std::ostream& out, const chaos_options& options, const chaos_outcome&
 }
 
 void print_table(std::ostream& out, const std::vector<chaos_outcome>& outcomes) {
-    const auto words = [](auto... each) { return row(std::string(each)...); };
-    out << "killed, paused: processes that take turns / servers; hand-over in ms\n"
-        << words("recipe",
-                 "holds",
-                 "lost",
-                 "killed",
-                 "paused",
-                 "faults",
-                 "violations",
-                 "median",
-                 "worst");
+    out << "killed, paused: processes that take turns / servers; hand-over in ms\n";
+    print_row(out,
+              "recipe",
+              "holds",
+              "lost",
+              "killed",
+              "paused",
+              "faults",
+              "violations",
+              "median",
+              "worst");
     for (const chaos_outcome& outcome : outcomes) {
-        std::size_t all = 0;
-        for (const auto& [kind, times] : outcome.faults) {
-            all += times;
-        }
         for (const auto& [what, v] : outcome.judged) {
             const auto hand_over = [&s = v.hand_over](double share) {
                 return s.count() == 0 ? std::string("-") : in_milliseconds(s.quantile(share));
             };
-            out << row(std::string(to_string(what)),
-                       std::to_string(v.grants),
-                       std::to_string(v.lost_holds),
-                       faults(outcome, "kill", "kill"),
-                       faults(outcome, "stop", "pause"),
-                       std::to_string(all),
-                       std::to_string(v.violations.size()),
-                       hand_over(0.5),
-                       hand_over(1));
+            print_row(out,
+                      to_string(what),
+                      v.grants,
+                      v.lost_holds,
+                      faults(outcome, "kill", "kill"),
+                      faults(outcome, "stop", "pause"),
+                      faults(outcome, "", ""),
+                      v.violations.size(),
+                      hand_over(0.5),
+                      hand_over(1));
         }
     }
 }

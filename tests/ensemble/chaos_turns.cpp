@@ -29,8 +29,16 @@ turns::turns(worker_tools& tools, std::uint64_t seed)
 void turns::take_until(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         take_one(stop);
-        work_for(std::chrono::microseconds(below(3000)));
+        work_for(std::chrono::microseconds(order().brisk ? 0 : below(3000)));
     }
+}
+
+void turns::work_a_little() {
+    work_for(std::chrono::microseconds(below(order().brisk ? 1500 : 8000)));
+}
+
+std::size_t turns::some_steps() {
+    return order().brisk ? 1 : below(4) == 0 ? 60 : 1 + below(4);
 }
 
 bool turns::excuses(const error& e, const history::wish& /*asked*/) const {
@@ -102,14 +110,13 @@ void turns::work_under(std::int64_t token,
         }
         values[lock] = *value;
     }
-    const std::size_t effects = below(4) == 0 ? 60 : 1 + below(4);
-    for (std::size_t i = 0; i < effects; ++i) {
+    for (std::size_t left = some_steps(); left > 0; --left) {
         const observation o = look_at_it();
         log().saw(attempt, o);
         if (!o.valid) {
             return;
         }
-        work_for(std::chrono::microseconds(below(8000)));
+        work_a_little();
         auto& [lock, value] = *std::next(values.begin(), static_cast<long>(below(values.size())));
         history::effect e{.at = boottime_now()};
         e.applied = register_.write(lock, token, value + 1);
@@ -123,36 +130,13 @@ void turns::work_under(std::int64_t token,
 
 void turns::linger(const hold& h, const std::string& where, std::int64_t attempt) {
     show(where);
-    const std::size_t looks = below(4) == 0 ? 60 : 1 + below(4);
-    for (std::size_t i = 0; i < looks; ++i) {
+    for (std::size_t left = some_steps(); left > 0; --left) {
         const observation o = look(h);
         log().saw(attempt, o);
         if (!o.valid) {
             return;
         }
-        work_for(std::chrono::microseconds(below(8000)));
-    }
-}
-
-std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed) {
-    switch (tools.order.what) {
-        case recipe::recursive_mutex:
-            return make_recursive_turns(tools, seed);
-        case recipe::kept_mutex:
-            return make_kept_turns(tools, seed);
-        case recipe::shared_mutex:
-            return make_shared_turns(tools, seed);
-        case recipe::semaphore:
-        case recipe::curator_semaphore:
-            return make_permit_turns(tools, seed);
-        case recipe::double_barrier:
-            return make_round_turns(tools, seed);
-        case recipe::leader_latch:
-            return make_terms(tools, seed);
-        case recipe::leader_selector:
-            return make_selector_terms(tools, seed);
-        default:
-            return make_exclusive_turns(tools, seed);
+        work_a_little();
     }
 }
 

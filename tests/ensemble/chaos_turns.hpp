@@ -18,6 +18,7 @@
 #include <random>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -61,9 +62,10 @@ protected:
 
     [[nodiscard]] std::size_t below(std::size_t limit) { return random_() % limit; }
 
-    [[nodiscard]] std::string some_lock() { return order().path(static_cast<int>(below(locks()))); }
-
-    [[nodiscard]] std::size_t locks() const { return static_cast<std::size_t>(order().locks); }
+    template <class Choices>
+    [[nodiscard]] auto& one_of(Choices& choices) {
+        return choices[below(choices.size())];
+    }
 
     [[nodiscard]] const chaos_order& order() const { return tools_.order; }
 
@@ -72,8 +74,8 @@ protected:
 
     [[nodiscard]] client& zk() { return tools_.zk; }
 
-    /// The object that all threads use for that lock.
-    [[nodiscard]] mutex& shared_mutex_of(std::size_t lock) { return *tools_.shared.at(lock); }
+    /// The objects that all threads use.
+    [[nodiscard]] std::vector<std::unique_ptr<mutex>>& shared() { return tools_.shared; }
 
     [[nodiscard]] history::turn_log& log() { return tools_.log; }
 
@@ -82,6 +84,11 @@ protected:
         return order().session_timeout * static_cast<int>(below(100)) / 50;
     }
 
+    /// Does what a program does between two steps.
+    void work_a_little();
+    /// So many steps.
+    [[nodiscard]] std::size_t some_steps();
+
     /// Begins an attempt: its number.
     [[nodiscard]] std::int64_t invoke(const history::wish& asked);
     /// Tells of its places.
@@ -89,31 +96,14 @@ protected:
 
     /// Asks a recipe's object. Most wait; some ask once, and some leave the queue again.
     template <class Recipe, class... Wish>
-    [[nodiscard]] hold ask_for(Recipe& object,
-                               std::int64_t attempt,
-                               const std::stop_token& stop,
-                               Wish... wanted) {
+    [[nodiscard]] hold ask_for(Recipe& object, acquire_options o, Wish... wanted) {
         switch (below(8)) {
             case 0:
                 return object.try_acquire(wanted...);
             case 1:
-                return object.try_acquire_for(wanted..., some_time(), options(attempt, stop));
+                return object.try_acquire_for(wanted..., some_time(), std::move(o));
             default:
-                return object.acquire(wanted..., options(attempt, stop));
-        }
-    }
-
-    /// The same of an object that passes its place on: who wants to be told of a place gets none
-    /// that was kept.
-    template <class Recipe, class... Wish>
-    [[nodiscard]] hold ask_silently(Recipe& object, const std::stop_token& stop, Wish... wanted) {
-        switch (below(8)) {
-            case 0:
-                return object.try_acquire(wanted...);
-            case 1:
-                return object.try_acquire_for(wanted..., some_time(), {.stop = stop});
-            default:
-                return object.acquire(wanted..., {.stop = stop});
+                return object.acquire(wanted..., std::move(o));
         }
     }
 
@@ -135,12 +125,9 @@ protected:
             number_of(h.token()), [&h] { return look(h); }, on, attempt);
     }
 
-    /// Whether a place may stay after its release.
-    [[nodiscard]] bool keeps() const { return order().what == recipe::kept_mutex; }
-
-    /// What orders the holders of a lock.
+    /// What orders the holders of a lock: the turn, too, where a place may stay after its release.
     [[nodiscard]] std::int64_t number_of(fencing_token token) const {
-        return keeps() ? token.value() : token.zxid;
+        return order().what == recipe::kept_mutex ? token.value() : token.zxid;
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.
@@ -161,20 +148,32 @@ private:
     register_connection register_;
 };
 
-/// What its threads share, if they do: to be made before they begin.
+/// With an object of its own for each lock.
+template <class Recipe>
+class turns_with : public turns {
+public:
+    template <class... Options>
+    turns_with(worker_tools& tools, std::uint64_t seed, const Options&... options)
+        : turns(tools, seed) {
+        for (int lock = 0; lock < order().locks; ++lock) {
+            objects_.push_back(std::make_unique<Recipe>(zk(), order().path(lock), options...));
+        }
+    }
+
+protected:
+    [[nodiscard]] Recipe& some() { return *one_of(objects_); }
+
+private:
+    std::vector<std::unique_ptr<Recipe>> objects_;
+};
+
+/// What the threads of a process share, if they do: to be made before they begin.
 [[nodiscard]] std::vector<std::unique_ptr<mutex>> shared_mutexes(const chaos_order& o, client& zk);
 
 /// Of the recipe that the order names.
 [[nodiscard]] std::unique_ptr<turns> make_turns(worker_tools& tools, std::uint64_t seed);
 
-// One for each kind of recipe.
-[[nodiscard]] std::unique_ptr<turns> make_exclusive_turns(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_kept_turns(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_recursive_turns(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_shared_turns(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_permit_turns(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_round_turns(worker_tools& tools, std::uint64_t seed);
+/// Those of leaders; nothing if the recipe is another one.
 [[nodiscard]] std::unique_ptr<turns> make_terms(worker_tools& tools, std::uint64_t seed);
-[[nodiscard]] std::unique_ptr<turns> make_selector_terms(worker_tools& tools, std::uint64_t seed);
 
 }  // namespace latchkey::test

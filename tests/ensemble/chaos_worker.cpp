@@ -10,15 +10,12 @@
 #include <exception>
 #include <fstream>
 #include <stop_token>
-#include <string_view>
 #include <thread>
 
 #include <unistd.h>
 
 namespace latchkey::test {
 namespace {
-
-constexpr std::string_view worker_word = "chaos-worker";
 
 /// Blocked in every thread, and waited for in the first.
 sigset_t orders() {
@@ -39,7 +36,9 @@ void wait_for(int order, pid_t parent) {
     }
 }
 
-void run(const chaos_order& o) {
+}  // namespace
+
+void run_chaos_worker(const chaos_order& o) {
     const pid_t parent = ::getppid();
     const sigset_t set = orders();
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
@@ -71,45 +70,6 @@ void run(const chaos_order& o) {
     tools.shared.clear();
     std::ofstream(o.log + ".drained").flush();
     wait_for(SIGINT, parent);
-}
-
-}  // namespace
-
-std::vector<std::string> chaos_arguments(const chaos_order& o) {
-    return {std::string(worker_word),
-            to_string(o.what),
-            o.servers,
-            o.directory,
-            std::to_string(o.locks),
-            std::to_string(o.threads),
-            std::to_string(o.session_timeout.count()),
-            std::to_string(o.worker),
-            std::to_string(o.seed),
-            o.register_socket,
-            o.log};
-}
-
-bool is_chaos_worker(int argc, char** argv) {
-    return argc == 12 && argv[1] == worker_word;
-}
-
-int run_chaos_worker(char** argv) {
-    try {
-        run({.what = recipe_named(argv[2]).value(),
-             .servers = argv[3],
-             .directory = argv[4],
-             .locks = std::stoi(argv[5]),
-             .threads = std::stoi(argv[6]),
-             .session_timeout = std::chrono::milliseconds(std::stol(argv[7])),
-             .worker = std::stoi(argv[8]),
-             .seed = std::stoull(argv[9]),
-             .register_socket = argv[10],
-             .log = argv[11]});
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "a worker of the chaos run: %s\n", e.what());
-        return 1;
-    }
-    return 0;
 }
 
 }  // namespace latchkey::test

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "chaos_recipe.hpp"
+#include "child_process.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <tuple>
 
 namespace latchkey::test {
 
@@ -21,7 +22,22 @@ struct chaos_order {
     int worker = 0;
     std::uint64_t seed = 0;
     std::string register_socket;
-    std::string log;  ///< the file for the worker's history
+    std::string log;     ///< the file for the worker's history
+    bool brisk = false;  ///< holds are short, and follow each other closely
+
+    [[nodiscard]] auto fields() {
+        return std::tie(what,
+                        servers,
+                        directory,
+                        locks,
+                        threads,
+                        session_timeout,
+                        worker,
+                        seed,
+                        register_socket,
+                        log,
+                        brisk);
+    }
 
     [[nodiscard]] std::string path(int lock) const {
         return directory + '/' + std::to_string(lock);
@@ -31,11 +47,10 @@ struct chaos_order {
     [[nodiscard]] static std::string beside(const std::string& lock) { return lock + "-beside"; }
 };
 
-/// The command line that makes this program a worker. SIGTERM: no more turns, but stay connected;
-/// "<log>.drained" tells that it is so. SIGINT: close and exit with 0. It does not outlive its
-/// parent.
-[[nodiscard]] std::vector<std::string> chaos_arguments(const chaos_order& o);
-[[nodiscard]] bool is_chaos_worker(int argc, char** argv);
-int run_chaos_worker(char** argv);
+/// What a worker process runs. SIGTERM: no more turns, but stay connected; "<log>.drained" tells
+/// that it is so. SIGINT: close and exit with 0. It does not outlive its parent.
+void run_chaos_worker(const chaos_order& o);
+
+inline const child_program<chaos_order> chaos_worker{"chaos-worker", &run_chaos_worker};
 
 }  // namespace latchkey::test

@@ -15,11 +15,8 @@ chaos_workers::chaos_workers(const real_ensemble& servers,
                              std::uint64_t seed)
     : folder_(std::move(folder)), random_(seed) {
     for (const chaos_order& order : orders) {
-        slot p;
-        p.order = order;
-        for (int server = 1; server <= servers.size(); ++server) {
-            p.proxies.push_back(std::make_unique<tcp_proxy>(servers.address(server)));
-        }
+        slot p{.order = order, .proxies = server_proxies<tcp_proxy>(servers)};
+        p.order.servers = p.proxies.addresses();
         start(p);
         places_.push_back(std::move(p));
     }
@@ -33,13 +30,10 @@ void chaos_workers::start(slot& p) {
     recipes_.push_back(p.order.what);
     p.number = static_cast<int>(recipes_.size());
     chaos_order o = p.order;
-    for (const auto& proxy : p.proxies) {
-        o.servers += (o.servers.empty() ? "" : ",") + proxy->address();
-    }
     o.worker = p.number;
     o.seed = random_();
     o.log = log_of(p.number);
-    p.process = std::make_unique<child_process>(chaos_arguments(o));
+    p.process = std::make_unique<child_process>(chaos_worker.command(o));
 }
 
 std::optional<std::size_t> chaos_workers::place_of(int number) const {
@@ -59,20 +53,6 @@ void chaos_workers::kill(std::size_t place) {
     }
     p.process->send(SIGKILL);
     p.process->wait();
-}
-
-void chaos_workers::replace(std::size_t place) {
-    start(places_[place]);
-}
-
-void chaos_workers::stop(std::size_t place) {
-    const child_process& process = *places_[place].process;
-    process.send(SIGSTOP);
-    static_cast<void>(eventually([&] { return process.stopped(); }, std::chrono::seconds(5)));
-}
-
-void chaos_workers::go_on(std::size_t place) {
-    places_[place].process->send(SIGCONT);
 }
 
 void chaos_workers::drain() {

@@ -4,8 +4,10 @@
 #include "child_process.hpp"
 #include "history.hpp"
 #include "real_ensemble.hpp"
+#include "server_proxies.hpp"
 #include "tcp_proxy.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,21 +29,27 @@ public:
 
     [[nodiscard]] std::size_t size() const { return places_.size(); }
 
+    /// How many there have been so far.
+    [[nodiscard]] std::size_t started() const { return recipes_.size(); }
+
     /// The present worker's number.
     [[nodiscard]] int number(std::size_t place) const { return places_[place].number; }
 
     [[nodiscard]] std::optional<std::size_t> place_of(int number) const;
 
-    [[nodiscard]] std::vector<std::unique_ptr<tcp_proxy>>& proxies(std::size_t place) {
+    [[nodiscard]] const server_proxies<tcp_proxy>& proxies(std::size_t place) const {
         return places_[place].proxies;
     }
 
     void kill(std::size_t place);
+
     /// After a kill.
-    void replace(std::size_t place);
+    void replace(std::size_t place) { start(places_[place]); }
+
     /// SIGSTOP; all of its threads stand still on return.
-    void stop(std::size_t place);
-    void go_on(std::size_t place);
+    void stop(std::size_t place) { places_[place].process->stop(); }
+
+    void go_on(std::size_t place) { places_[place].process->send(SIGCONT); }
 
     /// No more turns; returns when all have drained, and stay connected.
     void drain();
@@ -54,9 +62,9 @@ public:
 private:
     struct slot {
         chaos_order order;
-        std::vector<std::unique_ptr<tcp_proxy>> proxies;
+        server_proxies<tcp_proxy> proxies;
         int number = 0;
-        std::unique_ptr<child_process> process;
+        std::unique_ptr<child_process> process = nullptr;
     };
 
     [[nodiscard]] std::string log_of(int number) const;

@@ -1,11 +1,8 @@
 #include "contest.hpp"
 
-#include "client/blocking_read.hpp"
-#include "client/client_core.hpp"
 #include "client/hold_state.hpp"
 #include "eventually.hpp"
 #include "real_ensemble.hpp"
-#include "session/request.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -51,7 +48,7 @@ void competitor::join(std::function<void()> granted) {
                                 return;  // the client was closed
                             }
                             const time_point at = boottime_clock::now();
-                            if (const auto tell = on_grant()) {
+                            if (const auto tell = guarded(granted_)) {
                                 tell();
                             }
                             // After that: who sees the hold sees what it was told as well.
@@ -64,54 +61,9 @@ void competitor::join(std::function<void()> granted) {
     }
 }
 
-std::function<void()> competitor::on_grant() const {
-    const std::lock_guard lock(guard_);
-    return granted_;
-}
-
-int competitor::places() const {
-    const std::lock_guard lock(guard_);
-    return places_;
-}
-
 bool competitor::has() const {
     const std::lock_guard lock(guard_);
     return !is_empty(hold_);
-}
-
-bool competitor::valid() const {
-    const std::lock_guard lock(guard_);
-    return hold_.valid();
-}
-
-time_point competitor::valid_until() const {
-    const std::lock_guard lock(guard_);
-    return hold_.valid_until();
-}
-
-loss_reason competitor::why_lost() const {
-    const std::lock_guard lock(guard_);
-    return hold_.why_lost();
-}
-
-bool competitor::stopped() const {
-    const std::lock_guard lock(guard_);
-    return hold_.lost().stop_requested();
-}
-
-fencing_token competitor::token() const {
-    const std::lock_guard lock(guard_);
-    return hold_.token();
-}
-
-std::string competitor::znode() const {
-    const std::lock_guard lock(guard_);
-    return znode_;
-}
-
-time_point competitor::granted_at() const {
-    const std::lock_guard lock(guard_);
-    return granted_at_;
 }
 
 void competitor::release() {
@@ -134,40 +86,16 @@ bool competitor::heard(connection_state s) const {
 
 // ---- contest ----
 
-namespace {
-
-/// What an operator does with a client of its own.
-class operators_world final : public world {
-public:
-    explicit operators_world(std::string servers) : servers_(std::move(servers)) {}
-
-    client connect(client_options options, const std::string& chroot) override {
-        return client::connect(servers_ + chroot, std::move(options));
-    }
-
-    void expire(std::int64_t session) override {
-        end_session(servers_.substr(0, servers_.find(',')), session);
-    }
-
-    std::string fresh_path() override { return real_ensemble::fresh_path(); }
-
-    bool exists_needs_read() const override { return real_ensemble::shared().exists_needs_read(); }
-
-private:
-    std::string servers_;
-};
-
-}  // namespace
-
-contest::contest(const setup& s)
+contest::contest(const std::string& holders_servers,
+                 const std::string& other_servers,
+                 std::chrono::milliseconds session_timeout)
     : path_(real_ensemble::fresh_path() + "/lock"),
       effects_(path_ + "-effects"),
-      operator_(std::make_unique<operators_world>(s.other_servers)),
-      look_(operator_->connect()),
-      first_(s.holders_servers, path_, s.session_timeout),
-      second_(s.other_servers, path_, s.session_timeout) {
-    operator_->create(effects_);
+      operator_(client::connect(other_servers)),
+      first_(holders_servers, path_, session_timeout),
+      second_(other_servers, path_, session_timeout) {
     first_.join();
+    static_cast<void>(operator_.transact({operation::create(effects_, "")}));
     if (!eventually([this] { return first_.valid(); })) {
         throw std::runtime_error("the first one is not granted the lock");
     }
@@ -177,29 +105,17 @@ contest::contest(const setup& s)
 
 std::vector<std::int64_t> contest::sessions_in_queue() {
     std::vector<std::int64_t> sessions;
-    catch_up(look_);
-    for (const participant& p : mutex(look_, path_).participants()) {
+    catch_up(operator_);
+    for (const participant& p : mutex(operator_, path_).participants()) {
         sessions.push_back(p.session_id);
     }
     return sessions;
 }
 
-std::string contest::effect() {
-    return operator_->get(effects_).value_or("none");
-}
-
-void contest::remove(const std::string& znode) {
-    operator_->remove(znode);
-}
-
 void contest::remove_all(const competitor& one, const competitor& other) {
-    const reply done = blocking_read(*client_core::of(look_),
-                                     request::multi({request::remove(one.znode()),
-                                                     request::remove(other.znode()),
-                                                     request::remove(path_)}));
-    if (!done.ok()) {
-        throw std::runtime_error("cannot remove " + path_);
-    }
+    static_cast<void>(operator_.transact({operation::remove(one.znode()),
+                                          operation::remove(other.znode()),
+                                          operation::remove(path_)}));
 }
 
 ::testing::AssertionResult contest::writes(competitor& c, const std::string& text) {
@@ -227,12 +143,11 @@ void contest::expect_kept() {
     expect_taken_over();
 }
 
-loss_reason contest::expect_lost() {
+void contest::expect_lost(loss_reason why) {
     EXPECT_TRUE(eventually([&] { return !first_.valid(); }));
-    const loss_reason why = first_.why_lost();
+    EXPECT_EQ(first_.why_lost(), why);
     EXPECT_TRUE(eventually([&] { return first_.stopped(); }));
     EXPECT_EQ(write(first_, "late"), errc::hold_lost);
-    return why;
 }
 
 void contest::expect_granted_to_the_second() {
@@ -245,6 +160,30 @@ void contest::expect_taken_over() {
     expect_granted_to_the_second();
     EXPECT_FALSE(doubled());
     EXPECT_FALSE(first_.valid());
+}
+
+void contest::expect_taken_over_after_the_deadline() {
+    time_point deadline = first_.valid_until();
+    EXPECT_LT(deadline, boottime_clock::now() + first_.session_timeout());
+    EXPECT_TRUE(eventually([&] {
+        deadline = std::max(deadline, first_.valid_until());
+        return !first_.valid();
+    }));
+    expect_lost(loss_reason::deadline_passed);
+    // Its znode goes with its session: it is not released.
+    expect_taken_over();
+    EXPECT_LT(deadline, second_.granted_at());
+    report("deadline_to_grant", second_.granted_at() - deadline);
+}
+
+std::string addresses(const real_ensemble& servers, int without) {
+    std::string list;
+    for (int server = 1; server <= servers.size(); ++server) {
+        if (server != without) {
+            list += (list.empty() ? "" : ",") + servers.address(server);
+        }
+    }
+    return list;
 }
 
 void report(const std::string& name, std::chrono::nanoseconds value) {

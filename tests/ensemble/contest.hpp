@@ -3,15 +3,14 @@
 #include <latchkey/client.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "real_ensemble.hpp"
 #include "world.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -24,6 +23,19 @@ using time_point = boottime_clock::time_point;
 
 /// A client of its own that wants one lock, and what it knows and does.
 class competitor {
+    /// What another thread may be about to change.
+    template <class T>
+    [[nodiscard]] T guarded(const T& member) const {
+        const std::lock_guard lock(guard_);
+        return member;
+    }
+
+    template <class Question>
+    [[nodiscard]] auto asked(Question question) const {
+        const std::lock_guard lock(guard_);
+        return question(hold_);
+    }
+
 public:
     competitor(const std::string& servers,
                const std::string& path,
@@ -36,22 +48,41 @@ public:
     /// Queues, and returns when the place is reserved. `granted` runs right at the grant, on the
     /// client's callback thread.
     void join(std::function<void()> granted = {});
+
     /// How often a place in the queue was reserved since join(): more than once after a loss.
-    [[nodiscard]] int places() const;
+    [[nodiscard]] int places() const { return guarded(places_); }
+
     /// The znode of the latest of them.
-    [[nodiscard]] std::string znode() const;
+    [[nodiscard]] std::string znode() const { return guarded(znode_); }
+
+    /// When the hold was granted.
+    [[nodiscard]] time_point granted_at() const { return guarded(granted_at_); }
 
     /// Whether there is a hold, valid or lost; with all else that it says of itself.
     [[nodiscard]] bool has() const;
-    [[nodiscard]] bool valid() const;
-    [[nodiscard]] time_point valid_until() const;
-    [[nodiscard]] loss_reason why_lost() const;
-    [[nodiscard]] bool stopped() const;  ///< its stop token
-    [[nodiscard]] fencing_token token() const;
-    void release();
 
-    /// When the hold was granted.
-    [[nodiscard]] time_point granted_at() const;
+    [[nodiscard]] bool valid() const {
+        return asked([](const hold& h) { return h.valid(); });
+    }
+
+    [[nodiscard]] time_point valid_until() const {
+        return asked([](const hold& h) { return h.valid_until(); });
+    }
+
+    [[nodiscard]] loss_reason why_lost() const {
+        return asked([](const hold& h) { return h.why_lost(); });
+    }
+
+    [[nodiscard]] fencing_token token() const {
+        return asked([](const hold& h) { return h.token(); });
+    }
+
+    /// Its stop token.
+    [[nodiscard]] bool stopped() const {
+        return asked([](const hold& h) { return h.lost().stop_requested(); });
+    }
+
+    void release();
 
     /// Writes into a znode, guarded by the hold.
     [[nodiscard]] std::error_code write(const std::string& znode, const std::string& text);
@@ -68,8 +99,6 @@ public:
     [[nodiscard]] bool heard(connection_state s) const;
 
 private:
-    [[nodiscard]] std::function<void()> on_grant() const;
-
     mutable std::mutex guard_;
     client client_;
     latchkey::mutex lock_;
@@ -85,14 +114,14 @@ private:
 /// One competitor holds, another one waits, and an operator looks on.
 class contest {
 public:
-    struct setup {
-        std::string holders_servers;
-        std::string other_servers;  ///< of the waiter and the operator
-        std::chrono::milliseconds session_timeout;
-    };
+    /// Returns when the first one holds and the second one waits. `other_servers` are those of the
+    /// waiter and the operator.
+    contest(const std::string& holders_servers,
+            const std::string& other_servers,
+            std::chrono::milliseconds session_timeout);
 
-    /// Returns when the first one holds and the second one waits.
-    explicit contest(const setup& s);
+    contest(const std::string& servers, std::chrono::milliseconds session_timeout)
+        : contest(servers, servers, session_timeout) {}
 
     competitor& first() { return first_; }
 
@@ -105,8 +134,16 @@ public:
 
     // What the operator sees and does.
     [[nodiscard]] std::vector<std::int64_t> sessions_in_queue();
-    [[nodiscard]] std::string effect();
-    void remove(const std::string& znode);
+
+    [[nodiscard]] std::string effect() {
+        const auto found = operator_.get(effects_, read_from::quorum);
+        return found ? found->data : "none";
+    }
+
+    void remove(const std::string& znode) {
+        static_cast<void>(operator_.transact({operation::remove(znode)}));
+    }
+
     /// The znodes of both, in this order, and the lock's directory, in one transaction.
     void remove_all(const competitor& one, const competitor& other);
 
@@ -123,23 +160,27 @@ public:
     /// The first one has kept its hold and its session, and the second one has waited; on release
     /// it is granted.
     void expect_kept();
-    /// The first one is told that its hold is lost, and writes no more; the reason is returned.
-    loss_reason expect_lost();
+    /// The first one is told that its hold is lost, for this reason, and writes no more.
+    void expect_lost(loss_reason why);
     /// The second one gets the lock, with a greater token, and can write.
     void expect_granted_to_the_second();
     /// The same, and only when the first one did not believe to hold any more.
     void expect_taken_over();
+    /// The first one's hold ends with its deadline, and then the second one is granted the lock.
+    void expect_taken_over_after_the_deadline();
 
 private:
     std::string path_;
     std::string effects_;
-    std::unique_ptr<world> operator_;
-    client look_;
+    client operator_;
     std::atomic<bool> doubled_ = false;
     competitor first_;
     fencing_token first_token_;
     competitor second_;
 };
+
+/// "host:port,..." of all servers but this one.
+[[nodiscard]] std::string addresses(const real_ensemble& servers, int without = 0);
 
 /// Writes a figure for people and for the test's report.
 void report(const std::string& name, std::chrono::nanoseconds value);

@@ -2,175 +2,110 @@
 
 #include <latchkey/boottime_clock.hpp>
 
-#include <condition_variable>
-#include <istream>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 
 namespace latchkey::test {
 
-using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// Connections are served by one thread, a request at a time: its order is the register's.
-class fenced_register::engine {
-public:
-    engine(const std::filesystem::path& socket, policy p)
-        : policy_(p), acceptor_(context_, stream_protocol::endpoint(socket.string())) {
-        accept();
-        thread_ = std::thread([this] { context_.run(); });
-    }
+fenced_register::fenced_register(const std::filesystem::path& socket, policy p)
+    : policy_(p), acceptor_(context_, stream_protocol::endpoint(socket.string())) {
+    accept();
+    thread_ = std::thread([this] { context_.run(); });
+}
 
-    ~engine() {
-        context_.stop();
-        thread_.join();
-    }
-
-    engine(const engine&) = delete;
-    engine& operator=(const engine&) = delete;
-
-    std::vector<history::access> accesses() const {
-        const std::lock_guard guard(mutex_);
-        return accesses_;
-    }
-
-    std::int64_t value(const std::string& lock) const {
-        const std::lock_guard guard(mutex_);
-        const auto found = cells_.find(lock);
-        return found == cells_.end() ? 0 : found->second.value;
-    }
-
-    std::optional<int> next_claimant(const std::string& lock,
-                                     std::chrono::milliseconds limit) const {
-        std::unique_lock guard(mutex_);
-        const auto claims = [&] {
-            const auto found = cells_.find(lock);
-            return found == cells_.end() ? 0 : found->second.claims;
-        };
-        const std::size_t before = claims();
-        if (!claimed_.wait_for(guard, limit, [&] { return claims() > before; })) {
-            return std::nullopt;
-        }
-        return cells_.at(lock).claimant;
-    }
-
-private:
-    struct cell {
-        std::int64_t token = 0;
-        std::int64_t value = 0;
-        std::size_t claims = 0;
-        int claimant = 0;
-    };
-
-    struct connection {
-        explicit connection(stream_protocol::socket s) : socket(std::move(s)) {}
-
-        stream_protocol::socket socket;
-        boost::asio::streambuf input;
-        std::string answer;
-    };
-
-    void accept() {
-        acceptor_.async_accept([this](error_code error, stream_protocol::socket socket) {
-            if (!error) {
-                serve(std::make_shared<connection>(std::move(socket)));
-            }
-            if (error != boost::asio::error::operation_aborted) {
-                accept();
-            }
-        });
-    }
-
-    void serve(const std::shared_ptr<connection>& c) {
-        boost::asio::async_read_until(
-            c->socket, c->input, '\n', [this, c](error_code error, std::size_t) {
-                if (error) {
-                    return;
-                }
-                std::istream in(&c->input);
-                std::string request;
-                std::getline(in, request);
-                c->answer = work_on(request) + '\n';
-                boost::asio::async_write(c->socket,
-                                         boost::asio::buffer(c->answer),
-                                         [this, c](error_code failed, std::size_t) {
-                                             if (!failed) {
-                                                 serve(c);
-                                             }
-                                         });
-            });
-    }
-
-    std::string work_on(const std::string& request) {
-        std::istringstream words(request);
-        history::access a;
-        words >> a.lock >> a.worker >> a.token;
-        if (std::int64_t value = 0; words >> value) {
-            a.written = value;
-        }
-        a.at = boottime_clock::now().time_since_epoch();
-        return apply(a);
-    }
-
-    std::string apply(history::access& a) {
-        const std::lock_guard guard(mutex_);
-        cell& c = cells_[a.lock];
-        a.accepted = policy_ == policy::takes_everything || a.token >= c.token;
-        accesses_.push_back(a);
-        if (!a.accepted) {
-            return "refused";
-        }
-        c.token = a.token;
-        if (a.written) {
-            c.value = *a.written;
-        } else {
-            c.claimant = a.worker;
-            ++c.claims;
-            claimed_.notify_all();
-        }
-        return std::to_string(c.value);
-    }
-
-    policy policy_;
-    boost::asio::io_context context_;
-    stream_protocol::acceptor acceptor_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable claimed_;
-    std::map<std::string, cell> cells_;
-    std::vector<history::access> accesses_;
-    std::thread thread_;
-};
-
-fenced_register::fenced_register(std::filesystem::path socket, policy p)
-    : socket_(std::move(socket)), engine_(std::make_unique<engine>(socket_, p)) {}
-
-fenced_register::~fenced_register() = default;
+fenced_register::~fenced_register() {
+    context_.stop();
+    thread_.join();
+}
 
 std::vector<history::access> fenced_register::accesses() const {
-    return engine_->accesses();
+    const std::lock_guard guard(mutex_);
+    return accesses_;
+}
+
+fenced_register::cell fenced_register::cell_of(const std::string& lock) const {
+    const auto found = cells_.find(lock);
+    return found == cells_.end() ? cell() : found->second;
 }
 
 std::int64_t fenced_register::value(const std::string& lock) const {
-    return engine_->value(lock);
+    const std::lock_guard guard(mutex_);
+    return cell_of(lock).value;
 }
 
 std::optional<int> fenced_register::next_claimant(const std::string& lock,
                                                   std::chrono::milliseconds limit) const {
-    return engine_->next_claimant(lock, limit);
+    std::unique_lock guard(mutex_);
+    const std::size_t before = cell_of(lock).claims;
+    const bool claimed =
+        claimed_.wait_for(guard, limit, [&] { return cell_of(lock).claims > before; });
+    return claimed ? std::optional(cell_of(lock).claimant) : std::nullopt;
+}
+
+void fenced_register::accept() {
+    acceptor_.async_accept([this](error_code error, stream_protocol::socket socket) {
+        if (!error) {
+            serve(std::make_shared<connection>(std::move(socket)));
+        }
+        if (error != boost::asio::error::operation_aborted) {
+            accept();
+        }
+    });
+}
+
+void fenced_register::serve(const std::shared_ptr<connection>& c) {
+    const auto answered = [this, c](error_code error, std::size_t) {
+        if (!error) {
+            serve(c);
+        }
+    };
+    boost::asio::async_read_until(
+        c->socket, c->input, '\n', [this, c, answered](error_code error, std::size_t) {
+            if (!error) {
+                std::istream in(&c->input);
+                c->answer = work_on(in) + '\n';
+                boost::asio::async_write(c->socket, boost::asio::buffer(c->answer), answered);
+            }
+        });
+}
+
+std::string fenced_register::work_on(std::istream& request) {
+    std::string line;
+    std::getline(request, line);
+    std::istringstream words(line);
+    history::access a;
+    words >> a.lock >> a.worker >> a.token;
+    if (std::int64_t value = 0; words >> value) {
+        a.written = value;
+    }
+    a.at = boottime_clock::now().time_since_epoch();
+    const std::lock_guard guard(mutex_);
+    cell& c = cells_[a.lock];
+    a.accepted = policy_ == policy::takes_everything || a.token >= c.token;
+    accesses_.push_back(a);
+    if (!a.accepted) {
+        return "refused";
+    }
+    c.token = a.token;
+    if (a.written) {
+        c.value = *a.written;
+    } else {
+        c.claimant = a.worker;
+        ++c.claims;
+        claimed_.notify_all();
+    }
+    return std::to_string(c.value);
 }
 
 register_connection::register_connection(const std::filesystem::path& socket, int worker)
-    : stream_(stream_protocol::endpoint(socket.string())), worker_(worker) {
+    : stream_(boost::asio::local::stream_protocol::endpoint(socket.string())), worker_(worker) {
     if (!stream_) {
         throw std::runtime_error("no register at " + socket.string());
     }

@@ -3,14 +3,22 @@
 #include "history.hpp"
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/streambuf.hpp>
 
 namespace latchkey::test {
 
@@ -18,17 +26,18 @@ namespace latchkey::test {
 ///
 /// It remembers the greatest token that it has seen with a number, refuses every access with a
 /// lower one, and counts. It lives in the memory of the process that runs the workers, who come and
-/// go.
+/// go. Connections are served by one thread, a request at a time: its order is the register's.
 class fenced_register {
 public:
     enum class policy : std::uint8_t { refuses_lower_tokens, takes_everything };
 
-    explicit fenced_register(std::filesystem::path socket, policy p = policy::refuses_lower_tokens);
+    explicit fenced_register(const std::filesystem::path& socket,
+                             policy p = policy::refuses_lower_tokens);
     ~fenced_register();
     fenced_register(const fenced_register&) = delete;
     fenced_register& operator=(const fenced_register&) = delete;
 
-    [[nodiscard]] const std::filesystem::path& socket() const { return socket_; }
+    [[nodiscard]] std::string socket() const { return acceptor_.local_endpoint().path(); }
 
     /// All accesses so far, in order.
     [[nodiscard]] std::vector<history::access> accesses() const;
@@ -39,9 +48,36 @@ public:
                                                    std::chrono::milliseconds limit) const;
 
 private:
-    class engine;
-    std::filesystem::path socket_;
-    std::unique_ptr<engine> engine_;
+    using stream_protocol = boost::asio::local::stream_protocol;
+
+    struct cell {
+        std::int64_t token = 0;
+        std::int64_t value = 0;
+        std::size_t claims = 0;
+        int claimant = 0;
+    };
+
+    struct connection {
+        explicit connection(stream_protocol::socket s) : socket(std::move(s)) {}
+
+        stream_protocol::socket socket;
+        boost::asio::streambuf input;
+        std::string answer;
+    };
+
+    void accept();
+    void serve(const std::shared_ptr<connection>& c);
+    [[nodiscard]] std::string work_on(std::istream& request);
+    [[nodiscard]] cell cell_of(const std::string& lock) const;
+
+    policy policy_;
+    boost::asio::io_context context_;
+    stream_protocol::acceptor acceptor_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable claimed_;
+    std::map<std::string, cell> cells_;
+    std::vector<history::access> accesses_;
+    std::thread thread_;
 };
 
 /// A worker's connection to it. Not for several threads. Throws std::runtime_error when the

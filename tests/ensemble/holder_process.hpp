@@ -2,57 +2,51 @@
 
 #include <latchkey/fencing_token.hpp>
 
+#include "child_process.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
-
-#include <sys/types.h>
+#include <tuple>
 
 namespace latchkey::test {
 
-/// A holder, or a leader, in a process of its own, which can be killed and stopped. It holds when
-/// the constructor returns.
-///
-/// The program's main() calls run_holder() if is_holder(): the process is this program again.
-class holder_process {
-public:
+/// What a process is to hold.
+struct holder_order {
     enum class held_by : std::uint8_t { mutex, leader_latch };
 
-    holder_process(const std::string& servers,
-                   const std::string& lock,
-                   std::chrono::milliseconds session_timeout,
-                   held_by what = held_by::mutex);
-    holder_process(const holder_process&) = delete;
-    holder_process& operator=(const holder_process&) = delete;
-    /// Kills it, if it still runs.
-    ~holder_process();
+    std::string servers;
+    std::string path;
+    std::chrono::milliseconds session_timeout{};
+    held_by what = held_by::mutex;
+
+    [[nodiscard]] auto fields() { return std::tie(servers, path, session_timeout, what); }
+};
+
+/// Says its token when it holds, and carries out orders, one after the other, until there are no
+/// more; a stopped one does when it is resumed:
+///
+/// "look": it says "valid", or "lost";
+/// "write ZNODE": under the guard of what it holds; it says "done", or why not;
+/// "release": it says "released".
+void run_holder(const holder_order& o);
+
+inline const child_program<holder_order> holder_program{"holder-process", &run_holder};
+
+/// A holder, or a leader, in a process of its own, which can be killed and stopped. It holds when
+/// the constructor returns.
+class holder_process : public child_process {
+public:
+    explicit holder_process(const holder_order& o)
+        : child_process(holder_program.command(o), true), token_{.zxid = std::stoll(answer())} {}
 
     [[nodiscard]] fencing_token token() const { return token_; }
 
-    void kill();    ///< SIGKILL
-    void stop();    ///< SIGSTOP; returns when all of it stands still
-    void resume();  ///< SIGCONT
-
-    // Orders, which it carries out one after the other; a stopped one does when it is resumed.
-    void look() { say("look"); }  ///< "valid", or "lost"
-
-    void write(const std::string& znode) { say("write " + znode); }  ///< "done", or why not
-
-    void release() { say("release"); }  ///< "released"
-
     /// What the next order has led to. Blocks; throws when the process is no more.
-    [[nodiscard]] std::string answer();
+    [[nodiscard]] std::string answer() { return hear().value(); }
 
 private:
-    void say(const std::string& line);
-
-    pid_t pid_ = 0;
-    int orders_ = -1;
-    int answers_ = -1;
     fencing_token token_;
 };
-
-[[nodiscard]] bool is_holder(int argc, char** argv);
-int run_holder(char** argv);
 
 }  // namespace latchkey::test

@@ -1,16 +1,19 @@
 #include "lost_updates.hpp"
 
-#include "child_process.hpp"
+#include <latchkey/client.hpp>
+
 #include "eventually.hpp"
 #include "fenced_register.hpp"
-#include "session_probe.hpp"
+#include "real_ensemble.hpp"
+#include "test_authority.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 
@@ -18,93 +21,43 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-void must(const reply& r) {
-    if (!r.ok()) {
-        throw std::runtime_error("the number's znode: " + std::to_string(static_cast<int>(r.code)));
-    }
-}
-
-/// Where the number is.
-class shared_number {
-public:
-    explicit shared_number(const lost_updates_options& o) : path_(o.path) {
-        if (o.by == guard::transaction) {
-            reader_ = std::make_unique<session_probe>(o.servers);
-            must(reader_->call(
-                request::create(znode(), "0", create_mode::persistent, open_unsafe_acl())));
-        } else {
-            register_ = std::make_unique<fenced_register>(
-                o.folder / "register",
-                o.by == guard::token ? fenced_register::policy::refuses_lower_tokens
-                                     : fenced_register::policy::takes_everything);
-        }
-    }
-
-    [[nodiscard]] std::string socket() const {
-        return register_ ? register_->socket().string() : "none";
-    }
-
-    [[nodiscard]] std::int64_t value() {
-        if (register_) {
-            return register_->value(path_);
-        }
-        // A write: it is behind all others in the log.
-        must(reader_->call(request::multi({request::check(znode())})));
-        const reply now = reader_->call(request::get(znode()));
-        must(now);
-        return std::stoll(now.data);
-    }
-
-private:
-    [[nodiscard]] std::string znode() const { return path_ + "-value"; }
-
-    std::string path_;
-    std::unique_ptr<session_probe> reader_;
-    std::unique_ptr<fenced_register> register_;
-};
-
 /// A worker process, as its parent sees it.
 struct updater {
     std::string log;
-    child_process process;
+    std::unique_ptr<child_process> process;
     /// While it stands still: since when, and how much the others had written by then.
     std::optional<std::pair<clock::time_point, std::uintmax_t>> stopped = {};
 };
 
 class updaters {
 public:
-    updaters(const lost_updates_options& o, const std::string& socket) : options_(o) {
-        for (int i = 0; i < o.processes; ++i) {
-            updater_order order{
-                .common = o,
-                .register_socket = socket,
-                .log = (o.folder / ("updater." + std::to_string(i))).string(),
-                .worker = i,
-            };
-            order.common.seed = o.seed + static_cast<std::uint64_t>(i);
+    updaters(const lost_updates_options& o, updater_order order, const test_folder& folder)
+        : patience_(4 * o.session_timeout) {
+        for (int i = 0; i < o.processes; ++i, ++order.seed) {
+            order.log = folder.write("updater." + std::to_string(i), "");
+            order.worker = i;
             // With a limit it is the first one that is stopped.
-            order.common.stops = i == 0 || o.stops == SIZE_MAX ? o.stops : 0;
-            std::ofstream(order.log).flush();
-            all_.push_back({order.log, child_process(updater_arguments(order))});
+            order.stops = i == 0 || o.stops == SIZE_MAX ? o.stops : 0;
+            all_.push_back(
+                {order.log, std::make_unique<child_process>(updater_program.command(order))});
         }
     }
 
     /// Lets go on whoever stands still and was overtaken, or cannot be.
     void look_after() {
         for (updater& u : all_) {
-            if (!u.process.stopped()) {
+            if (!u.process->stopped()) {
                 continue;
             }
             if (!u.stopped) {
                 u.stopped.emplace(clock::now(), written_by_others(u));
             }
             const auto [since, written] = *u.stopped;
-            if (written_by_others(u) > written ||
-                clock::now() - since > 4 * options_.session_timeout) {
+            if (written_by_others(u) > written || clock::now() - since > patience_) {
                 u.stopped.reset();
                 ++stops_;
-                u.process.send(SIGCONT);
-                static_cast<void>(eventually([&u] { return !u.process.stopped(); }));
+                u.process->send(SIGCONT);
+                static_cast<void>(eventually([&u] { return !u.process->stopped(); }));
             }
         }
     }
@@ -114,32 +67,31 @@ public:
     /// Ends them; what went wrong, else empty.
     std::string end() {
         for (const updater& u : all_) {
-            u.process.send(SIGTERM);
+            u.process->send(SIGTERM);
         }
         std::string trouble;
         for (updater& u : all_) {
             const bool ended = eventually(
                 [&] {
                     look_after();
-                    return !u.process.running();
+                    return !u.process->running();
                 },
                 std::chrono::seconds(60));
-            if (!ended || u.process.wait() != 0) {
-                trouble += "a process failed; ";
-            }
+            trouble += ended && u.process->wait() == 0 ? "" : "a process failed; ";
         }
         return trouble;
     }
 
-    void count(lost_updates_outcome& to) const {
+    /// How often that was the answer to an update.
+    [[nodiscard]] std::size_t count(const std::string& wanted) const {
+        std::size_t times = 0;
         for (const updater& u : all_) {
             std::ifstream in(u.log);
             for (std::string answer; std::getline(in, answer);) {
-                to.acknowledged += answer == "acknowledged" ? 1 : 0;
-                to.refused += answer == "refused" ? 1 : 0;
-                to.unknown += answer == "unknown" ? 1 : 0;
+                times += answer == wanted ? 1 : 0;
             }
         }
+        return times;
     }
 
 private:
@@ -151,39 +103,45 @@ private:
         return sum;
     }
 
-    const lost_updates_options& options_;
+    std::chrono::milliseconds patience_;
     std::vector<updater> all_;
     std::size_t stops_ = 0;
 };
 
 }  // namespace
 
-const char* to_string(guard g) noexcept {
-    switch (g) {
-        case guard::nothing:
-            return "lock alone";
-        case guard::token:
-            return "fencing token";
-        case guard::transaction:
-            return "guarded transaction";
-    }
-    return "?";
-}
-
-lost_updates_outcome run_lost_updates(const lost_updates_options& options) {
-    shared_number number(options);
-    updaters workers(options, number.socket());
+lost_updates_outcome run_lost_updates(const lost_updates_options& o) {
+    const test_folder folder;
+    const fenced_register number(folder.path("register"),
+                                 o.by == guard::token
+                                     ? fenced_register::policy::refuses_lower_tokens
+                                     : fenced_register::policy::takes_everything);
+    const updater_order order{.by = o.by,
+                              .servers = o.servers,
+                              .path = real_ensemble::fresh_path(),
+                              .session_timeout = o.session_timeout,
+                              .seed = o.seed,
+                              .one_in = o.one_in,
+                              .register_socket = number.socket()};
+    const client reader = client::connect(o.servers);
+    static_cast<void>(reader.transact({operation::create(order.znode(), "0")}));
+    updaters workers(o, order, folder);
     static_cast<void>(eventually(
         [&] {
             workers.look_after();
-            return workers.stops() >= options.stops;
+            return workers.stops() >= o.stops;
         },
-        options.duration));
+        o.duration));
     lost_updates_outcome result;
     result.trouble = workers.end();
     result.stops = workers.stops();
-    result.applied = static_cast<std::size_t>(number.value());
-    workers.count(result);
+    result.acknowledged = workers.count("acknowledged");
+    result.unknown = workers.count("unknown");
+    result.refused = workers.count("refused");
+    result.applied = static_cast<std::size_t>(
+        o.by == guard::transaction
+            ? std::stoll(reader.get(order.znode(), read_from::quorum).value().data)
+            : number.value(order.path));
     return result;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "child_process.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <iosfwd>
 #include <string>
-#include <vector>
+#include <tuple>
 
 namespace latchkey::test {
 
@@ -17,16 +17,12 @@ enum class guard : std::uint8_t {
     transaction,  ///< the value is a znode, set in a transaction guarded by the hold
 };
 
-[[nodiscard]] const char* to_string(guard g) noexcept;
-
 /// Processes that read a number and write it back increased, under a lock. Now and then one is
 /// stopped between the two, after it has made sure that its hold is valid, until another has taken
 /// over.
 struct lost_updates_options {
     guard by = guard::nothing;
     std::string servers;
-    std::string path;  ///< nobody else's, for the lock and the znode
-    std::filesystem::path folder;
     std::chrono::milliseconds session_timeout{2000};
     int processes = 4;
     std::uint64_t seed = 1;
@@ -52,16 +48,29 @@ struct lost_updates_outcome {
 
 [[nodiscard]] lost_updates_outcome run_lost_updates(const lost_updates_options& options);
 
-/// The command line of a worker process; see child_process. SIGTERM ends it.
+/// What a process that updates the number is to do. SIGTERM ends it.
 struct updater_order {
-    lost_updates_options common;
-    std::string register_socket;
-    std::string log;  ///< a line an update: "acknowledged", "refused" or "unknown"
+    guard by = guard::nothing;
+    std::string servers;
+    std::string path;  ///< of the lock; the znode is beside it
+    std::chrono::milliseconds session_timeout{};
+    std::uint64_t seed = 0;
+    std::size_t stops = 0;
+    int one_in = 1;
+    std::string register_socket = {};
+    std::string log = {};  ///< a line an update: "acknowledged", "refused" or "unknown"
     int worker = 0;
+
+    [[nodiscard]] auto fields() {
+        return std::tie(
+            by, servers, path, session_timeout, seed, stops, one_in, register_socket, log, worker);
+    }
+
+    [[nodiscard]] std::string znode() const { return path + "-value"; }
 };
 
-[[nodiscard]] std::vector<std::string> updater_arguments(const updater_order& o);
-[[nodiscard]] bool is_updater(int argc, char** argv);
-int run_updater(char** argv);
+void run_updater(const updater_order& o);
+
+inline const child_program<updater_order> updater_program{"updater", &run_updater};
 
 }  // namespace latchkey::test

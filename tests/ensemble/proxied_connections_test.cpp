@@ -1,5 +1,6 @@
 // Connections to real servers that break at any byte, fall silent in one direction, or are late.
 #include "proxied_clients.hpp"
+#include "queued.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -19,24 +20,22 @@ using clock = std::chrono::steady_clock;
 
 class ProxiedConnection : public ProxiedClients {
 protected:
-    static std::uint64_t delivered(const std::vector<std::unique_ptr<fault_proxy>>& proxies,
-                                   direction way) {
-        std::uint64_t sum = 0;
-        for (const auto& proxy : proxies) {
-            sum += proxy->delivered(way);
-        }
-        return sum;
+    [[nodiscard]] std::uint64_t delivered(direction way) const {
+        return sum_of([way](const fault_proxy& p) { return p.delivered(way); });
+    }
+
+    [[nodiscard]] std::size_t accepted_by_all() const {
+        return sum_of([](const fault_proxy& p) { return p.accepted(); });
     }
 
     /// Acquires and releases with the connection cut after each number of bytes that such a
     /// conversation has, one after the other.
     void expect_one_holder_wherever_it_is_cut(direction way) {
-        client c = connect(10s);
-        mutex m(c, path_);
-        ASSERT_TRUE(m.acquire().release_and_wait());
-        const auto before = delivered(proxies_, way);
-        ASSERT_TRUE(m.acquire().release_and_wait());
-        const auto bytes = delivered(proxies_, way) - before;
+        connect(10s);
+        ASSERT_TRUE(mutex_->acquire().release_and_wait());
+        const auto before = delivered(way);
+        ASSERT_TRUE(mutex_->acquire().release_and_wait());
+        const auto bytes = delivered(way) - before;
         ASSERT_GT(bytes, 100U);
         std::size_t tried = 0;
         std::size_t cuts = 0;
@@ -47,8 +46,8 @@ protected:
             fault_proxy& proxy = present();
             const auto accepted = accepted_by_all();
             proxy.cut_after(k, way, k % 2 == 0 ? tcp_proxy::ending::fin : tcp_proxy::ending::rst);
-            hold h = m.acquire();
-            expect_sole_holder(h, c);
+            hold h = mutex_->acquire();
+            expect_sole_holder(h);
             EXPECT_TRUE(h.release_and_wait());
             proxy.pass();
             expect_nothing_left();
@@ -62,29 +61,19 @@ protected:
         EXPECT_GE(cuts, tried * 9 / 10);
     }
 
-    [[nodiscard]] std::size_t accepted_by_all() const {
-        std::size_t sum = 0;
-        for (const auto& proxy : proxies_) {
-            sum += proxy->accepted();
-        }
-        return sum;
-    }
-
     /// A fault of the present connection costs it, and not the hold.
     void expect_another_server_in_time(const std::function<void(fault_proxy&)>& fault) {
-        client c = connect(10s);
-        mutex m(c, path_);
-        hold h = m.acquire();
+        connect(10s);
+        hold h = mutex_->acquire();
         const auto accepted = accepted_by_all();
         fault(present());
         const auto believed = h.valid_until();
         EXPECT_TRUE(eventually([&] {
             return !h.valid() || (accepted_by_all() > accepted && h.valid_until() > believed);
         }));
-        expect_sole_holder(h, c);
+        expect_sole_holder(h);
         EXPECT_FALSE(h.lost().stop_requested());
-        EXPECT_TRUE(h.release_and_wait());
-        expect_nothing_left();
+        expect_released(std::move(h));
     }
 };
 
@@ -104,52 +93,27 @@ TEST_F(ProxiedConnection, WhoseServerHearsNothingIsLeftBeforeTheHoldIsInvalid) {
     expect_another_server_in_time([](auto& proxy) { proxy.stall(direction::to_server); });
 }
 
-TEST_F(ProxiedConnection, InABlackHoleIsLeftBeforeTheHoldIsInvalid) {
-    expect_another_server_in_time([](auto& proxy) { proxy.black_hole(); });
-}
-
-TEST_F(ProxiedConnection, WithLatencyEachWayHoldsAsEver) {
-    for (const auto& proxy : proxies_) {
-        proxy->delay(50ms);
-    }
-    client c = connect(10s);
-    mutex m(c, path_);
-    const auto start = clock::now();
-    hold h = m.acquire();
-    EXPECT_GE(clock::now() - start, 100ms) << "the fault was not there";
-    expect_sole_holder(h, c);
-    EXPECT_TRUE(h.release_and_wait());
-}
-
 TEST_F(ProxiedConnection, WithLateEventsGrantsLateAndRight) {
-    client c = connect(10s);
-    mutex m(c, path_);
+    connect(10s);
     hold first = theirs_.acquire();
-    std::promise<hold> granted;
-    std::promise<void> queued;
-    acquire_options o;
-    o.reserved = [&](const queue_position&) { queued.set_value(); };
-    m.async_acquire(std::move(o),
-                    [&](std::error_code, hold h) { granted.set_value(std::move(h)); });
-    queued.get_future().wait();
+    auto granted = queued(*mutex_);
     fault_proxy& proxy = present();
     ASSERT_TRUE(eventually([&] { return proxy.counted().replies[opcode::get_data] == 2; }));
     proxy.delay_events(500ms);
     const auto start = clock::now();
     const fencing_token earlier = first.token();
     first.release();
-    hold h = granted.get_future().get();
+    hold h = granted.get();
     EXPECT_GE(clock::now() - start, 500ms) << "the fault was not there";
     EXPECT_EQ(proxy.counted().events, 1U);
     EXPECT_GT(h.token(), earlier);
-    expect_sole_holder(h, c);
+    expect_sole_holder(h);
 }
 
 // The hold does not know yet; what it writes under guard is refused all the same.
 TEST_F(ProxiedConnection, WithLateEventsRefusesATransactionOfAHoldWhoseZnodeWasDeleted) {
-    client c = connect(10s);
-    mutex m(c, path_);
-    hold h = m.acquire();
+    connect(10s);
+    hold h = mutex_->acquire();
     fault_proxy& proxy = present();
     ASSERT_TRUE(eventually([&] { return proxy.counted().replies[opcode::get_data] == 1; }));
     proxy.delay_events(2s);

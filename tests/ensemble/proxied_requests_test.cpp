@@ -16,20 +16,12 @@ namespace latchkey::test {
 namespace {
 
 struct fault {
+    const char* name;
     fault_proxy::part lost;
     fault_proxy::then next;
+
+    friend void PrintTo(const fault& f, std::ostream* to) { *to << f.name; }
 };
-
-std::string name_of(const fault& f) {
-    if (f.lost == fault_proxy::part::request) {
-        return "LostThenCut";
-    }
-    return f.next == fault_proxy::then::cut ? "AppliedThenCut" : "AppliedThenSilence";
-}
-
-void PrintTo(const fault& f, std::ostream* to) {
-    *to << name_of(f);
-}
 
 class ProxiedRequest : public ProxiedClients, public ::testing::WithParamInterface<fault> {
 protected:
@@ -39,46 +31,40 @@ protected:
 
     static bool applied() { return GetParam().lost == part::reply; }
 
-    static constexpr auto short_timeout = 4s;  ///< where nothing is held meanwhile
-    static constexpr auto long_timeout = 10s;
+    /// One that is granted although something was lost once.
+    void expect_hold_after_a_loss_of(opcode what) {
+        lose({.operation = what});
+        hold h = mutex_->acquire();
+        EXPECT_EQ(lost(), 1U);
+        expect_sole_holder(h);
+        expect_released(std::move(h));
+    }
 };
 
 INSTANTIATE_TEST_SUITE_P(
     Of,
     ProxiedRequest,
-    ::testing::Values(fault{fault_proxy::part::request, fault_proxy::then::cut},
-                      fault{fault_proxy::part::reply, fault_proxy::then::cut},
-                      fault{fault_proxy::part::reply, fault_proxy::then::silence}),
-    [](const auto& p) { return name_of(p.param); });
+    ::testing::Values(
+        fault{"LostThenCut", fault_proxy::part::request, fault_proxy::then::cut},
+        fault{"AppliedThenCut", fault_proxy::part::reply, fault_proxy::then::cut},
+        fault{"AppliedThenSilence", fault_proxy::part::reply, fault_proxy::then::silence}),
+    [](const auto& p) { return p.param.name; });
 
 TEST_P(ProxiedRequest, OfTheCreateIsAHoldWithOneZnodeThatWasCreatedOnce) {
-    client c = connect(short_timeout);
-    mutex m(c, path_);
-    ASSERT_TRUE(m.acquire().release_and_wait());
-    lose({.operation = opcode::create2});
-    hold h = m.acquire();
-    EXPECT_EQ(lost(), 1U);
-    expect_sole_holder(h, c);
+    connect(4s);
+    ASSERT_TRUE(mutex_->acquire().release_and_wait());
+    expect_hold_after_a_loss_of(opcode::create2);
     EXPECT_EQ(passed(opcode::create2), 2U);
-    EXPECT_TRUE(h.release_and_wait());
-    expect_nothing_left();
 }
 
 TEST_P(ProxiedRequest, OfAContainersCreateIsAHoldWithOneZnode) {
-    client c = connect(short_timeout);
-    mutex m(c, path_);
-    lose({.operation = opcode::create_container});
-    hold h = m.acquire();
-    EXPECT_EQ(lost(), 1U);
-    expect_sole_holder(h, c);
-    EXPECT_TRUE(h.release_and_wait());
-    expect_nothing_left();
+    connect(4s);
+    expect_hold_after_a_loss_of(opcode::create_container);
 }
 
 TEST_P(ProxiedRequest, OfTheDeleteIsRepeatedUntilTheZnodeIsGone) {
-    client c = connect(short_timeout);
-    mutex m(c, path_);
-    hold h = m.acquire();
+    connect(4s);
+    hold h = mutex_->acquire();
     lose({.operation = opcode::remove});
     EXPECT_TRUE(h.release_and_wait());
     EXPECT_EQ(lost(), 1U);
@@ -87,142 +73,117 @@ TEST_P(ProxiedRequest, OfTheDeleteIsRepeatedUntilTheZnodeIsGone) {
 }
 
 TEST_P(ProxiedRequest, OfAHeartbeatCostsTheConnectionAndNotTheHold) {
-    client c = connect(long_timeout);
-    mutex m(c, path_);
-    hold h = m.acquire();
+    connect(10s);
+    hold h = mutex_->acquire();
     lose({.operation = opcode::multi, .parts = {opcode::check}});
     ASSERT_TRUE(eventually([&] { return lost() == 1; }));
     const auto believed = h.valid_until();
     EXPECT_TRUE(eventually([&] { return h.valid_until() > believed || !h.valid(); }));
-    expect_sole_holder(h, c);
-    EXPECT_TRUE(h.release_and_wait());
-    expect_nothing_left();
+    expect_sole_holder(h);
+    expect_released(std::move(h));
 }
 
 TEST_P(ProxiedRequest, OfATransactionIsIndeterminateAppliedAtMostOnceAndTheHoldGoesOn) {
-    client c = connect(long_timeout);
-    mutex m(c, path_);
-    const std::string target = path_ + "-target";
-    world_->create(target);
-    hold h = m.acquire();
-    lose({.operation = opcode::multi, .parts = {opcode::check, opcode::set_data}});
+    connect(10s);
+    hold h = holder_with_a_target();
+    lose(a_guarded_set);
     std::error_code ec;
-    h.transact({operation::set(target, "once")}, ec);
+    h.transact({operation::set(target_, "once")}, ec);
     EXPECT_EQ(ec, errc::indeterminate);
     EXPECT_EQ(lost(), 1U);
-    EXPECT_EQ(version_of(target), applied() ? 1 : 0);
-    h.transact({operation::set(target, "again")}, ec);
+    EXPECT_EQ(version_of(target_), applied() ? 1 : 0);
+    h.transact({operation::set(target_, "again")}, ec);
     EXPECT_FALSE(ec) << ec.message();
-    EXPECT_EQ(version_of(target), applied() ? 2 : 1);
-    expect_sole_holder(h, c);
-    EXPECT_TRUE(h.release_and_wait());
-    expect_nothing_left();
+    EXPECT_EQ(version_of(target_), applied() ? 2 : 1);
+    expect_sole_holder(h);
+    expect_released(std::move(h));
 }
 
 TEST_P(ProxiedRequest, OfTheEndOfASessionLeavesNothingForLongerThanTheSessionLives) {
-    auto c = std::make_unique<client>(connect(2s));
-    mutex m(*c, path_);
-    hold h = m.acquire();
+    connect(2s);
+    hold h = mutex_->acquire();
     const std::string trace = path_ + "-trace";
-    ASSERT_TRUE(blocking_read(*client_core::of(*c),
+    ASSERT_TRUE(blocking_read(*client_core::of(*client_),
                               request::create(trace, "", create_mode::ephemeral, open_unsafe_acl()))
                     .ok());
     lose({.operation = opcode::close_session});
-    c.reset();
+    client_->close();
     EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_TRUE(world_->children(path_).empty()) << "the znode is deleted before the end";
     EXPECT_EQ(lost() + passed(opcode::close_session), applied() ? 2U : 1U);
     EXPECT_TRUE(eventually([&] { return !version_of(trace); }));
 }
 
-class ProxiedOutcome : public ProxiedClients {};
+class ProxiedOutcome : public ProxiedClients {
+protected:
+    /// A transaction on its way: what it will end with.
+    std::future<std::error_code> setting_the_target(hold& h) {
+        auto told = std::make_shared<std::promise<std::error_code>>();
+        h.async_transact({operation::set(target_, "x")},
+                         [told](std::error_code ec, const auto&) { told->set_value(ec); });
+        return told->get_future();
+    }
+};
 
 // A reply that is missing among others: the C client finds that numbers do not match (-2).
 TEST_F(ProxiedOutcome, OfACreateAmongMismatchedAnswersIsAHoldWithOneZnode) {
-    client c = connect(10s);
-    mutex m(c, path_);
-    ASSERT_TRUE(m.acquire().release_and_wait());
+    connect(10s);
+    ASSERT_TRUE(mutex_->acquire().release_and_wait());
     present().lose(part::reply, then::go_on, {.operation = opcode::create2});
-    hold h = m.acquire();
+    hold h = mutex_->acquire();
     EXPECT_EQ(lost(), 1U);
-    expect_sole_holder(h, c);
+    expect_sole_holder(h);
     EXPECT_EQ(passed(opcode::create2), 2U);
 }
 
 TEST_F(ProxiedOutcome, OfTransactionsAmongMismatchedAnswersIsIndeterminate) {
-    client c = connect(10s);
-    mutex m(c, path_);
-    const std::string target = path_ + "-target";
-    world_->create(target);
-    hold h = m.acquire();
+    connect(10s);
+    hold h = holder_with_a_target();
     // The answer to this read must not be the one that does not match.
     ASSERT_TRUE(eventually([&] { return present().counted().replies[opcode::get_data] == 1; }));
-    present().lose(part::reply,
-                   then::go_on,
-                   {.operation = opcode::multi, .parts = {opcode::check, opcode::set_data}});
-    std::array<std::promise<std::error_code>, 2> told;
+    present().lose(part::reply, then::go_on, a_guarded_set);
+    std::array told{setting_the_target(h), setting_the_target(h)};
     for (auto& each : told) {
-        h.async_transact({operation::set(target, "x")},
-                         [&each](std::error_code ec, const auto&) { each.set_value(ec); });
+        EXPECT_EQ(each.get(), errc::indeterminate);
     }
-    for (auto& each : told) {
-        EXPECT_EQ(each.get_future().get(), errc::indeterminate);
-    }
-    EXPECT_EQ(version_of(target), 2);
-    expect_sole_holder(h, c);
+    EXPECT_EQ(version_of(target_), 2);
+    expect_sole_holder(h);
 }
 
 TEST_F(ProxiedOutcome, OfATransactionWhoseClientIsClosedIsIndeterminate) {
-    auto c = std::make_unique<client>(connect(10s, 200ms));
-    mutex m(*c, path_);
-    const std::string target = path_ + "-target";
-    world_->create(target);
-    hold h = m.acquire();
-    present().lose(part::reply,
-                   then::silence,
-                   {.operation = opcode::multi, .parts = {opcode::check, opcode::set_data}});
-    std::promise<std::error_code> told;
-    h.async_transact({operation::set(target, "x")},
-                     [&](std::error_code ec, const auto&) { told.set_value(ec); });
+    connect(10s, 200ms);
+    hold h = holder_with_a_target();
+    present().lose(part::reply, then::silence, a_guarded_set);
+    auto told = setting_the_target(h);
     ASSERT_TRUE(eventually([&] { return lost() == 1; }));
-    c.reset();
-    EXPECT_EQ(told.get_future().get(), errc::indeterminate);
-    EXPECT_EQ(version_of(target), 1);
+    client_->close();
+    EXPECT_EQ(told.get(), errc::indeterminate);
+    EXPECT_EQ(version_of(target_), 1);
     expect_nothing_left();
 }
 
 TEST_F(ProxiedOutcome, OfATransactionWhoseSessionEndsIsIndeterminateAndTheHoldIsLost) {
-    client c = connect(4s);
-    mutex m(c, path_);
-    const std::string target = path_ + "-target";
-    world_->create(target);
-    hold h = m.acquire();
-    const std::int64_t session = c.session_id();
-    present().lose(part::reply,
-                   then::silence,
-                   {.operation = opcode::multi, .parts = {opcode::check, opcode::set_data}});
-    std::promise<std::error_code> told;
-    h.async_transact({operation::set(target, "x")},
-                     [&](std::error_code ec, const auto&) { told.set_value(ec); });
+    connect(4s);
+    hold h = holder_with_a_target();
+    const std::int64_t session = client_->session_id();
+    present().lose(part::reply, then::silence, a_guarded_set);
+    auto told = setting_the_target(h);
     ASSERT_TRUE(eventually([&] { return lost() == 1; }));
     world_->expire(session);
     EXPECT_TRUE(world_->children(path_).empty());
-    EXPECT_EQ(told.get_future().get(), errc::indeterminate);
+    EXPECT_EQ(told.get(), errc::indeterminate);
     EXPECT_TRUE(eventually([&] { return !h.valid(); }));
     EXPECT_NE(h.why_lost(), loss_reason::none);
-    EXPECT_EQ(version_of(target), 1);
-    std::error_code ec;
-    h.transact({operation::set(target, "y")}, ec);
-    EXPECT_EQ(ec, errc::hold_lost);
-    EXPECT_EQ(version_of(target), 1);
+    EXPECT_EQ(version_of(target_), 1);
+    EXPECT_EQ(setting_the_target(h).get(), errc::hold_lost);
+    EXPECT_EQ(version_of(target_), 1);
 }
 
 // Whatever server it tries next, the first answer does not come.
 TEST_F(ProxiedOutcome, OfAHandshakeIsTheSameSessionAndHold) {
-    client c = connect(10s);
-    mutex m(c, path_);
-    hold h = m.acquire();
-    const std::int64_t session = c.session_id();
+    connect(10s);
+    hold h = mutex_->acquire();
+    const std::int64_t session = client_->session_id();
     std::size_t expected = 0;
     for (const auto& [what, next] : {std::pair(part::request, then::cut),
                                      std::pair(part::reply, then::cut),
@@ -234,10 +195,10 @@ TEST_F(ProxiedOutcome, OfAHandshakeIsTheSameSessionAndHold) {
         before.cut(tcp_proxy::ending::fin);
         expected += proxies_.size();
         EXPECT_TRUE(eventually([&] { return lost() == expected; }));
-        EXPECT_TRUE(eventually([&] { return c.state() == connection_state::reconnected; }));
-        expect_sole_holder(h, c);
+        EXPECT_TRUE(eventually([&] { return client_->state() == connection_state::reconnected; }));
+        expect_sole_holder(h);
     }
-    EXPECT_EQ(c.session_id(), session);
+    EXPECT_EQ(client_->session_id(), session);
     EXPECT_FALSE(h.lost().stop_requested());
 }
 

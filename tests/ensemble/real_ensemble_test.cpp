@@ -7,8 +7,10 @@
 #include "eventually.hpp"
 #include "too_slow.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -22,67 +24,81 @@
 namespace latchkey::test {
 namespace {
 
-using testing::IsEmpty;
-
-/// A server that is cut off serves so long: syncLimit, in ticks.
-constexpr auto until_it_notices = std::chrono::seconds(2);
-
 /// What a server says it is; empty if it serves nobody. On a slow machine it may lose the others
 /// for a moment.
 bool becomes(const real_ensemble& ensemble, int server, std::string_view mode) {
     return eventually([&] { return ensemble.mode(server) == mode; });
 }
 
-TEST(RealEnsemble, ElectsAnotherLeaderAfterAKillAndTakesTheOldOneBack) {
-    real_ensemble ensemble;
-    const int killed = ensemble.leader();
-    ensemble.kill(killed);
-    EXPECT_THAT(ensemble.mode(killed), IsEmpty());
-    EXPECT_NE(ensemble.leader(), killed);
-    ensemble.restart(killed);
-    EXPECT_TRUE(becomes(ensemble, killed, "follower"));
+/// A server has noticed what was done to it at the latest when somebody has written.
+bool ends_serving(const real_ensemble& ensemble, int server) {
+    client writing = client::connect(ensemble.connect_string());
+    return eventually([&] {
+        mutex(writing, real_ensemble::fresh_path()).acquire().release();
+        return ensemble.mode(server).empty();
+    });
 }
 
-TEST(RealEnsemble, PausedServerIsSilentUntilResumed) {
-    real_ensemble ensemble({.servers = 1});
-    ensemble.pause(1);
-    EXPECT_THAT(ensemble.srvr(1), IsEmpty());
-    ensemble.resume(1);
-    EXPECT_TRUE(becomes(ensemble, 1, "standalone"));
-}
+struct fault {
+    const char* name;
+    const char* whose;
+    void (real_ensemble::*strike)(int);
+    bool unaware = false;  ///< it serves until it notices
 
-TEST(RealEnsemble, IsolatedFollowerServesUntilItNoticesAndComesBack) {
+    friend void PrintTo(const fault& f, std::ostream* to) { *to << f.name; }
+};
+
+constexpr std::array faults{fault{"LeaderKilled", "leader", &real_ensemble::kill},
+                            fault{"FollowerKilled", "follower", &real_ensemble::kill},
+                            fault{"LeaderPaused", "leader", &real_ensemble::pause},
+                            fault{"LeaderIsolated", "leader", &real_ensemble::isolate, true},
+                            fault{"FollowerIsolated", "follower", &real_ensemble::isolate, true},
+                            fault{"FullDisk", "follower", &real_ensemble::fill_disk}};
+
+class BrokenServer : public testing::TestWithParam<fault> {};
+
+TEST_P(BrokenServer, ServesNobodyAndFollowsWhenItIsMended) {
     real_ensemble ensemble({.can_isolate = true});
-    const int follower = ensemble.follower();
-    const time_window unaware(until_it_notices);
-    ensemble.isolate(follower);
-    const std::string mode = ensemble.mode(follower);
-    if (unaware.is_over()) {
-        GTEST_SKIP() << too_slow << "the server had time to notice before it was asked";
+    const std::string whose = GetParam().whose;
+    const int struck = whose == "leader" ? ensemble.leader() : ensemble.follower();
+    // syncLimit, in ticks.
+    const time_window unaware(std::chrono::seconds(2));
+    (ensemble.*GetParam().strike)(struck);
+    if (GetParam().unaware) {
+        const std::string mode = ensemble.mode(struck);
+        if (unaware.is_over()) {
+            GTEST_SKIP() << too_slow << "the server had time to notice before it was asked";
+        }
+        EXPECT_EQ(mode, whose);
     }
-    EXPECT_EQ(mode, "follower");
-    EXPECT_TRUE(becomes(ensemble, follower, ""));
-    EXPECT_NE(ensemble.leader(), follower);
-    ensemble.heal(follower);
-    EXPECT_TRUE(becomes(ensemble, follower, "follower"));
+    EXPECT_TRUE(ends_serving(ensemble, struck));
+    EXPECT_NE(ensemble.leader(), struck);
+    ensemble.mend();
+    EXPECT_TRUE(becomes(ensemble, struck, "follower"));
+    EXPECT_NE(ensemble.leader(), struck);
 }
 
-TEST(RealEnsemble, IsolatedLeaderIsReplacedAndFollowsWhenHealed) {
-    real_ensemble ensemble({.can_isolate = true});
-    const int isolated = ensemble.leader();
-    const time_window unaware(until_it_notices);
-    ensemble.isolate(isolated);
-    const std::string mode = ensemble.mode(isolated);
-    if (unaware.is_over()) {
-        GTEST_SKIP() << too_slow << "the server had time to notice before it was asked";
-    }
-    EXPECT_EQ(mode, "leader");
-    EXPECT_TRUE(becomes(ensemble, isolated, ""));
-    const int successor = ensemble.leader();
-    EXPECT_NE(successor, isolated);
-    ensemble.heal(isolated);
-    EXPECT_TRUE(becomes(ensemble, isolated, "follower"));
-    EXPECT_NE(ensemble.leader(), isolated);
+INSTANTIATE_TEST_SUITE_P(, BrokenServer, testing::ValuesIn(faults), [](const auto& p) {
+    return p.param.name;
+});
+
+TEST(ServerLinks, CutOffAServerThatKnowsAndAFollowerFromItsLeaderOneWayOrBoth) {
+    real_ensemble ensemble({.has_links = true});
+    const auto expect_cut_off = [&](int server) {
+        EXPECT_TRUE(becomes(ensemble, server, ""));
+        EXPECT_NE(ensemble.leader(), server);
+        ensemble.links().heal(server);
+        EXPECT_TRUE(becomes(ensemble, server, "follower"));
+    };
+    const int led = ensemble.leader();
+    ensemble.links().isolate(led, server_links::told::the_server);
+    expect_cut_off(led);
+    const int one = ensemble.follower();
+    ensemble.links().separate(ensemble.leader(), one);
+    expect_cut_off(one);
+    const int other = ensemble.follower();
+    ensemble.links().stall(other, ensemble.leader());
+    expect_cut_off(other);
 }
 
 TEST(RealEnsemble, ConfiguresTickAndSettings) {
@@ -92,19 +108,6 @@ TEST(RealEnsemble, ConfiguresTickAndSettings) {
     EXPECT_THAT(configuration, testing::HasSubstr("tickTime=300\n"));
     EXPECT_THAT(configuration, testing::HasSubstr("minSessionTimeout=600\n"));
     EXPECT_THAT(configuration, testing::HasSubstr("maxClientCnxns=7\n"));
-}
-
-TEST(RealEnsemble, ServerWithAFullDiskStopsServingAndIsMended) {
-    real_ensemble ensemble;
-    const int full = ensemble.follower();
-    ensemble.fill_disk(full);
-    client writing = client::connect(ensemble.connect_string());
-    EXPECT_TRUE(eventually([&] {
-        mutex(writing, real_ensemble::fresh_path()).acquire().release();
-        return ensemble.mode(full).empty();
-    }));
-    ensemble.mend();
-    EXPECT_TRUE(eventually([&] { return !ensemble.mode(full).empty(); }));
 }
 
 TEST(RealEnsemble, BreakableOneIsWholeAgainWhenItIsTaken) {

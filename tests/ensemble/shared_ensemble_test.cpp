@@ -13,15 +13,6 @@
 namespace latchkey::test {
 namespace {
 
-TEST(SharedEnsemble, ServesOnEveryServer) {
-    const real_ensemble& ensemble = real_ensemble::shared();
-    for (int server = 1; server <= ensemble.size(); ++server) {
-        EXPECT_TRUE(eventually([&] { return !ensemble.mode(server).empty(); }))
-            << ensemble.address(server);
-    }
-    EXPECT_GE(ensemble.leader(), 1);
-}
-
 // A test may empty its directory and look at it later, on a slow machine much later.
 TEST(SharedEnsemble, KeepsDirectoriesThatAreEmpty) {
     client c = client::connect(real_ensemble::shared().connect_string());
@@ -32,10 +23,6 @@ TEST(SharedEnsemble, KeepsDirectoriesThatAreEmpty) {
         ASSERT_TRUE(c.exists(path, read_from::quorum));
         work_for(std::chrono::milliseconds(100));
     }
-}
-
-TEST(SharedEnsemble, GivesEachTestAPathOfItsOwn) {
-    EXPECT_NE(real_ensemble::fresh_path(), real_ensemble::fresh_path());
 }
 
 }  // namespace

@@ -63,50 +63,36 @@ void unnamed_holds(latchkey::mutex& m,
                    latchkey::curator_semaphore& cs,
                    latchkey::multi_mutex& both,
                    std::error_code& ec) {
-    m.acquire();                    // offends
-    m.try_acquire(ec);              // offends
-    rw.acquire(lock_mode::shared);  // offends
-    s.acquire();                    // offends
-    s.acquire(2);                   // offends
-    make_hold();                    // offends
-    if (m.try_acquire()) {          // offends
-        work();
-    }
-    if (m.try_acquire(ec)) {  // offends
-        work();
-    }
-    while (!m.try_acquire_for(1s)) {  // offends
+    m.acquire();                          // offends
+    m.try_acquire(ec);                    // offends
+    rw.acquire(lock_mode::shared);        // offends
+    s.acquire();                          // offends
+    s.acquire(2);                         // offends
+    make_hold();                          // offends
+    m.try_acquire() ? work() : void();    // offends
+    m.try_acquire(ec) ? work() : void();  // offends
+    while (!m.try_acquire_for(1s)) {      // offends
     }
     while (!m.try_acquire_until(std::chrono::system_clock::now() + 1s, ec)) {  // offends
     }
-    if (rw.try_acquire(lock_mode::shared)) {  // offends
+    rw.try_acquire(lock_mode::shared) ? work() : void();  // offends
+    if (s.try_acquire() && !ec) {                         // offends
         work();
     }
-    if (s.try_acquire() && !ec) {  // offends
-        work();
-    }
-    if (cs.try_acquire_for(1, 1s)) {  // offends
-        work();
-    }
-    both.try_acquire() ? work() : void();   // offends
-    const bool free = !both.try_acquire();  // offends
+    cs.try_acquire_for(1, 1s) ? work() : void();  // offends
+    both.try_acquire() ? work() : void();         // offends
+    const bool free = !both.try_acquire();        // offends
     static_cast<void>(free);
     static_cast<void>(static_cast<bool>(make_hold()));  // offends
-    if (m.try_acquire().valid()) {                      // offends
-        work();
-    }
-    if (m.try_acquire().valid_for(1s)) {  // offends
-        work();
-    }
-    while (!m.acquire().lost().stop_requested()) {  // offends
+    m.try_acquire().valid() ? work() : void();          // offends
+    m.try_acquire().valid_for(1s) ? work() : void();    // offends
+    while (!m.acquire().lost().stop_requested()) {      // offends
         work();
     }
     const auto token = m.acquire().token();  // offends
     static_cast<void>(token);
     std::promise<hold> later;
-    if (later.get_future().get()) {  // offends
-        work();
-    }
+    later.get_future().get() ? work() : void();  // offends
     if (hold h = m.try_acquire()) {
         work();
     }
@@ -129,14 +115,12 @@ void other_forms(const latchkey::client& zk,
     latchkey::leader_selector(zk, "/leader", latchkey::leader_options(), run);  // offends
     latchkey::double_barrier(zk, "/step", 2);                                   // offends
     g.join("me");                                                               // offends
-    if (g.join_for("me", 1s)) {                                                 // offends
-        work();
-    }
-    g.on_change({});           // offends
-    zk.on_change({});          // offends
-    latch.on_change({});       // offends
-    latch.wait();              // offends
-    latch.term();              // offends
+    g.join_for("me", 1s) ? work() : void();                                     // offends
+    g.on_change({});                                                            // offends
+    zk.on_change({});                                                           // offends
+    latch.on_change({});                                                        // offends
+    latch.wait();                                                               // offends
+    latch.term();                                                               // offends
     if (latch.wait_for(1s)) {  // the latch has the leadership, not the handle
         work();
     }
@@ -150,16 +134,12 @@ latchkey::test::detached_coroutine awaited(latchkey::mutex& m,
                                            latchkey::shared_mutex& rw,
                                            latchkey::group& g,
                                            latchkey::leader_latch& latch) {
-    m.acquire_async();                   // offends
-    if (co_await m.acquire_async(1s)) {  // offends
-        work();
-    }
+    m.acquire_async();                                           // offends
+    co_await m.acquire_async(1s) ? work() : void();              // offends
     while (!co_await rw.acquire_async(lock_mode::shared, 1s)) {  // offends
     }
-    if ((co_await m.acquire_async()).valid()) {  // offends
-        work();
-    }
-    if (co_await g.join_async("me")) {  // offends
+    (co_await m.acquire_async()).valid() ? work() : void();  // offends
+    if (co_await g.join_async("me")) {                       // offends
         work();
     }
     co_await m.acquire_async();                        // offends (clang)

@@ -8,10 +8,11 @@
 #include "held_intervals.hpp"
 #include "interop_test.hpp"
 #include "number_from.hpp"
-#include "rival.hpp"
+#include "server_proxies.hpp"
 #include "tcp_proxy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -66,9 +67,9 @@ private:
     const std::filesystem::path file_;
 };
 
-/// What others do on their own, as a future too.
+/// Acquires and releases again and again, as a peer does.
 template <class Acquire>
-std::future<intervals> contend(Acquire acquire, const counter* effects) {
+std::future<intervals> contend(Acquire acquire, const counter* effects = nullptr) {
     return std::async(std::launch::async, [acquire, effects, end = now() + duration() / 1ns] {
         std::mt19937 random(std::random_device{}());
         intervals all;
@@ -85,6 +86,22 @@ std::future<intervals> contend(Acquire acquire, const counter* effects) {
         }
         return all;
     });
+}
+
+std::vector<std::future<intervals>> contend(const std::vector<peer_lock>& locks,
+                                            const std::string& file = "-",
+                                            int permits = 1) {
+    std::vector<std::future<intervals>> all;
+    for (const peer_lock& lock : locks) {
+        all.push_back(lock.contend(duration(), file, permits));
+    }
+    return all;
+}
+
+void collect(intervals& to, std::vector<std::future<intervals>> stories) {
+    for (auto& story : stories) {
+        append(to, story.get());
+    }
 }
 
 /// Holders on one side, whose connections are silenced from time to time.
@@ -124,118 +141,74 @@ std::future<intervals> endure(Acquire acquire, silence& s, const std::atomic<boo
 
 class Contention : public InteropTest {
 protected:
-    Contention() {
-        const real_ensemble& servers = real_ensemble::shared();
-        for (int server = 1; server <= servers.size(); ++server) {
-            ways_.push_back(std::make_unique<tcp_proxy>(servers.address(server)));
+    /// Two of ours and these contend for the mutex, and no two hold at once.
+    void expect_no_overlap_with(const std::vector<std::vector<peer_lock>>& languages) {
+        const counter number;
+        mutex m(zk_, path_);
+        mutex other(zk_, path_);
+        std::vector<intervals> holds(languages.size() + 1);  // the last are ours
+        repeat_until(
+            [&] {
+                return std::ranges::all_of(holds, [](const auto& of) { return of.size() > 10; });
+            },
+            [&] {
+                auto one = contend([&] { return m.acquire(); }, &number);
+                auto another = contend([&] { return other.acquire(); }, &number);
+                std::vector<std::vector<std::future<intervals>>> stories;
+                for (const auto& locks : languages) {
+                    stories.push_back(contend(locks, number.file()));
+                }
+                for (std::size_t i = 0; i < stories.size(); ++i) {
+                    collect(holds[i], std::move(stories[i]));
+                }
+                append(holds.back(), one.get());
+                append(holds.back(), another.get());
+            });
+        intervals all;
+        for (const intervals& of : holds) {
+            append(all, of);
         }
+        EXPECT_EQ(most_at_once(all), 1U);
+        EXPECT_EQ(number.value(), all.size()) << "updates were lost";
+        EXPECT_TRUE(queue_has(0));
+        std::printf("%zu holds, %zu of them ours\n", all.size(), holds.back().size());
     }
 
-    /// A client whose every connection can be silenced.
-    [[nodiscard]] client through_proxies(std::chrono::milliseconds timeout) const {
-        std::string list;
-        for (const auto& way : ways_) {
-            list += (list.empty() ? "" : ",") + way->address();
-        }
-        return client::connect(list, {.session_timeout = timeout});
-    }
-
-    std::vector<std::unique_ptr<tcp_proxy>> ways_;
+    client zk_ = connect();
 };
 
 TEST_F(Contention, HoldsOfThreeLanguagesNeverOverlapAndLoseNoUpdate) {
-    const counter number;
-    client zk = connect();
-    mutex m(zk, path_);
-    mutex other(zk, path_);
-    java().open("1", "mutex", path_);
-    java().open("2", "mutex", path_);
-    python().open("1", "mutex", path_);
-    intervals ours;
-    intervals javas;
-    intervals pythons;
-    repeat_until([&] { return ours.size() > 10 && javas.size() > 10 && pythons.size() > 10; },
-                 [&] {
-                     auto one = contend([&] { return m.acquire(); }, &number);
-                     auto another = contend([&] { return other.acquire(); }, &number);
-                     auto java_1 = java().contend("1", duration(), number.file());
-                     auto java_2 = java().contend("2", duration(), number.file());
-                     append(pythons,
-                            intervals_of(python().contend("1", duration(), number.file())));
-                     append(javas, intervals_of(std::move(java_1)));
-                     append(javas, intervals_of(std::move(java_2)));
-                     append(ours, one.get());
-                     append(ours, another.get());
-                 });
-    intervals all = ours;
-    append(all, javas);
-    append(all, pythons);
-    EXPECT_EQ(most_at_once(all), 1U);
-    EXPECT_EQ(number.value(), all.size()) << "updates were lost";
-    EXPECT_TRUE(queue_has(0));
-    std::printf("%zu holds: Java %zu, Python %zu\n", all.size(), javas.size(), pythons.size());
+    expect_no_overlap_with({{curators("mutex"), curators("mutex")}, {kazoos("mutex")}});
 }
 
 TEST_F(Contention, HoldsOfKazooAsItIsAndOursNeverOverlap) {
-    const counter number;
-    client zk = connect();
-    mutex m(zk, path_);
-    mutex other(zk, path_);
-    python().open("1", "patterns", path_);
-    python().open("2", "patterns", path_);
-    intervals ours;
-    intervals pythons;
-    repeat_until([&] { return ours.size() > 10 && pythons.size() > 10; },
-                 [&] {
-                     auto one = contend([&] { return m.acquire(); }, &number);
-                     auto another = contend([&] { return other.acquire(); }, &number);
-                     auto python_1 = python().contend("1", duration(), number.file());
-                     append(pythons,
-                            intervals_of(python().contend("2", duration(), number.file())));
-                     append(pythons, intervals_of(std::move(python_1)));
-                     append(ours, one.get());
-                     append(ours, another.get());
-                 });
-    intervals all = ours;
-    append(all, pythons);
-    EXPECT_EQ(most_at_once(all), 1U);
-    EXPECT_EQ(number.value(), all.size()) << "updates were lost";
-    std::printf("%zu holds: Python %zu\n", all.size(), pythons.size());
+    expect_no_overlap_with({{kazoos("patterns"), kazoos("patterns")}});
 }
 
 TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
     const counter number;
-    client zk = connect();
-    shared_mutex m(zk, path_);
-    for (peer* p : {&java(), &python()}) {
-        p->open("r", "read", path_);
-        p->open("w", "write", path_);
-    }
+    shared_mutex m(zk_, path_);
+    const std::vector<peer_lock> readers{curators("read"), kazoos("read")};
+    const std::vector<peer_lock> writers{curators("write"), kazoos("write")};
     intervals reads;
     intervals writes;
-    repeat_until(
-        [&] { return writes.size() > 30 && most_at_once(reads) > 1; },
-        [&] {
-            auto our_reads = contend([&] { return m.acquire(lock_mode::shared); }, nullptr);
-            auto our_writes = contend([&] { return m.acquire(lock_mode::exclusive); }, &number);
-            auto our_downgrades = contend(
-                [&] {
-                    hold h = m.acquire(lock_mode::exclusive);
-                    static_cast<void>(m.convert(h, lock_mode::shared));
-                    return h;
-                },
-                nullptr);
-            auto java_reads = java().contend("r", duration(), "-");
-            auto java_writes = java().contend("w", duration(), number.file());
-            auto python_reads = python().contend("r", duration(), "-");
-            append(writes, intervals_of(python().contend("w", duration(), number.file())));
-            append(writes, intervals_of(std::move(java_writes)));
-            append(writes, our_writes.get());
-            append(reads, intervals_of(std::move(java_reads)));
-            append(reads, intervals_of(std::move(python_reads)));
-            append(reads, our_reads.get());
-            append(reads, our_downgrades.get());
-        });
+    repeat_until([&] { return writes.size() > 30 && most_at_once(reads) > 1; },
+                 [&] {
+                     auto our_reads = contend([&] { return m.acquire(lock_mode::shared); });
+                     auto our_writes =
+                         contend([&] { return m.acquire(lock_mode::exclusive); }, &number);
+                     auto our_downgrades = contend([&] {
+                         hold h = m.acquire(lock_mode::exclusive);
+                         static_cast<void>(m.convert(h, lock_mode::shared));
+                         return h;
+                     });
+                     auto their_reads = contend(readers);
+                     collect(writes, contend(writers, number.file()));
+                     collect(reads, std::move(their_reads));
+                     append(writes, our_writes.get());
+                     append(reads, our_reads.get());
+                     append(reads, our_downgrades.get());
+                 });
     EXPECT_EQ(most_at_once(writes), 1U);
     EXPECT_EQ(overlaps(reads, writes), 0U);
     EXPECT_EQ(number.value(), writes.size()) << "updates were lost";
@@ -245,11 +218,10 @@ TEST_F(Contention, WritersOfThreeLanguagesAreAloneAndReadersTogether) {
 
 TEST_F(Contention, PermitsOfBothNeverExceedTheLimit) {
     constexpr std::uint32_t limit = 3;
-    client zk = connect();
-    curator_semaphore s(zk, path_, limit);
-    for (const std::string name : {"1", "2", "3"}) {
-        java().open(name, "semaphore", path_, limit);
-    }
+    curator_semaphore s(zk_, path_, limit);
+    const std::vector<peer_lock> for_one{curators("semaphore", limit),
+                                         curators("semaphore", limit)};
+    const std::vector<peer_lock> for_two{curators("semaphore", limit)};
     intervals singles;
     intervals pairs;
     intervals java_pairs;
@@ -266,14 +238,12 @@ TEST_F(Contention, PermitsOfBothNeverExceedTheLimit) {
                    most_at_once(permits()) > 1;
         },
         [&] {
-            auto ours = contend([&] { return s.acquire(); }, nullptr);
-            auto ours_too = contend([&] { return s.acquire(); }, nullptr);
-            auto our_pairs = contend([&] { return s.acquire(2); }, nullptr);
-            auto java_1 = java().contend("1", duration(), "-");
-            auto java_2 = java().contend("2", duration(), "-");
-            append(java_pairs, intervals_of(java().contend("3", duration(), "-", 2)));
-            append(singles, intervals_of(std::move(java_1)));
-            append(singles, intervals_of(std::move(java_2)));
+            auto ours = contend([&] { return s.acquire(); });
+            auto ours_too = contend([&] { return s.acquire(); });
+            auto our_pairs = contend([&] { return s.acquire(2); });
+            auto their_singles = contend(for_one);
+            collect(java_pairs, contend(for_two, "-", 2));
+            collect(singles, std::move(their_singles));
             append(singles, ours.get());
             append(singles, ours_too.get());
             append(pairs, our_pairs.get());
@@ -285,44 +255,46 @@ TEST_F(Contention, PermitsOfBothNeverExceedTheLimit) {
 }
 
 TEST_F(Contention, HoldsThatWeLoseEndBeforeCuratorsBegin) {
-    constexpr auto timeout = 1500ms;
-    client zk = through_proxies(timeout);
+    const server_proxies<tcp_proxy> ways(real_ensemble::shared());
+    client zk = client::connect(ways.addresses(), {.session_timeout = 1500ms});
     mutex m(zk, path_ + "/m");
     shared_mutex rw(zk, path_ + "/rw");
     curator_semaphore s(zk, path_ + "/s", 2);
-    java().open("m", "mutex", path_ + "/m");
-    java().open("r", "read", path_ + "/rw");
-    java().open("w", "write", path_ + "/rw");
-    java().open("s", "semaphore", path_ + "/s", 2);
+    const std::vector<std::vector<peer_lock>> theirs{
+        {java().open("mutex", path_ + "/m")},
+        {java().open("read", path_ + "/rw"), java().open("write", path_ + "/rw")},
+        {java().open("semaphore", path_ + "/s", 2)}};
 
     silence quiet;
     std::atomic<bool> stop = false;
-    auto our_mutex = endure([&] { return m.acquire(); }, quiet, stop);
-    auto our_writes = endure([&] { return rw.acquire(lock_mode::exclusive); }, quiet, stop);
-    auto our_permits = endure([&] { return s.acquire(2); }, quiet, stop);
-    rival mutexes(java(), "m");
-    rival reads(java(), "r");
-    rival writes(java(), "w");
-    rival permits(java(), "s");
+    std::array ours{endure([&] { return m.acquire(); }, quiet, stop),
+                    endure([&] { return rw.acquire(lock_mode::exclusive); }, quiet, stop),
+                    endure([&] { return s.acquire(2); }, quiet, stop)};
+    std::array<intervals, 3> their_holds;
     for (const int lost : {3, 6}) {
         quiet.near = true;
         EXPECT_TRUE(eventually([&] { return quiet.holding == 3; }));
-        std::for_each(ways_.begin(), ways_.end(), [](const auto& w) { w->black_hole(); });
+        // They wait behind us until the servers end the session.
+        std::vector<std::vector<std::future<intervals>>> stories;
+        for (const auto& locks : theirs) {
+            stories.push_back(contend(locks));
+        }
+        std::ranges::for_each(ways, [](const auto& w) { w->black_hole(); });
         EXPECT_TRUE(eventually([&] { return quiet.lost == lost; }));
         quiet.near = false;
-        // The servers end the session, and everybody else goes on.
-        for (rival* each : {&mutexes, &reads, &writes, &permits}) {
-            EXPECT_TRUE(each->begins_another_after(now()));
+        for (std::size_t i = 0; i < theirs.size(); ++i) {
+            for (auto& story : stories[i]) {
+                const intervals holds = story.get();
+                EXPECT_FALSE(holds.empty()) << "of lock " << i;
+                append(their_holds.at(i), holds);
+            }
         }
-        std::for_each(ways_.begin(), ways_.end(), [](const auto& w) { w->pass(); });
+        std::ranges::for_each(ways, [](const auto& w) { w->pass(); });
     }
     stop = true;
-
-    EXPECT_EQ(overlaps(our_mutex.get(), mutexes.ended()), 0U);
-    intervals of_curator = reads.ended();
-    append(of_curator, writes.ended());
-    EXPECT_EQ(overlaps(our_writes.get(), of_curator), 0U);
-    EXPECT_EQ(overlaps(our_permits.get(), permits.ended()), 0U);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        EXPECT_EQ(overlaps(ours.at(i).get(), their_holds.at(i)), 0U) << "of lock " << i;
+    }
 }
 
 }  // namespace

@@ -26,32 +26,24 @@ protected:
             options, program_surroundings{.environment = {{"LATCHKEY_SERVERS", server_}}});
     }
 
-    /// Whether so many participants are there, now or soon.
-    [[nodiscard]] bool has_queue(const std::string& name, std::size_t participants) {
-        return eventually(
-            [&] { return world_->children(path_ + '/' + name).size() == participants; });
-    }
-
     const std::string servers_ = real_ensemble::shared().connect_string();
     const std::string server_ = servers_.substr(0, servers_.find(','));
     client client_ = client::connect(server_);
 };
 
 TEST_F(DeadlockInterop, DoctorFindsTwoInterProcessMutexesThatWaitForEachOther) {
-    peer second = peer::curator(servers_);
-    for (peer* const one : {&java(), &second}) {
-        one->open("a", "mutex", path_ + "/a");
-        one->open("b", "mutex", path_ + "/b");
-    }
-    answer_of(java().acquire("a"));
-    answer_of(second.acquire("b"));
-    auto first_waits = java().acquire("b");
-    ASSERT_TRUE(has_queue("b", 2));
+    peer second(peer::curator(servers_));
+    const peer_lock held_by_first = java().open("mutex", path_ + "/a");
+    const peer_lock held_by_second = second.open("mutex", path_ + "/b");
+    answer_of(held_by_first.acquire());
+    answer_of(held_by_second.acquire());
+    auto first_waits = java().open("mutex", path_ + "/b").acquire();
+    ASSERT_TRUE(queue_has(2, "/b"));
     const auto before = doctor({});
     EXPECT_EQ(before->wait(), 0) << before->out() << before->err();
 
-    auto second_waits = second.acquire("a");
-    ASSERT_TRUE(has_queue("a", 2));
+    auto second_waits = second.open("mutex", path_ + "/a").acquire();
+    ASSERT_TRUE(queue_has(2, "/a"));
     const auto text = doctor({});
     EXPECT_EQ(text->wait(), 1) << text->err();
     EXPECT_THAT(text->out(),
@@ -74,11 +66,11 @@ TEST_F(DeadlockInterop, DoctorFindsTwoInterProcessMutexesThatWaitForEachOther) {
     EXPECT_EQ(found["waits"][0]["waiter"]["session"], found["waits"][1]["blocker"]["session"]);
     EXPECT_EQ(found["waits"][1]["waiter"]["session"], found["waits"][0]["blocker"]["session"]);
 
-    java().release("a");
+    held_by_first.release();
     answer_of(std::move(second_waits));
     const auto after = doctor({});
     EXPECT_EQ(after->wait(), 0) << after->out() << after->err();
-    second.release("b");
+    held_by_second.release();
     answer_of(std::move(first_waits));
 }
 

@@ -3,128 +3,123 @@
 #include "eventually.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
-
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <utility>
 
 namespace latchkey::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 /// A JVM starts slowly.
-constexpr auto start_up = 60s;
+constexpr auto start_up = std::chrono::seconds(60);
 
-std::array<int, 2> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw std::system_error(errno, std::generic_category(), "pipe");
-    }
-    return ends;
+template <class... Words>
+std::string command(const Words&... words) {
+    std::ostringstream line;
+    const char* between = "";
+    ((line << std::exchange(between, " ") << words), ...);
+    return line.str();
 }
 
-pid_t spawn(const std::vector<std::string>& command, int standard_input, int standard_output) {
-    std::vector<char*> words;
-    for (const std::string& word : command) {
-        words.push_back(const_cast<char*>(word.c_str()));
-    }
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, standard_input, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, standard_output, STDOUT_FILENO);
-    pid_t pid = 0;
-    const int failed = ::posix_spawnp(&pid, words[0], &files, nullptr, words.data(), environ);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (failed != 0) {
-        throw std::system_error(failed, std::generic_category(), command[0]);
-    }
-    return pid;
+/// The words behind "ok".
+std::istringstream details_of(peer_answer answer) {
+    std::istringstream words(answer_of(std::move(answer)));
+    std::string ok;
+    words >> ok;
+    return words;
 }
 
 }  // namespace
 
-peer peer::curator(const std::string& servers) {
-    return peer({"java",
-                 "-XX:TieredStopAtLevel=1",
-                 "-XX:+UseSerialGC",
-                 "-XX:-UsePerfData",
-                 "-Xmx128m",
-                 "-cp",
-                 LATCHKEY_CURATOR_CLASS_PATH,
-                 "CuratorPeer",
-                 servers});
+// ---- peer_lock ----
+
+peer_answer peer_lock::acquire(int permits) const {
+    return peer_->ask(command("acquire", name_, permits));
 }
 
-peer peer::kazoo(const std::string& servers) {
-    return peer({"/usr/bin/python3", LATCHKEY_KAZOO_PEER, servers});
+bool peer_lock::try_acquire(std::chrono::milliseconds limit, int permits) const {
+    return answer_of(peer_->ask(command("try", name_, permits, limit.count()))) == "ok";
 }
 
-peer::peer(const std::vector<std::string>& command) {
-    std::signal(SIGPIPE, SIG_IGN);  // one that has ended is an error of the command sent to it
-    const auto to = make_pipe();
-    const auto from = make_pipe();
-    pid_ = spawn(command, to[0], from[1]);
-    ::close(to[0]);
-    ::close(from[1]);
-    in_ = to[1];
-    out_ = from[0];
-    reader_ = std::thread([this] { read(); });
+void peer_lock::release() const {
+    answer_of(leave());
+}
+
+peer_answer peer_lock::leave() const {
+    return peer_->ask(command("release", name_));
+}
+
+void peer_lock::set() const {
+    answer_of(peer_->ask(command("set", name_)));
+}
+
+std::vector<std::string> peer_lock::participants() const {
+    std::istringstream words = details_of(peer_->ask(command("participants", name_)));
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+std::future<intervals> peer_lock::contend(std::chrono::milliseconds time,
+                                          const std::string& counter,
+                                          int permits) const {
+    auto answer = peer_->ask(command("contend", name_, permits, time.count(), counter));
+    return std::async(std::launch::deferred, [answer = std::move(answer)]() mutable {
+        std::istringstream words = details_of(std::move(answer));
+        intervals all;
+        for (held_interval i; words >> i.begin >> i.end;) {
+            all.push_back(i);
+        }
+        return all;
+    });
+}
+
+bool peer_lock::says(const std::string& event) const {
+    return peer_->says(command(event, name_));
+}
+
+// ---- peer ----
+
+std::vector<std::string> peer::curator(const std::string& servers) {
+    return {"java",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-XX:-UsePerfData",
+            "-Xmx128m",
+            "-cp",
+            LATCHKEY_CURATOR_CLASS_PATH,
+            "CuratorPeer",
+            servers};
+}
+
+std::vector<std::string> peer::kazoo(const std::string& servers) {
+    return {"/usr/bin/python3", LATCHKEY_KAZOO_PEER, servers};
+}
+
+peer::peer(std::vector<std::string> words)
+    : process_(words, true), reader_([this] {
+          while (const auto line = process_.hear()) {
+              on_line(*line);
+          }
+          const std::lock_guard lock(guard_);
+          for (auto& [number, answer] : awaited_) {
+              answer.set_value("error it has ended");
+          }
+          awaited_.clear();
+      }) {
     if (!says("ready")) {
-        ::kill(pid_, SIGKILL);
+        process_.send(SIGKILL);
         reader_.join();
-        ::waitpid(pid_, nullptr, 0);
-        throw std::runtime_error(command[0] + " does not start, or finds no servers");
+        throw std::runtime_error(words[0] + " does not start, or finds no servers");
     }
 }
 
 peer::~peer() {
-    ::close(in_);
-    siginfo_t ended{};
-    const bool gone = eventually(
-        [&] {
-            return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) !=
-                       0 ||
-                   ended.si_pid != 0;
-        },
-        10s);
-    if (!gone) {
-        ::kill(pid_, SIGKILL);
+    process_.hang_up();
+    if (!eventually([this] { return !process_.running(); }, std::chrono::seconds(10))) {
+        process_.send(SIGKILL);
     }
     reader_.join();
-    ::waitpid(pid_, nullptr, 0);
-    ::close(out_);
-}
-
-void peer::read() {
-    std::string pending;
-    std::array<char, 4096> some{};
-    for (ssize_t n = 0; (n = ::read(out_, some.data(), some.size())) != 0;) {
-        if (n < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            break;
-        }
-        pending.append(some.data(), static_cast<std::size_t>(n));
-        for (std::size_t end = 0; (end = pending.find('\n')) != std::string::npos;) {
-            on_line(pending.substr(0, end));
-            pending.erase(0, end + 1);
-        }
-    }
-    const std::lock_guard lock(guard_);
-    for (auto& [number, answer] : awaited_) {
-        answer.set_value("error it has ended");
-    }
-    awaited_.clear();
 }
 
 void peer::on_line(const std::string& line) {
@@ -140,70 +135,27 @@ void peer::on_line(const std::string& line) {
     }
 }
 
-std::future<std::string> peer::ask(const std::string& command) {
-    std::string line;
-    std::future<std::string> answer;
-    {
-        const std::lock_guard lock(guard_);
-        const std::string number = std::to_string(++asked_);
-        line = number + ' ' + command + '\n';
-        answer = awaited_[number].get_future();
-    }
-    if (::write(in_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-        throw std::system_error(errno, std::generic_category(), command);
-    }
+peer_answer peer::ask(const std::string& what) {
+    const std::lock_guard lock(guard_);
+    const std::string number = std::to_string(++asked_);
+    peer_answer answer = awaited_[number].get_future();
+    process_.say(command(number, what));
     return answer;
 }
 
-void peer::open(const std::string& lock,
-                const std::string& kind,
-                const std::string& path,
-                int limit) {
-    answer_of(ask("open " + lock + ' ' + kind + ' ' + path + ' ' + std::to_string(limit)));
-}
-
-std::future<std::string> peer::acquire(const std::string& lock, int permits) {
-    return ask("acquire " + lock + ' ' + std::to_string(permits));
-}
-
-bool peer::try_acquire(const std::string& lock, std::chrono::milliseconds limit, int permits) {
-    return answer_of(ask("try " + lock + ' ' + std::to_string(permits) + ' ' +
-                         std::to_string(limit.count()))) == "ok";
-}
-
-void peer::release(const std::string& lock) {
-    answer_of(leave(lock));
-}
-
-std::future<std::string> peer::leave(const std::string& barrier) {
-    return ask("release " + barrier);
-}
-
-void peer::set(const std::string& barrier) {
-    answer_of(ask("set " + barrier));
-}
-
-std::vector<std::string> peer::participants(const std::string& lock) {
-    std::istringstream words(answer_of(ask("participants " + lock)));
-    std::string word;
-    words >> word;
-    std::vector<std::string> found;
-    while (words >> word) {
-        found.push_back(word);
+peer_lock peer::open(const std::string& kind,
+                     const std::string& path,
+                     int limit,
+                     std::string name) {
+    if (name.empty()) {
+        name = kind + std::to_string(asked_);
     }
-    return found;
+    answer_of(ask(command("open", name, kind, path, limit)));
+    return {*this, name};
 }
 
 void peer::revoke(const std::string& znode) {
-    answer_of(ask("revoke " + znode));
-}
-
-std::future<std::string> peer::contend(const std::string& lock,
-                                       std::chrono::milliseconds time,
-                                       const std::string& counter,
-                                       int permits) {
-    return ask("contend " + lock + ' ' + std::to_string(permits) + ' ' +
-               std::to_string(time.count()) + ' ' + counter);
+    answer_of(ask(command("revoke", znode)));
 }
 
 bool peer::says(const std::string& event) {
@@ -220,8 +172,8 @@ bool peer::says(const std::string& event) {
         start_up);
 }
 
-std::string answer_of(std::future<std::string> answer) {
-    if (!eventually([&] { return is_ready(answer, 0ms); }, start_up)) {
+std::string answer_of(peer_answer answer) {
+    if (!eventually([&] { return is_ready(answer); }, start_up)) {
         throw std::runtime_error("no answer");
     }
     std::string text = answer.get();
@@ -229,21 +181,6 @@ std::string answer_of(std::future<std::string> answer) {
         throw std::runtime_error("a peer's " + text);
     }
     return text;
-}
-
-std::vector<held_interval> intervals_of(std::future<std::string> answer) {
-    std::istringstream words(answer_of(std::move(answer)));
-    std::string ok;
-    words >> ok;
-    std::vector<held_interval> all;
-    for (held_interval i; words >> i.begin >> i.end;) {
-        all.push_back(i);
-    }
-    return all;
-}
-
-bool is_ready(const std::future<std::string>& answer, std::chrono::milliseconds limit) {
-    return answer.wait_for(limit) == std::future_status::ready;
 }
 
 }  // namespace latchkey::test

@@ -1,20 +1,53 @@
 #pragma once
 
+#include "child_process.hpp"
 #include "held_intervals.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <future>
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace latchkey::test {
+
+class peer;
+
+/// What a peer said to a command. It ends with this object, and with the test.
+using peer_answer = std::future<std::string>;
+
+/// A lock of a peer. Commands to different locks do not wait for each other.
+class peer_lock {
+public:
+    peer_lock(peer& p, std::string name) : peer_(&p), name_(std::move(name)) {}
+
+    /// Ready when it has been granted.
+    [[nodiscard]] peer_answer acquire(int permits = 1) const;
+    [[nodiscard]] bool try_acquire(std::chrono::milliseconds limit, int permits = 1) const;
+    void release() const;
+    /// The same where it takes others to do so: Curator's double barrier. Ready when it has.
+    [[nodiscard]] peer_answer leave() const;
+    /// Makes Curator's barrier stand.
+    void set() const;
+
+    /// Curator tells names, and the data of a group's members behind them; kazoo tells data.
+    [[nodiscard]] std::vector<std::string> participants() const;
+
+    /// Acquires and releases again and again: the intervals. Whoever holds adds one to the number
+    /// in the file `counter`, unless that is "-".
+    [[nodiscard]] std::future<intervals> contend(std::chrono::milliseconds time,
+                                                 const std::string& counter = "-",
+                                                 int permits = 1) const;
+
+    /// Whether it says that this has happened to the lock, now or soon.
+    [[nodiscard]] bool says(const std::string& event) const;
+
+private:
+    peer* peer_;
+    std::string name_;
+};
 
 /// A program in another language, with another library, that uses its locks as it is told. It ends
 /// with this object, and with the test.
@@ -24,57 +57,32 @@ namespace latchkey::test {
 /// Commands to different locks do not wait for each other. "- ..." tells what happened by itself.
 class peer {
 public:
-    [[nodiscard]] static peer curator(const std::string& servers);
-    [[nodiscard]] static peer kazoo(const std::string& servers);
+    [[nodiscard]] static std::vector<std::string> curator(const std::string& servers);
+    [[nodiscard]] static std::vector<std::string> kazoo(const std::string& servers);
 
+    explicit peer(std::vector<std::string> command);
     ~peer();
     peer(const peer&) = delete;
     peer& operator=(const peer&) = delete;
 
-    /// Makes a lock that the others speak of by its name. What `kind` there are, the programs say.
-    void open(const std::string& lock,
-              const std::string& kind,
-              const std::string& path,
-              int limit = 1);
-
-    /// Ready when it has been granted.
-    [[nodiscard]] std::future<std::string> acquire(const std::string& lock, int permits = 1);
-
-    [[nodiscard]] bool try_acquire(const std::string& lock,
-                                   std::chrono::milliseconds limit,
-                                   int permits = 1);
-    void release(const std::string& lock);
-    /// The same where it takes others to do so: Curator's double barrier. Ready when it has.
-    [[nodiscard]] std::future<std::string> leave(const std::string& barrier);
-    /// Makes Curator's barrier stand.
-    void set(const std::string& barrier);
-
-    /// Curator tells names, and the data of a group's members behind them; kazoo tells data.
-    [[nodiscard]] std::vector<std::string> participants(const std::string& lock);
+    /// Makes a lock. What `kind` there are, the programs say. Elections and groups know it by its
+    /// name; others have one that nobody needs to know.
+    peer_lock open(const std::string& kind,
+                   const std::string& path,
+                   int limit = 1,
+                   std::string name = {});
 
     /// Curator's Revoker.
     void revoke(const std::string& znode);
 
-    /// Acquires and releases again and again. Whoever holds adds one to the number in the file
-    /// `counter`, unless that is "-".
-    [[nodiscard]] std::future<std::string> contend(const std::string& lock,
-                                                   std::chrono::milliseconds time,
-                                                   const std::string& counter,
-                                                   int permits = 1);
-
+    [[nodiscard]] peer_answer ask(const std::string& command);
     /// Whether it says that something has happened, now or soon.
     [[nodiscard]] bool says(const std::string& event);
 
 private:
-    explicit peer(const std::vector<std::string>& command);
-
-    std::future<std::string> ask(const std::string& command);
-    void read();
     void on_line(const std::string& line);
 
-    pid_t pid_ = 0;
-    int in_ = -1;   ///< what it reads from
-    int out_ = -1;  ///< what it writes to
+    child_process process_;
     std::mutex guard_;
     int asked_ = 0;
     std::map<std::string, std::promise<std::string>> awaited_;
@@ -83,12 +91,12 @@ private:
 };
 
 /// The answer, which has to be there soon; throws what went wrong.
-std::string answer_of(std::future<std::string> answer);
+std::string answer_of(peer_answer answer);
 
-/// What a contend() was answered with.
-[[nodiscard]] std::vector<held_interval> intervals_of(std::future<std::string> answer);
-
-[[nodiscard]] bool is_ready(const std::future<std::string>& answer,
-                            std::chrono::milliseconds limit = {});
+/// For what may be `ready` in another way than by being granted, too.
+template <class T>
+[[nodiscard]] bool is_ready(const std::future<T>& answer, std::chrono::milliseconds limit = {}) {
+    return answer.wait_for(limit) == std::future_status::ready;
+}
 
 }  // namespace latchkey::test

@@ -26,47 +26,42 @@ std::future<bool> promised(Start start) {
     return passed->get_future();
 }
 
-bool is_passed(const std::future<bool>& f, std::chrono::milliseconds limit = 0ms) {
-    return f.wait_for(limit) == std::future_status::ready;
-}
-
 // ---- barriers ----
 
 class BarrierInterop : public InteropTest {
 protected:
-    BarrierInterop() { java().open("b", "barrier", path_); }
-
     client client_ = connect();
     barrier ours_{client_, path_};
+    peer_lock theirs_ = curators("barrier");
 };
 
 TEST_F(BarrierInterop, WeWaitForCurators) {
-    java().set("b");
+    theirs_.set();
     EXPECT_FALSE(in_time(100ms, [&](auto limit) { return ours_.wait_for(limit); }));
     auto waiting = promised([&](barrier::wait_handler h) {
         ours_.async_wait(std::chrono::nanoseconds::max(), {}, std::move(h));
     });
-    EXPECT_FALSE(is_passed(waiting, 100ms));
-    java().release("b");
+    EXPECT_FALSE(is_ready(waiting, 100ms));
+    theirs_.release();
     EXPECT_TRUE(waiting.get());
 }
 
 TEST_F(BarrierInterop, CuratorWaitsForOurs) {
     ours_.set();
-    EXPECT_FALSE(java().try_acquire("b", 100ms));
-    auto waiting = java().acquire("b");
+    EXPECT_FALSE(theirs_.try_acquire(100ms));
+    auto waiting = theirs_.acquire();
     EXPECT_FALSE(is_ready(waiting, 100ms));
     ours_.remove();
     answer_of(std::move(waiting));
-    EXPECT_TRUE(java().try_acquire("b", 30s));
+    EXPECT_TRUE(theirs_.try_acquire(30s));
 }
 
 TEST_F(BarrierInterop, WhoeverTakesItAwayTakesItAwayForBoth) {
-    java().set("b");
+    theirs_.set();
     ours_.remove();
-    EXPECT_TRUE(java().try_acquire("b", 30s));
+    EXPECT_TRUE(theirs_.try_acquire(30s));
     ours_.set();
-    java().release("b");
+    theirs_.release();
     EXPECT_TRUE(ours_.wait_for(30s));
 }
 
@@ -75,8 +70,6 @@ TEST_F(BarrierInterop, WhoeverTakesItAwayTakesItAwayForBoth) {
 /// Two of ours and one of Curator's; three make a round.
 class DoubleBarrierInterop : public InteropTest {
 protected:
-    DoubleBarrierInterop() { java().open("d", "double_barrier", path_, 3); }
-
     static std::future<bool> entering(double_barrier& b) {
         return promised([&](double_barrier::wait_handler h) {
             b.async_enter(std::chrono::nanoseconds::max(), {}, std::move(h));
@@ -89,13 +82,13 @@ protected:
         });
     }
 
-    [[nodiscard]] bool there_are(std::size_t znodes) { return queue_has(znodes); }
-
     void all_enter() {
         auto one = entering(one_);
         auto other = entering(other_);
-        ASSERT_TRUE(there_are(2));
-        auto theirs = java().acquire("d");
+        ASSERT_TRUE(queue_has(2));
+        EXPECT_FALSE(is_ready(one, 100ms));
+        EXPECT_FALSE(is_ready(other));
+        auto theirs = theirs_.acquire();
         EXPECT_TRUE(one.get());
         EXPECT_TRUE(other.get());
         answer_of(std::move(theirs));
@@ -105,25 +98,19 @@ protected:
     client second_ = connect();
     double_barrier one_{first_, path_, 3};
     double_barrier other_{second_, path_, 3};
+    peer_lock theirs_ = curators("double_barrier", 3);
 };
 
 TEST_F(DoubleBarrierInterop, AllEnterTogetherWhenCuratorComesLast) {
-    auto one = entering(one_);
-    auto other = entering(other_);
-    EXPECT_FALSE(is_passed(one, 100ms));
-    EXPECT_FALSE(is_passed(other));
-    auto theirs = java().acquire("d");
-    EXPECT_TRUE(one.get());
-    EXPECT_TRUE(other.get());
-    answer_of(std::move(theirs));
+    all_enter();
 }
 
 TEST_F(DoubleBarrierInterop, AllEnterTogetherWhenWeComeLast) {
-    auto theirs = java().acquire("d");
+    auto theirs = theirs_.acquire();
     auto one = entering(one_);
-    ASSERT_TRUE(there_are(2));
+    ASSERT_TRUE(queue_has(2));
     EXPECT_FALSE(is_ready(theirs, 100ms));
-    EXPECT_FALSE(is_passed(one));
+    EXPECT_FALSE(is_ready(one));
     EXPECT_TRUE(other_.enter());
     EXPECT_TRUE(one.get());
     answer_of(std::move(theirs));
@@ -131,10 +118,10 @@ TEST_F(DoubleBarrierInterop, AllEnterTogetherWhenWeComeLast) {
 
 TEST_F(DoubleBarrierInterop, AllLeaveTogetherWhoeverIsLast) {
     all_enter();
-    auto theirs = java().leave("d");
+    auto theirs = theirs_.leave();
     auto one = leaving(one_);
     EXPECT_FALSE(is_ready(theirs, 100ms));
-    EXPECT_FALSE(is_passed(one));
+    EXPECT_FALSE(is_ready(one));
     EXPECT_TRUE(other_.leave());
     EXPECT_TRUE(one.get());
     answer_of(std::move(theirs));
@@ -142,20 +129,18 @@ TEST_F(DoubleBarrierInterop, AllLeaveTogetherWhoeverIsLast) {
     all_enter();  // a second round
     one = leaving(one_);
     auto other = leaving(other_);
-    EXPECT_FALSE(is_passed(one, 100ms));
-    EXPECT_FALSE(is_passed(other));
-    answer_of(java().leave("d"));
+    EXPECT_FALSE(is_ready(one, 100ms));
+    EXPECT_FALSE(is_ready(other));
+    answer_of(theirs_.leave());
     EXPECT_TRUE(one.get());
     EXPECT_TRUE(other.get());
-    EXPECT_TRUE(there_are(0));
+    EXPECT_TRUE(queue_has(0));
 }
 
 // ---- groups ----
 
 class GroupInterop : public InteropTest {
 protected:
-    GroupInterop() { java().open("theirs", "group", path_); }
-
     static std::vector<std::string> described(const std::vector<group_member>& members) {
         std::vector<std::string> all;
         for (const group_member& m : members) {
@@ -167,16 +152,17 @@ protected:
     /// Both see these, now or soon.
     void expect_both_see(const std::vector<std::string>& members) {
         EXPECT_TRUE(eventually([&] { return described(group_.members()) == members; }));
-        EXPECT_TRUE(eventually([&] { return java().participants("theirs") == members; }));
+        EXPECT_TRUE(eventually([&] { return theirs_.participants() == members; }));
     }
 
     client client_ = connect();
     group group_{client_, path_};
+    peer_lock theirs_ = curators("group", 1, "theirs");
 };
 
 TEST_F(GroupInterop, MembersAndTheirDataAreSeenFromBothSides) {
     membership ours = group_.join("ours", {.data = "latchkey"});
-    answer_of(java().acquire("theirs"));
+    answer_of(theirs_.acquire());
     expect_both_see({"ours:latchkey", "theirs:curator"});
     ours.set_data("changed");
     expect_both_see({"ours:changed", "theirs:curator"});
@@ -198,14 +184,14 @@ TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
         });
     };
     EXPECT_TRUE(last_told({}));
-    answer_of(java().acquire("theirs"));
+    answer_of(theirs_.acquire());
     EXPECT_TRUE(last_told({"theirs:curator"}));
-    java().release("theirs");
+    theirs_.release();
     EXPECT_TRUE(last_told({}));
 }
 
 TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {
-    answer_of(java().acquire("theirs"));
+    answer_of(theirs_.acquire());
     client second = connect();
     group mine(second, path_);
     const membership ours = mine.join("ours", {.data = "latchkey"});
