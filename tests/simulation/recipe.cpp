@@ -132,8 +132,7 @@ lock_options draw_times_and_turns(stage& s) {
     }
     const duration timeout = s.what.session_timeout;
     if (s.random("turns").chance(0.7)) {
-        drawn.local_passes =
-            static_cast<std::uint32_t>(1 + s.random("turns").below(4));
+        drawn.local_passes = static_cast<std::uint32_t>(1 + s.random("turns").below(4));
         drawn.local_time = s.random("turns").chance(0.3)
                                ? s.up_to("draw_times_and_turns", timeout / 2)
                                : duration{};

@@ -20,8 +20,7 @@ using ensemble = latchkey::testing::ensemble;
 using operation = ensemble::request_kind;
 using when = ensemble::when;
 
-inline ensemble::options stepped_options(
-    std::uint64_t seed = number_from("LATCHKEY_SEED", 1)) {
+inline ensemble::options stepped_options(std::uint64_t seed = number_from("LATCHKEY_SEED", 1)) {
     ensemble::options how;
     how.mode = ensemble::mode::stepped;
     how.seed = seed;

@@ -98,10 +98,6 @@ void virtual_loop::post_as(std::uint32_t number, task t) {
     }
 }
 
-bool virtual_loop::later(const entry& a, const entry& b) noexcept {
-    return a.at != b.at ? a.at > b.at : a.tie > b.tie;
-}
-
 loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
                                             clock::time_point at,
                                             clock::time_point due,

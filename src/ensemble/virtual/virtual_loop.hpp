@@ -123,7 +123,11 @@ private:
     virtual_loop(mode m, std::uint64_t seed);
 
     std::uint32_t add_process();
-    static bool later(const entry& a, const entry& b) noexcept;
+
+    static bool later(const entry& a, const entry& b) noexcept {
+        return a.at != b.at ? a.at > b.at : a.tie > b.tie;
+    }
+
     void post_as(std::uint32_t number, task t);
     /// `at` by the clock of the process, `due` by this loop's.
     timer_id start_timer_as(std::uint32_t number,
