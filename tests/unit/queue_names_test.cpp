@@ -1,7 +1,9 @@
 #include "queue_names.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,71 +13,52 @@ namespace {
 
 using namespace test;
 using standing = queue_place::standing;
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct place_case {
-    const char* why;
-    std::string name;
     standing what;
-    std::uint32_t sequence;
+    std::vector<std::string> endings;  ///< behind Curator's prefix
+    std::uint32_t sequence = 0;
 };
 
-class Place : public ::testing::TestWithParam<place_case> {};
-
-TEST_P(Place, IsReadFromTheName) {
-    const queue_place p = place_of(GetParam().name, plain_names);
-    EXPECT_EQ(p.what, GetParam().what) << GetParam().name;
-    EXPECT_EQ(p.sequence, GetParam().sequence) << GetParam().name;
+TEST(Place, IsReadFromTheName) {
+    using enum standing;
+    const std::string kazoo = "0123456789abcdef0123456789abcdef__lock__";
+    for (const auto& [what, endings, sequence] : {
+             place_case{participant, {"lock-0000000007"}, 7},
+             place_case{participant, {"lock-0000000000"}, 0},
+             place_case{participant, {"lock-2146435071"}, last_sequence},
+             place_case{participant, {"lock-0000000009lock-0000000001"}, 1},
+             place_case{exhausted, {"lock-2146435072", "lock-2147483647"}},
+             // Beyond 31 and 32 bits, and wrapped.
+             place_case{exhausted, {"lock-2147483648", "lock-4294967297", "lock-9999999999"}},
+             place_case{exhausted, {"lock--2147483648", "lock--999999999", "lock--000000001"}},
+             place_case{malformed, {"lock-000000001", "lock-00000000001", "lock-0"}},
+             place_case{malformed, {"lock-" + std::string(1000, '9')}},
+             place_case{foreign, {"", "config", "0000000001", "lock-", "lock0000000001"}},
+             place_case{foreign, {kazoo + "0000000001", "__READ__0000000001"}},
+             place_case{foreign, {"lock-0000000001x", "lock-000000000 ", "lock-+000000001"}},
+             place_case{foreign, {"lock--", "lock---000000001", "lock-0x00000001"}},
+             place_case{foreign, {"lock-\u0660\u0661\u0662\u0663\u0664", "LOCK-0000000001"}},
+             place_case{foreign, {std::string("lock-0000000001\0", 16)}},
+         }) {
+        for (const std::string& ending : endings) {
+            for (const std::string& prefix : {curator, go_zk, std::string()}) {
+                const queue_place p = place_of(prefix + ending, plain_names);
+                EXPECT_EQ(p.what, what) << prefix << ending;
+                EXPECT_EQ(p.sequence, sequence) << prefix << ending;
+            }
+        }
+    }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Table,
-    Place,
-    ::testing::Values(
-        place_case{"curators", curator + "lock-0000000007", standing::participant, 7},
-        place_case{"go_zookeepers", go_zk + "lock-0000000042", standing::participant, 42},
-        place_case{"without_prefix", "lock-0000000001", standing::participant, 1},
-        place_case{"first", curator + "lock-0000000000", standing::participant, 0},
-        place_case{"last_that_is_trusted",
-                   curator + "lock-2146435071",
-                   standing::participant,
-                   last_sequence},
-        place_case{"marker_twice", "lock-0000000009lock-0000000001", standing::participant, 1},
-
-        place_case{"near_the_end", curator + "lock-2146435072", standing::exhausted, 0},
-        place_case{"the_end", curator + "lock-2147483647", standing::exhausted, 0},
-        place_case{"ten_digits_past_31_bits", curator + "lock-2147483648", standing::exhausted, 0},
-        place_case{"ten_digits_past_32_bits", curator + "lock-4294967297", standing::exhausted, 0},
-        place_case{"ten_nines", curator + "lock-9999999999", standing::exhausted, 0},
-        place_case{"wrapped", curator + "lock--2147483648", standing::exhausted, 0},
-        place_case{"negative_of_nine_digits", curator + "lock--999999999", standing::exhausted, 0},
-        place_case{"negative_one", curator + "lock--000000001", standing::exhausted, 0},
-
-        place_case{"nine_digits", curator + "lock-000000001", standing::malformed, 0},
-        place_case{"eleven_digits", curator + "lock-00000000001", standing::malformed, 0},
-        place_case{"one_digit", "lock-0", standing::malformed, 0},
-        place_case{"thousand_digits", "lock-" + std::string(1000, '9'), standing::malformed, 0},
-
-        place_case{"empty", "", standing::foreign, 0},
-        place_case{"other_name", "config", standing::foreign, 0},
-        place_case{"digits_alone", "0000000001", standing::foreign, 0},
-        place_case{"marker_alone", curator + "lock-", standing::foreign, 0},
-        place_case{"cut_marker", curator + "lock0000000001", standing::foreign, 0},
-        place_case{
-            "kazoos", "0123456789abcdef0123456789abcdef__lock__0000000001", standing::foreign, 0},
-        place_case{"read_lock", curator + "__READ__0000000001", standing::foreign, 0},
-        place_case{"letters_after_digits", "lock-0000000001x", standing::foreign, 0},
-        place_case{"digits_and_blank", "lock-000000000 ", standing::foreign, 0},
-        place_case{"signed", "lock-+000000001", standing::foreign, 0},
-        place_case{"minus_alone", "lock--", standing::foreign, 0},
-        place_case{"two_minuses", "lock---000000001", standing::foreign, 0},
-        place_case{"hexadecimal", "lock-0x00000001", standing::foreign, 0},
-        place_case{
-            "other_scripts_digits", "lock-\u0660\u0661\u0662\u0663\u0664", standing::foreign, 0},
-        place_case{"nul_after_digits", std::string("lock-0000000001\0", 16), standing::foreign, 0},
-        place_case{"capital_marker", "LOCK-0000000001", standing::foreign, 0}),
-    [](const auto& tested) { return std::string(tested.param.why); });
+TEST(Place, OfAReadWriteLockIsSharedOrNot) {
+    EXPECT_EQ(place_of(name_of("o1"), read_write_names).what, standing::foreign);
+    EXPECT_TRUE(place_of(name_of("r1"), read_write_names).shared);
+    EXPECT_FALSE(place_of(name_of("w1"), read_write_names).shared);
+}
 
 TEST(Place, AnotherLibrarysNamesCountWhereTheyAreKnown) {
     constexpr queue_markers known{.exclusive = "lock-", .shared = {}, .others = "__lock__"};
@@ -95,32 +78,10 @@ TEST(Place, LastSequenceLeavesAMillionJoinsBeforeTheEnd) {
     static_assert(0x7FFF'FFFFU - last_sequence >= 1'000'000U);
 }
 
-TEST(Newcomer, IsToldOfWhateverWouldKeepItFromTheLock) {
-    using enum queue_verdict::answer;
-    EXPECT_EQ(decide({}, {}, plain_names, queue_rule::everybody).what, acquired);
-    EXPECT_EQ(decide({"config", "0000000001"}, {}, plain_names, queue_rule::everybody).what,
-              acquired);
-    const auto behind = decide({"config", numbered(curator, 1), numbered(curator, 0)},
-                               {},
-                               plain_names,
-                               queue_rule::everybody);
-    EXPECT_EQ(behind.what, wait);
-    EXPECT_EQ(behind.blocker, numbered(curator, 1));
-    EXPECT_EQ(behind.ahead, 2U);
-    EXPECT_EQ(decide({numbered(curator, -1)}, {}, plain_names, queue_rule::everybody).what,
-              exhausted);
-    EXPECT_EQ(decide({"lock-1"}, {}, plain_names, queue_rule::everybody).what, malformed);
-}
-
 TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
-    EXPECT_THAT(in_order({numbered(ours, 10),
-                          "config",
-                          numbered(curator, 9),
-                          "lock-1",
-                          numbered(curator, -1),
-                          numbered(go_zk, 100)},
-                         plain_names),
-                ElementsAre(numbered(curator, 9), numbered(ours, 10), numbered(go_zk, 100)));
+    EXPECT_THAT(
+        in_order({name_of("o10"), "config", name_of("c9"), "lock-1", name_of("c-1")}, plain_names),
+        ElementsAre(name_of("c9"), name_of("o10")));
     EXPECT_THAT(in_order({}, plain_names), IsEmpty());
 }
 
@@ -134,6 +95,62 @@ TEST(WithPrefix, PutsNumbersThatCannotBeTrustedLast) {
     const names list{numbered(ours, 2147483647), numbered(ours, -2147483648), numbered(ours, 7)};
     EXPECT_THAT(queue_list(list, plain_names).with_prefix(ours),
                 ElementsAre(numbered(ours, 7), ::testing::_, ::testing::_));
+}
+
+TEST(DelayRecord, SaysHowLongAndWhose) {
+    const auto r = delay_record_of(name_of_delay(1234567ms, delayed + "delay-lock-0000000042"));
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->delay, 1234567ms);
+    EXPECT_EQ(r->sequence, 42U);
+    const std::string record = "delay-9b3f7c1e-5a64-4c1d-8f0e-2d6b7a90c3d4-800300000000000012";
+    EXPECT_EQ(name_of_delay(30s, delayed + "delay-lock-0000000012"), record);
+    EXPECT_EQ(name_of_delay(30s, "/_c_x/" + delayed + "__READ__0000000012"), record);
+}
+
+TEST(DelayRecord, IsNoOtherName) {
+    const std::string begin = "delay-" + delayed.substr(3);
+    for (const char* other : {"",
+                              "8",
+                              "80030000000000001",
+                              "8003000000000000123",
+                              "700300000000000012",
+                              "8003000000000000x2",
+                              "-00300000000000012",
+                              "800300002147483647",
+                              "lock-0000000012"}) {
+        EXPECT_FALSE(delay_record_of(begin + other)) << other;
+        EXPECT_FALSE(delay_record_of(other)) << other;
+    }
+    const std::string digits = "800300000000000012";
+    ASSERT_TRUE(delay_record_of(begin + digits));
+    for (const std::string& other : {digits,
+                                     "delay-" + digits,
+                                     delayed + digits,
+                                     "DELAY-" + delayed.substr(3) + digits,
+                                     begin.substr(0, begin.size() - 1) + "x" + digits,
+                                     "x" + begin + digits}) {
+        EXPECT_FALSE(delay_record_of(other)) << other;
+    }
+    EXPECT_EQ(delay_record_of(begin + "899999990000000001")->delay, 1h)
+        << "no longer than an option";
+}
+
+/// Curator compares the whole name as text if it has no marker. go-zookeeper compares the number
+/// behind the last hyphen. kazoo takes participants by their marker.
+TEST(DelayRecord, IsBehindEveryParticipantByAnyOrder) {
+    const std::string last = std::to_string(INT32_MAX);
+    for (const std::string& record : {name_of_delay(0ms, delayed + "delay-lock-0000000000"),
+                                      name_of_delay(1h, delayed + "delay-lock-" + last)}) {
+        EXPECT_GT(record, last) << "Curator";
+        for (const char* marker : {"lock-", "latch-", "__"}) {
+            EXPECT_EQ(record.find(marker), std::string::npos) << "Curator, kazoo";
+        }
+        const std::string number = record.substr(record.rfind('-') + 1);
+        EXPECT_GT(std::stoll(number), INT32_MAX) << "go-zookeeper, 64 bits";
+        EXPECT_EQ(number.find_first_not_of("0123456789"), std::string::npos) << "go-zookeeper";
+        EXPECT_EQ(place_of(record, lock_names).what, queue_place::standing::foreign);
+        EXPECT_EQ(place_of(record, read_write_names).what, queue_place::standing::foreign);
+    }
 }
 
 }  // namespace

@@ -1,174 +1,195 @@
+// Which of the participants of a queue blocks which.
+
+#include "leader/leader_candidate.hpp"
+#include "queue/queue_order.hpp"
 #include "queue_names.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <random>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace latchkey {
+namespace latchkey::test {
 namespace {
 
-using namespace test;
+using enum queue_rule;
 using answer = queue_verdict::answer;
-using ::testing::IsEmpty;
 
-queue_verdict decided(const names& list, const std::string& own, const std::string& ignored = {}) {
-    return decide(list, own, plain_names, queue_rule::everybody, ignored);
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream all(text);
+    return {std::istream_iterator<std::string>(all), {}};
 }
 
-TEST(Queue, GrantsTheOnlyOne) {
-    const std::string own = numbered(ours, 5);
-    const queue_verdict v = decided({own}, own);
-    EXPECT_EQ(v.what, answer::acquired);
-    EXPECT_EQ(v.ahead, 0U);
-    EXPECT_THAT(v.blocker, IsEmpty());
+const queue_markers& markers_for(const std::string& own) {
+    return own.starts_with('@')                               ? latch_names
+           : own.find_first_of("rwW") == 0 && own.size() <= 3 ? read_write_names
+                                                              : lock_names;
 }
 
-TEST(Queue, OrdersByNumberNotByName) {
+/// "waits for c4, 2 ahead", and "is next behind c4" for one that is granted when c4 is gone.
+std::string text_of(const queue_verdict& v, const std::vector<std::string>& briefs) {
+    const auto named = std::find_if(
+        briefs.begin(), briefs.end(), [&](const auto& b) { return name_of(b) == v.blocker; });
+    const std::string by = named == briefs.end() ? v.blocker : *named;
+    const std::string delay = v.delay.count() > 0 ? std::to_string(v.delay.count()) + " ms " : "";
+    switch (v.what) {
+        case answer::acquired:
+            EXPECT_EQ(v.ahead, 0U);
+            EXPECT_EQ(v.blocker, "");
+            return "is granted";
+        case answer::wait:
+            EXPECT_TRUE(!v.grants_when_gone || v.ahead == 1);
+            return v.grants_when_gone
+                       ? "is next behind " + by
+                       : "waits " + delay + "for " + by + ", " + std::to_string(v.ahead) + " ahead";
+        case answer::gone:
+            EXPECT_EQ(v.ahead, 0U);
+            EXPECT_EQ(v.blocker, "");
+            return "is gone";
+        case answer::exhausted:
+            return "exhausted by " + by;
+        case answer::malformed:
+            return "malformed by " + by;
+    }
+    return {};
+}
+
+struct queue_case {
+    const char* claim;
+    std::string queue;
+    std::string own;
+    const char* verdict;  ///< "exhausted" stands for: by any
+    queue_rule rule = everybody;
+    std::string ignored = {};
+};
+
+class Queue : public ::testing::TestWithParam<queue_case> {};
+
+/// In whatever order the servers list the names.
+TEST_P(Queue, Decides) {
+    const queue_case& c = GetParam();
+    auto briefs = words_of(c.queue);
+    std::sort(briefs.begin(), briefs.end());
+    do {
+        names list;
+        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), name_of);
+        const auto v = decide(list, name_of(c.own), markers_for(c.own), c.rule, c.ignored);
+        const std::string text = text_of(v, briefs);
+        const bool by_any = std::string(c.verdict).find(' ') == std::string::npos;
+        ASSERT_EQ(by_any ? text.substr(0, text.find(' ')) : text, c.verdict)
+            << c.own << " in " << ::testing::PrintToString(briefs);
+    } while (std::next_permutation(briefs.begin(), briefs.end()));
+}
+
+const queue_case queue_cases[] = {
+    {"GrantsTheOnlyOne", "o5", "o5", "is granted"},
     // By name, "_c_0c5b..." sorts before "_c_b7f3...".
-    const std::string own = numbered(ours, 3);
-    EXPECT_EQ(decided({numbered(curator, 4), own}, own).what, answer::acquired);
-    const std::string last = numbered("_c_00000000-0000-4000-8000-000000000000-", 9);
-    const queue_verdict v = decided({last, numbered(curator, 4), own}, last);
-    EXPECT_EQ(v.what, answer::wait);
-    EXPECT_EQ(v.blocker, numbered(curator, 4));
-    EXPECT_EQ(v.ahead, 2U);
-}
+    {"OrdersByNumberNotByName", "c4 o3", "o3", "is granted"},
+    {"OrdersByNumberNotByNameForTheLast", "o10 c4 o3", "o10", "waits for c4, 2 ahead"},
+    {"WaitsForTheNearestAheadOnly", "c7 g99 c101 o100 c9", "o100", "waits for g99, 3 ahead"},
+    {"IgnoresForeignNames", "0000000000 aaa locks x-1f-0000000000 o1", "o1", "is granted"},
+    {"MissesTheOwnZnodeInNothing", "", "o5", "is gone"},
+    {"MissesTheOwnZnodeBehindOthers", "c4", "o5", "is gone"},
+    {"MissesTheOwnZnodeBeforeOthers", "c6", "o5", "is gone"},
+    {"IgnoresStraysOfTheOwnAttempt", "o3 o5 o8", "o5", "is granted", everybody, ours},
+    {"IgnoresStraysAheadOfOthers", "o3 c2 o5", "o5", "is next behind c2", everybody, ours},
+    {"IgnoresStraysThatCannotBeOrdered", "o-1 o:lock-1 o5", "o5", "is granted", everybody, ours},
+    {"CountsStraysWithoutThePrefix", "o3 o5", "o5", "is next behind o3"},
+    {"DoesNotTakeAStrayForTheOwnZnode", "o3", "o5", "is gone", everybody, ours},
 
-TEST(Queue, WaitsForTheNearestAheadOnly) {
-    const std::string own = numbered(ours, 100);
-    const queue_verdict v = decided({numbered(curator, 7),
-                                     numbered(go_zk, 99),
-                                     numbered(curator, 101),
-                                     own,
-                                     numbered(curator, 9)},
-                                    own);
-    EXPECT_EQ(v.what, answer::wait);
-    EXPECT_EQ(v.blocker, numbered(go_zk, 99));
-    EXPECT_EQ(v.ahead, 3U);
-}
+    {"TrustsTheLastNumber", "o2146435071", "o2146435071", "is granted"},
+    {"TrustsNoOwnNumberBehindIt", "o2146435072", "o2146435072", "exhausted by o2146435072"},
+    {"TrustsNoLargestOwnNumber", "o2147483647", "o2147483647", "exhausted by o2147483647"},
+    {"TrustsNoWrappedOwnNumber", "o-2147483648", "o-2147483648", "exhausted by o-2147483648"},
+    {"TrustsNoNegativeOwnNumber", "o-1", "o-1", "exhausted by o-1"},
+    {"TrustsNoOwnNameWithoutANumber", "x", "x", "exhausted by x"},
+    {"TrustsNoNumberBehindTheLast", "c2146435072 o5", "o5", "exhausted by c2146435072"},
+    {"TrustsNoLargestNumber", "c2147483647 o5", "o5", "exhausted by c2147483647"},
+    {"TrustsNoWrappedNumber", "c-2147483648 o5", "o5", "exhausted by c-2147483648"},
+    {"TrustsNoNegativeNumber", "g-1 o5", "o5", "exhausted by g-1"},
+    {"CannotOrderOneDigit", "lock-1 o5", "o5", "malformed by lock-1"},
+    {"CannotOrderNineDigits", "lock-000000001 o5", "o5", "malformed by lock-000000001"},
+    {"CannotOrderElevenDigits", "lock-00000000001 o5", "o5", "malformed by lock-00000000001"},
+    {"IsAtItsEndWithATwinOfTheOwnNumber", "o5 c5", "o5", "exhausted by c5"},
+    {"IsAtItsEndForTheTwinToo", "o5 c5", "c5", "exhausted by o5"},
+    {"IsAtItsEndWithATwinBehindOthers", "g1 o5 c5", "o5", "exhausted by c5"},
+    {"IsAtItsEndWithTwinsAsPredecessor", "c7 g7 c2 o9", "o9", "exhausted"},
+    {"LeavesTwinsFurtherAheadToThoseBehindThem", "c2 g2 c7 o9", "o9", "waits for c7, 3 ahead"},
+    {"LeavesTwinsBehindToThoseBehindThem", "o1 c3 g3", "o1", "is granted"},
 
-TEST(Queue, ForeignNamesTakeNoPart) {
-    const std::string own = numbered(ours, 1);
-    const names list{"0000000000",
-                     "aaa",
-                     "",
-                     "locks",
-                     "x-1f-0000000000",
-                     "0123456789abcdef0123456789abcdef__lock__0000000000",
-                     own};
-    EXPECT_EQ(decided(list, own).what, answer::acquired);
-}
+    {"GrantsReadersTogether", "r1 r0 r2", "r2", "is granted", exclusive_only},
+    {"LetsAReaderIgnoreLaterWriters", "r1 w2", "r1", "is granted", exclusive_only},
+    {"LetsAReaderWaitForTheNearestWriter",
+     "w1 r2 w3 r4 r5",
+     "r5",
+     "waits for w3, 2 ahead",
+     exclusive_only},
+    {"GrantsAReaderWhenTheOnlyWriterGoes", "w1 r2 r3", "r3", "is next behind w1", exclusive_only},
+    {"LetsAWriterWaitForAnyBeforeIt", "r1 r2 w3", "w3", "waits for r2, 2 ahead"},
+    {"GrantsAWriterWhenTheOnlyReaderGoes", "r1 w3", "w3", "is next behind r1"},
+    // A reader may take the place of the writer.
+    {"LetsAWriterBehindAWriterListAgain", "w1 w3", "w3", "waits for w1, 1 ahead"},
+    {"GrantsAnUpgraderBesideEarlierReaders", "r1 w3 r4", "w3", "is granted", exclusive_only},
+    {"HasNoConflictWithTheOwnDowngrade", "r3 w3", "r3", "is granted", exclusive_only},
+    {"LetsAWriterWaitForTheReaderOfADowngrade", "w3 r3 w4", "w4", "waits for r3, 2 ahead"},
+    {"IsAtItsEndWithTwoWritersOfANumber", "w3 W3", "w3", "exhausted by W3"},
 
-TEST(Queue, OwnMissingIsGone) {
-    const std::string own = numbered(ours, 5);
-    EXPECT_EQ(decided({}, own).what, answer::gone);
-    EXPECT_EQ(decided({numbered(curator, 4)}, own).what, answer::gone);
-    EXPECT_EQ(decided({numbered(curator, 6)}, own).what, answer::gone);
-    EXPECT_THAT(decided({numbered(curator, 4)}, own).blocker, IsEmpty());
-    EXPECT_EQ(decided({numbered(curator, 4)}, own).ahead, 0U);
-}
+    // A leader and its successor have one number while the leadership is transferred.
+    {"ShowsBothOfATransferToAThird", "@a1 @b1 @c4", "@c4", "waits for @b1, 2 ahead"},
+    {"LetsASuccessorWaitForTheLeader", "@a1 @b1 @c4", "@b1", "waits for @a1, 1 ahead", behind_twin},
+    {"GrantsTheSuccessorNext", "@b1 @c4", "@b1", "is granted", behind_twin},
+    {"LetsASuccessorWaitForOthersToo", "@z0 @a1 @b1", "@b1", "waits for @a1, 2 ahead", behind_twin},
+    {"IsAtItsEndForACandidateNotLetInByItsTwin", "@a1 @b1", "@b1", "exhausted by @a1"},
+    {"IsAtItsEndForItsTwin", "@a1 @b1", "@a1", "exhausted by @b1"},
+    {"IsAtItsEndWithThreeOfOneNumber", "@a1 @b1 @d1 @c4", "@c4", "exhausted"},
+    {"LeavesThreeFurtherAheadToOthers", "@a1 @b1 @d1 @d2 @c4", "@c4", "waits for @d2, 4 ahead"},
+    // A successor may be in the leader's place.
+    {"GrantsNoCandidateByADeletionAlone", "@a1 @c4", "@c4", "waits for @a1, 1 ahead"},
+    {"TransfersNoMutex", "o1 c1 l2", "l2", "exhausted"},
 
-TEST(Queue, StraysOfTheOwnAttemptDoNotCount) {
-    const std::string own = numbered(ours, 5);
-    const std::string stray = numbered(ours, 3);
-    EXPECT_EQ(decided({stray, own, numbered(ours, 8)}, own, ours).what, answer::acquired);
-    const queue_verdict v = decided({stray, numbered(curator, 2), own}, own, ours);
-    EXPECT_EQ(v.what, answer::wait);
-    EXPECT_EQ(v.blocker, numbered(curator, 2));
-    EXPECT_EQ(v.ahead, 1U);
-    EXPECT_EQ(decided({numbered(ours, -1), ours + "lock-1", own}, own, ours).what,
-              answer::acquired);
-    // Without the prefix they do.
-    EXPECT_EQ(decided({stray, own}, own).what, answer::wait);
-}
+    {"IgnoresTheDelayOfAHolderThatIsThere", "L1 d1", "L1", "is granted"},
+    // The record shows how it ended, so there is no grant without a list.
+    {"LetsWaitersListAgainBehindADelay", "L1 d1 l2", "l2", "waits for L1, 1 ahead"},
+    {"DelaysTheFirstBehindADeadHolder", "d1 l2", "l2", "waits 30000 ms for d1, 1 ahead"},
+    {"DelaysTheFirstThatHasADelay", "d1 L2", "L2", "waits 30000 ms for d1, 1 ahead"},
+    {"DelaysANewcomer", "d1", "", "waits 30000 ms for d1, 1 ahead"},
+    // The first may die while it waits for the delay.
+    {"LetsALaterParticipantListAgain", "d1 l2 l3", "l3", "waits for l2, 1 ahead"},
+    {"LetsAParticipantBehindADelayListAgain", "L2 l3", "l3", "waits for L2, 1 ahead"},
+    {"GrantsAParticipantBehindNoDelay", "l2 L3", "L3", "is next behind l2"},
+    {"DelaysAReaderBehindADeadWriter",
+     "d1 r2",
+     "r2",
+     "waits 30000 ms for d1, 1 ahead",
+     exclusive_only},
+    {"GivesTheDelayToTheReaderOfADowngrade", "d1 r1 r2", "r2", "is granted", exclusive_only},
+    {"LetsAReaderWaitForTheWriterItself",
+     "d1 W1 r2",
+     "r2",
+     "waits for W1, 1 ahead",
+     exclusive_only},
+    {"LetsAWriterWaitForTheReaderItself", "d1 r1 w2", "w2", "waits for r1, 1 ahead"},
+    {"HasNoDelaysWhereHoldersHaveNone", "d1 @a2", "@a2", "is granted"},
 
-TEST(Queue, TheOwnPrefixDoesNotHideTheOwnZnode) {
-    const std::string own = numbered(ours, 5);
-    EXPECT_EQ(decided({numbered(ours, 3)}, own, ours).what, answer::gone);
-}
+    {"IsFreeForANewcomer", "", "", "is granted"},
+    {"IsFreeForANewcomerBesideForeignNames", "config 0000000001", "", "is granted"},
+    {"PutsANewcomerBehindTheLast", "config c1 c0", "", "waits for c1, 2 ahead"},
+    {"TellsANewcomerOfTheEndOfTheSequence", "c-1", "", "exhausted by c-1"},
+    {"TellsANewcomerOfWhatCannotBeOrdered", "lock-1", "", "malformed by lock-1"},
+};
 
-TEST(Queue, NeverGrantsWithANumberThatCannotBeTrusted) {
-    const std::string last = numbered(ours, last_sequence);
-    EXPECT_EQ(decided({last}, last).what, answer::acquired);
-    for (const std::int64_t number : {std::int64_t{last_sequence} + 1,
-                                      std::int64_t{2147483647},
-                                      std::int64_t{-2147483648},
-                                      std::int64_t{-1}}) {
-        const std::string own = numbered(ours, number);
-        const queue_verdict v = decided({own}, own);
-        EXPECT_EQ(v.what, answer::exhausted) << number;
-        EXPECT_EQ(v.blocker, own);
-    }
-    // Nor with a name that is no participant's at all.
-    EXPECT_EQ(decided({"x"}, "x").what, answer::exhausted);
-}
+INSTANTIATE_TEST_SUITE_P(, Queue, ::testing::ValuesIn(queue_cases), [](const auto& tested) {
+    return tested.param.claim;
+});
 
-TEST(Queue, FailsWhenAnyNumberIsAtOrPastTheEnd) {
-    const std::string own = numbered(ours, 5);
-    for (const std::string& other : {numbered(curator, std::int64_t{last_sequence} + 1),
-                                     numbered(curator, 2147483647),
-                                     numbered(curator, -2147483648),
-                                     numbered(go_zk, -1)}) {
-        const queue_verdict v = decided({other, own}, own);
-        EXPECT_EQ(v.what, answer::exhausted) << other;
-        EXPECT_EQ(v.blocker, other);
-        EXPECT_EQ(decided({own, other}, own).what, answer::exhausted) << other;
-    }
-}
-
-TEST(Queue, FailsWhenAParticipantCannotBeOrdered) {
-    const std::string own = numbered(ours, 5);
-    for (const char* const other : {"lock-1", "lock-000000001", "lock-00000000001"}) {
-        EXPECT_EQ(decided({other, own}, own).what, answer::malformed) << other;
-        EXPECT_EQ(decided({own, other}, own).what, answer::malformed) << other;
-        EXPECT_EQ(decided({own, other}, own).blocker, other);
-    }
-}
-
-TEST(Queue, ATwinOfTheOwnNumberIsTheEndOfTheSequence) {
-    const std::string own = numbered(ours, 5);
-    const std::string twin = numbered(curator, 5);
-    for (const names& list :
-         {names{own, twin}, names{twin, own}, names{numbered(go_zk, 1), own, twin}}) {
-        const queue_verdict v = decided(list, own);
-        EXPECT_EQ(v.what, answer::exhausted);
-        EXPECT_EQ(v.blocker, twin);
-    }
-    // Neither of the two is granted.
-    EXPECT_EQ(decided({own, twin}, twin).what, answer::exhausted);
-}
-
-TEST(Queue, TwinsAsPredecessorAreTheEndOfTheSequenceInWhateverOrderTheyAreListed) {
-    const std::string own = numbered(ours, 9);
-    names list{numbered(curator, 7), numbered(go_zk, 7), numbered(curator, 2), own};
-    std::sort(list.begin(), list.end());
-    do {
-        EXPECT_EQ(decided(list, own).what, answer::exhausted);
-    } while (std::next_permutation(list.begin(), list.end()));
-}
-
-TEST(Queue, TwinsFurtherAheadConcernThoseBehindThemInWhateverOrderTheyAreListed) {
-    const std::string own = numbered(ours, 9);
-    names list{numbered(curator, 2), numbered(go_zk, 2), numbered(curator, 7), own};
-    std::sort(list.begin(), list.end());
-    do {
-        const queue_verdict v = decided(list, own);
-        EXPECT_EQ(v.what, answer::wait);
-        EXPECT_EQ(v.blocker, numbered(curator, 7));
-        EXPECT_EQ(v.ahead, 3U);
-    } while (std::next_permutation(list.begin(), list.end()));
-}
-
-TEST(Queue, TwinsBehindDoNotConcernTheHolder) {
-    const std::string own = numbered(ours, 1);
-    EXPECT_EQ(decided({own, numbered(curator, 3), numbered(go_zk, 3)}, own).what, answer::acquired);
-}
-
-TEST(Queue, StaysRightAcrossAnUnusedGapAndManyParticipants) {
+TEST(QueueOfMany, StaysRightAcrossAnUnusedGap) {
     names list;
     for (int i = 0; i < 20'000; ++i) {
         list.push_back(numbered(curator, 1000 + 3 * i));
@@ -177,34 +198,34 @@ TEST(Queue, StaysRightAcrossAnUnusedGapAndManyParticipants) {
     list.push_back(own);
     std::mt19937_64 random(1);
     std::shuffle(list.begin(), list.end(), random);
-    const queue_verdict v = decided(list, own);
+    const queue_verdict v = decide(list, own, lock_names, everybody);
     EXPECT_EQ(v.what, answer::wait);
     EXPECT_EQ(v.blocker, numbered(curator, 1000 + 3 * 15'000));
     EXPECT_EQ(v.ahead, 15'001U);
 }
 
-TEST(Queue, TellsWhetherAnybodyHasJoinedLater) {
-    const std::string own = numbered(ours, 5);
-    const auto is_last = [&own](const names& list) {
-        return queue_list(list, plain_names).is_last(own);
+TEST(QueueEnd, IsKnownToTheLast) {
+    struct last_case {
+        const char* queue;  ///< the first one asks
+        bool is_last;
     };
-    EXPECT_TRUE(is_last({own}));
-    EXPECT_TRUE(is_last({numbered(curator, 4), "foreign", own}));
-    EXPECT_FALSE(is_last({own, numbered(curator, 6), numbered(curator, 4)}));
-    EXPECT_FALSE(is_last({own, numbered(ours + "x", 5)})) << "a twin";
-    EXPECT_FALSE(is_last({own, numbered(curator, -7)})) << "what cannot be ordered may be later";
-    EXPECT_FALSE(is_last({own, curator + "lock-007"}));
-}
 
-TEST(Queue, TellsWhetherAReaderIsBehindAWriter) {
-    const std::string writer = "_c_own-__WRIT__0000000005";
-    const auto is_last = [](const names& list) {
-        return queue_list(list, read_write_names).is_last(list.front());
-    };
-    EXPECT_TRUE(is_last({writer}));
-    EXPECT_FALSE(is_last({writer, "_c_other-__READ__0000000006"}));
-    EXPECT_FALSE(is_last({writer, "_c_other-__WRIT__0000000006"}));
+    for (const auto& [queue, is_last] : {last_case{"o5", true},
+                                         last_case{"o5 c4 foreign", true},
+                                         last_case{"o5 c6 c4", false},
+                                         last_case{"o5 c5", false},
+                                         // What cannot be ordered may be later.
+                                         last_case{"o5 c-7", false},
+                                         last_case{"o5 lock-007", false},
+                                         last_case{"w5", true},
+                                         last_case{"w5 r6", false},
+                                         last_case{"w5 w6", false}}) {
+        names list;
+        const auto briefs = words_of(queue);
+        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), name_of);
+        EXPECT_EQ(queue_list(list, markers_for(queue)).is_last(list.front()), is_last) << queue;
+    }
 }
 
 }  // namespace
-}  // namespace latchkey
+}  // namespace latchkey::test
