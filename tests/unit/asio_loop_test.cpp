@@ -1,6 +1,7 @@
 #include "loop/asio_loop.hpp"
 
 #include "eventually.hpp"
+#include "forked_child.hpp"
 #include "loop/fork_guard.hpp"
 
 #include <algorithm>
@@ -15,14 +16,11 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace latchkey {
 namespace {
 
 using std::chrono::milliseconds;
-using test::eventually;
 
 /// Runs `f` on the loop and waits for it.
 template <class F>
@@ -31,48 +29,6 @@ auto on(loop& l, F f) {
     auto result = work.get_future();
     l.post([&work] { work(); });
     return result.get();
-}
-
-TEST(AsioLoop, RunsTasksInTheOrderPosted) {
-    asio_loop l;
-    std::vector<int> ran;
-    for (int i = 0; i < 1000; ++i) {
-        l.post([&ran, i] { ran.push_back(i); });
-    }
-    on(l, [] {});
-    EXPECT_EQ(ran.size(), 1000U);
-    EXPECT_TRUE(std::is_sorted(ran.begin(), ran.end()));
-}
-
-TEST(AsioLoop, RunsEverythingThatManyThreadsPost) {
-    asio_loop l;
-    int sum = 0;  // only on the loop
-    {
-        std::vector<std::jthread> threads;
-        for (int t = 0; t < 4; ++t) {
-            threads.emplace_back([&] {
-                for (int i = 0; i < 5000; ++i) {
-                    l.post([&sum] { ++sum; });
-                }
-            });
-        }
-    }
-    EXPECT_EQ(on(l, [&sum] { return sum; }), 20000);
-}
-
-TEST(AsioLoop, RunsWhatATaskPostsAfterTheTask) {
-    asio_loop l;
-    std::string order;
-    std::promise<void> done;
-    l.post([&] {
-        l.post([&] {
-            order += "b";
-            done.set_value();
-        });
-        order += "a";
-    });
-    done.get_future().wait();
-    EXPECT_EQ(order, "ab");
 }
 
 TEST(AsioLoop, RunsWhatIsToComeNextBehindThePostedTasksThatWait) {
@@ -95,13 +51,6 @@ TEST(AsioLoop, RunsWhatIsToComeNextBehindThePostedTasksThatWait) {
     EXPECT_EQ(order, "abcde");
 }
 
-TEST(AsioLoop, KnowsItsThread) {
-    asio_loop l;
-    asio_loop other;
-    EXPECT_FALSE(l.on_loop());
-    EXPECT_TRUE(on(l, [&] { return l.on_loop() && !other.on_loop(); }));
-}
-
 TEST(AsioLoop, BlocksSignalsAndNamesItsThread) {
     asio_loop l;
     on(l, [] {
@@ -114,55 +63,6 @@ TEST(AsioLoop, BlocksSignalsAndNamesItsThread) {
         ::pthread_getname_np(::pthread_self(), name.data(), name.size());
         EXPECT_STREQ(name.c_str(), "latchkey");
     });
-}
-
-TEST(AsioLoop, RunsTimersInTheOrderOfTheirTimesAndNotBeforeThem) {
-    asio_loop l;
-    std::vector<int> ran;
-    std::promise<void> done;
-    bool early = false;
-    on(l, [&] {
-        const auto start = l.now();
-        for (const int ms : {60, 20, 40, 80, 20}) {
-            l.start_timer(start + milliseconds(ms), [&, ms, start] {
-                ran.push_back(ms);
-                early = early || l.now() < start + milliseconds(ms);
-                if (ms == 80) {
-                    done.set_value();
-                }
-            });
-        }
-    });
-    done.get_future().wait();
-    EXPECT_EQ(ran, (std::vector<int>{20, 20, 40, 60, 80}));
-    EXPECT_FALSE(early);
-}
-
-TEST(AsioLoop, RunsATimerOfThePastButNotInsideTheCall) {
-    asio_loop l;
-    bool inside = false;  // only on the loop
-    std::promise<bool> ran_inside;
-    on(l, [&] {
-        inside = true;
-        l.start_timer({}, [&] { ran_inside.set_value(inside); });
-        inside = false;
-    });
-    EXPECT_FALSE(ran_inside.get_future().get());
-}
-
-TEST(AsioLoop, ForgetsCancelledTimers) {
-    asio_loop l;
-    std::atomic<bool> wrong{false};
-    std::promise<void> done;
-    on(l, [&] {
-        const auto id = l.start_timer(l.now() + milliseconds(10), [&] { wrong = true; });
-        l.cancel_timer(id);
-        l.cancel_timer(id);
-        l.cancel_timer(123456);
-        l.start_timer(l.now() + milliseconds(30), [&] { done.set_value(); });
-    });
-    done.get_future().wait();
-    EXPECT_FALSE(wrong);
 }
 
 TEST(AsioLoop, TakesTimersThatNeverComeDue) {
@@ -189,13 +89,6 @@ TEST(AsioLoop, LetsTimersInBetweenTasksThatPostForEver) {
     EXPECT_EQ(timer_ran.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
     stop = true;
     on(l, [] {});
-}
-
-TEST(AsioLoop, IsRandomAndNotTheSameTwice) {
-    asio_loop a;
-    asio_loop b;
-    EXPECT_NE(on(a, [&] { return a.random(); }), on(b, [&] { return b.random(); }));
-    EXPECT_NE(on(a, [&] { return a.random(); }), on(a, [&] { return a.random(); }));
 }
 
 TEST(AsioLoop, DropsWhatHasNotRunWhenDestroyed) {
@@ -232,34 +125,24 @@ TEST(AsioLoop, IsStillThereForWhatItsDroppedClosuresOwn) {
 }
 
 TEST(AsioLoop, MayBeDestroyedByOneOfItsOwnTasks) {
-    std::promise<void> done;
-    auto token = std::make_shared<int>(0);
+    const auto token = std::make_shared<int>(0);
     auto* l = new asio_loop;
-    l->post([&, l, token] {
+    l->post([l, token] {
         l->post([token] { FAIL() << "ran after the end"; });
         delete l;
-        done.set_value();
     });
-    done.get_future().wait();
-    EXPECT_TRUE(eventually([&] { return token.use_count() == 1; }));
+    EXPECT_TRUE(test::eventually([&] { return token.use_count() == 1; }));
 }
 
 TEST(AsioLoop, IsInertInAForkedChild) {
     asio_loop l;
     on(l, [] {});
     const auto before = fork_generation();
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-        auto* inherited = &l;
-        inherited->post([] {});
-        std::destroy_at(inherited);
-        ::_exit(fork_generation() == before ? 1 : 0);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_TRUE(test::holds_in_a_forked_child([&] {
+        l.post([] {});
+        std::destroy_at(&l);
+        return fork_generation() != before;
+    }));
     EXPECT_EQ(fork_generation(), before);
     EXPECT_EQ(on(l, [] { return 7; }), 7) << "the parent's loop goes on";
 }

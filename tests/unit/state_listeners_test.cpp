@@ -2,6 +2,7 @@
 
 #include "blocking_thread.hpp"
 #include "eventually.hpp"
+#include "forked_child.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +17,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey {
@@ -42,39 +42,37 @@ states coalesced(const states& happened) {
     return untold;
 }
 
-struct coalesce_case {
-    const char* name;
-    states happened;
-    states told;
-};
+TEST(Coalesce, KeepsWhatMatters) {
+    struct coalesce_case {
+        const char* name;
+        states happened;
+        states told;
+    };
 
-class Coalesce : public ::testing::TestWithParam<coalesce_case> {};
-
-TEST_P(Coalesce, TellsWhatMatters) {
-    EXPECT_EQ(coalesced(GetParam().happened), GetParam().told);
+    for (const auto& [name, happened, told] : {
+             coalesce_case{"nothing", {}, {}},
+             coalesce_case{"one state", {connected}, {connected}},
+             coalesce_case{"a suspension", {connected, suspended}, {connected, suspended}},
+             coalesce_case{"a suspension that is over", {suspended, reconnected}, {}},
+             coalesce_case{
+                 "one after a connection", {connected, suspended, reconnected}, {connected}},
+             coalesce_case{"a suspension that ends in loss", {suspended, lost}, {lost}},
+             coalesce_case{
+                 "a loss after a connection", {connected, suspended, lost}, {connected, lost}},
+             coalesce_case{
+                 "a loss and the next session", {suspended, lost, connected}, {lost, connected}},
+             coalesce_case{
+                 "a connection that is lost again", {lost, connected, suspended, lost}, {lost}},
+             coalesce_case{"a lapse, proven and lost again", {lost, reconnected, lost}, {lost}},
+             coalesce_case{"a suspension in between", {lost, reconnected, suspended, lost}, {lost}},
+             coalesce_case{"a lapse and back", {lost, reconnected}, {lost, reconnected}},
+             coalesce_case{"the end", {connected, closed}, {connected, closed}},
+             coalesce_case{"a loss and the end", {suspended, lost, closed}, {lost, closed}},
+             coalesce_case{"one state twice", {lost, lost}, {lost}},
+         }) {
+        EXPECT_EQ(coalesced(happened), told) << name;
+    }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Table,
-    Coalesce,
-    ::testing::Values(
-        coalesce_case{"Nothing", {}, {}},
-        coalesce_case{"One", {connected}, {connected}},
-        coalesce_case{"ASuspensionIsTold", {connected, suspended}, {connected, suspended}},
-        coalesce_case{"ASuspensionThatIsOverIsNot", {suspended, reconnected}, {}},
-        coalesce_case{"AfterAConnectionNeither", {connected, suspended, reconnected}, {connected}},
-        coalesce_case{"ASuspensionThatEndsInLossIsTheLoss", {suspended, lost}, {lost}},
-        coalesce_case{"ALossKeepsItsConnection", {connected, suspended, lost}, {connected, lost}},
-        coalesce_case{"ALossAndTheNextSession", {suspended, lost, connected}, {lost, connected}},
-        coalesce_case{
-            "AConnectionThatIsLostAgainIsNotTold", {lost, connected, suspended, lost}, {lost}},
-        coalesce_case{"ALapseThatWasProvenAgainAndLostAgain", {lost, reconnected, lost}, {lost}},
-        coalesce_case{"ALapseWithASuspensionBetween", {lost, reconnected, suspended, lost}, {lost}},
-        coalesce_case{"ALapseAndBack", {lost, reconnected}, {lost, reconnected}},
-        coalesce_case{"Closed", {connected, closed}, {connected, closed}},
-        coalesce_case{"LossAndClosed", {suspended, lost, closed}, {lost, closed}},
-        coalesce_case{"OneIsToldOnce", {lost, lost}, {lost}}),
-    [](const auto& tested) { return std::string(tested.param.name); });
 
 /// What a client may go through after `s`.
 states successors(connection_state s) {
@@ -140,91 +138,85 @@ protected:
         }
     }
 
+    void tell(const states& all) {
+        for (const connection_state s : all) {
+            listeners.tell(s);
+        }
+    }
+
+    [[nodiscard]] std::shared_ptr<void> listen(states& heard) {
+        return listeners.add([&heard](connection_state s) { heard.push_back(s); });
+    }
+
     std::deque<std::function<void()>> callbacks;
+    states first;
+    states second;
     state_listeners listeners{
         [this](std::function<void()> f) { callbacks.push_back(std::move(f)); }};
 };
 
 TEST_F(StateListeners, HearEveryStateInOrderWhenTheyAreFast) {
-    states heard;
-    const auto handle = listeners.add([&](connection_state s) { heard.push_back(s); });
-    for (const connection_state s : {connected, suspended, reconnected, suspended, lost}) {
-        listeners.tell(s);
+    const auto handle = listen(first);
+    const states all{connected, suspended, reconnected, suspended, lost};
+    for (const connection_state s : all) {
+        tell({s});
         run_callbacks();
     }
-    EXPECT_THAT(heard, ElementsAre(connected, suspended, reconnected, suspended, lost));
+    EXPECT_EQ(first, all);
 }
 
 TEST_F(StateListeners, HearTheCoalescedStatesWhenTheyAreSlow) {
-    states heard;
-    const auto handle = listeners.add([&](connection_state s) { heard.push_back(s); });
-    for (const connection_state s :
-         {connected, suspended, reconnected, suspended, lost, connected}) {
-        listeners.tell(s);
-    }
+    const auto handle = listen(first);
+    tell({connected, suspended, reconnected, suspended, lost, connected});
     EXPECT_EQ(callbacks.size(), 1U);
     run_callbacks();
-    EXPECT_THAT(heard, ElementsAre(connected, lost, connected));
+    EXPECT_THAT(first, ElementsAre(connected, lost, connected));
 }
 
-TEST_F(StateListeners, HearNothingOfWhatWasToldBefore) {
-    listeners.tell(connected);
-    states heard;
-    const auto handle = listeners.add([&](connection_state s) { heard.push_back(s); });
+TEST_F(StateListeners, HearNothingOfWhatWasToldBeforeNorAfterTheirRegistration) {
+    tell({connected});
+    auto handle = listen(first);
     run_callbacks();
-    EXPECT_THAT(heard, IsEmpty());
-}
-
-TEST_F(StateListeners, HearNothingOnceTheirRegistrationHasEnded) {
-    states heard;
-    auto handle = listeners.add([&](connection_state s) { heard.push_back(s); });
-    listeners.tell(connected);
+    tell({suspended});
     handle.reset();
     run_callbacks();
-    listeners.tell(suspended);
+    tell({lost});
     run_callbacks();
-    EXPECT_THAT(heard, IsEmpty());
+    EXPECT_THAT(first, IsEmpty());
 }
 
 TEST_F(StateListeners, DoNotDisturbEachOther) {
-    states first;
-    states second;
-    auto one = listeners.add([&](connection_state s) { first.push_back(s); });
-    const auto other = listeners.add([&](connection_state s) { second.push_back(s); });
-    listeners.tell(connected);
+    auto one = listen(first);
+    const auto other = listen(second);
+    tell({connected});
     run_callbacks();
     one.reset();
-    listeners.tell(suspended);
+    tell({suspended});
     run_callbacks();
     EXPECT_THAT(first, ElementsAre(connected));
     EXPECT_THAT(second, ElementsAre(connected, suspended));
 }
 
 TEST_F(StateListeners, MayEndTheirOwnRegistration) {
-    states heard;
     std::shared_ptr<void> handle;
     handle = listeners.add([&](connection_state s) {
         handle.reset();
-        heard.push_back(s);  // what the listener captured is still there
+        first.push_back(s);  // what the listener captured is still there
     });
-    listeners.tell(connected);
-    listeners.tell(lost);
+    tell({connected, lost});
     run_callbacks();
-    EXPECT_THAT(heard, ElementsAre(connected));
+    EXPECT_THAT(first, ElementsAre(connected));
 }
 
 TEST_F(StateListeners, MayAddOthers) {
-    states heard;
     std::shared_ptr<void> inner;
-    const auto outer = listeners.add([&](connection_state) {
-        inner = listeners.add([&](connection_state s) { heard.push_back(s); });
-    });
-    listeners.tell(connected);
+    const auto outer = listeners.add([&](connection_state) { inner = listen(first); });
+    tell({connected});
     run_callbacks();
-    listeners.tell(lost);
+    tell({lost});
     callbacks.pop_front();  // the outer one's
     run_callbacks();
-    EXPECT_THAT(heard, ElementsAre(lost));
+    EXPECT_THAT(first, ElementsAre(lost));
 }
 
 TEST_F(StateListeners, MayOutliveTheOnesThatTell) {
@@ -236,55 +228,46 @@ TEST_F(StateListeners, MayOutliveTheOnesThatTell) {
     handle.reset();
 }
 
-/// A listener that stands still in another thread until the test lets it go on.
-struct standing_listener {
+/// One listener stands still in another thread until the test lets it go on.
+class StandingStateListener : public StateListeners {
+protected:
+    StandingStateListener() {
+        tell({connected});
+        callback_thread = std::jthread([this] { run_callbacks(); });
+        EXPECT_TRUE(eventually([&] { return running.load(); }));
+    }
+
     std::atomic<bool> running{false};
     std::atomic<bool> go_on{false};
-
-    void operator()() {
+    std::shared_ptr<void> handle = listeners.add([this](connection_state) {
         running = true;
         EXPECT_TRUE(eventually([&] { return go_on.load(); }));
         running = false;
-    }
+    });
+    std::jthread callback_thread;
 };
 
-TEST_F(StateListeners, AreNotRunningAnyMoreOnceTheEndOfTheirRegistrationHasReturned) {
-    standing_listener l;
-    auto handle = listeners.add([&l](connection_state) { l(); });
-    listeners.tell(connected);
-    std::thread callback_thread([this] { run_callbacks(); });
-    ASSERT_TRUE(eventually([&] { return l.running.load(); }));
+TEST_F(StandingStateListener, IsNotRunningAnyMoreOnceTheEndOfItsRegistrationHasReturned) {
     std::atomic<bool> ended{false};
     test::blocking_thread ender([&] {
         handle.reset();
-        EXPECT_FALSE(l.running);
+        EXPECT_FALSE(running);
         ended = true;
     });
     EXPECT_TRUE(eventually([&] { return ender.blocks(); }));
     EXPECT_FALSE(ended);
-    l.go_on = true;
-    callback_thread.join();
+    go_on = true;
     ender.join();
     EXPECT_TRUE(ended);
 }
 
-TEST_F(StateListeners, OfTheParentAreLeftAloneInAForkedChild) {
-    standing_listener l;
-    auto handle = listeners.add([&l](connection_state) { l(); });
-    listeners.tell(connected);
-    std::thread callback_thread([this] { run_callbacks(); });
-    ASSERT_TRUE(eventually([&] { return l.running.load(); }));
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(600);  // in the child nobody will ever leave the listener
+TEST_F(StandingStateListener, OfTheParentIsLeftAloneInAForkedChild) {
+    EXPECT_TRUE(test::holds_in_a_forked_child([&] {
+        ::alarm(600);  // in the child no thread will ever leave the listener
         handle.reset();
-        ::_exit(0);
-    }
-    l.go_on = true;
-    callback_thread.join();
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+        return true;
+    }));
+    go_on = true;
 }
 
 }  // namespace

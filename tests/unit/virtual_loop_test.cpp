@@ -43,55 +43,9 @@ TEST(SteppedLoop, TimePassesOnlyToTheNextEvent) {
     EXPECT_FALSE(l->step());
 }
 
-TEST(SteppedLoop, PostedTasksKeepTheirOrder) {
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const auto l = virtual_loop::make(mode::stepped, seed);
-        std::string order;
-        for (char c = 'a'; c <= 'j'; ++c) {
-            l->post([&order, c] { order += c; });
-            l->start_timer(l->now(), [] {});
-        }
-        l->run_for(0s);
-        EXPECT_EQ(order, "abcdefghij");
-    }
-}
-
-TEST(SteppedLoop, PostNeverRunsTheTaskInsideTheCall) {
-    const auto l = virtual_loop::make(mode::stepped, 1);
-    std::string order;
-    l->post([&] {
-        l->post([&] { order += "inner"; });
-        order += "outer ";
-    });
-    l->run_for(0s);
-    EXPECT_EQ(order, "outer inner");
-}
-
 TEST(SteppedLoop, OneSeedGivesOneOrderAndSeedsDiffer) {
     EXPECT_EQ(order_of_ten_timers_at_once(1), order_of_ten_timers_at_once(1));
     EXPECT_NE(order_of_ten_timers_at_once(1), order_of_ten_timers_at_once(2));
-}
-
-TEST(SteppedLoop, EarlierTimersRunFirst) {
-    const auto l = virtual_loop::make(mode::stepped, 3);
-    std::string order;
-    l->start_timer(l->now() + 2s, [&] { order += "2"; });
-    l->start_timer(l->now() + 1s, [&] { order += "1"; });
-    l->start_timer(l->now() + 3s, [&] { order += "3"; });
-    l->run_for(2s);
-    EXPECT_EQ(order, "12");
-}
-
-TEST(SteppedLoop, ACancelledTimerDoesNotRunAndOldIdsAreIgnored) {
-    const auto l = virtual_loop::make(mode::stepped, 1);
-    int runs = 0;
-    const auto first = l->start_timer(l->now() + 1s, [&] { runs += 1; });
-    l->cancel_timer(first);
-    l->start_timer(l->now() + 1s, [&] { runs += 10; });
-    l->cancel_timer(first);
-    l->cancel_timer(0);
-    l->run_for(2s);
-    EXPECT_EQ(runs, 10);
 }
 
 TEST(SteppedLoop, ATimerMayDestroyItself) {
@@ -105,20 +59,6 @@ TEST(SteppedLoop, ATimerMayDestroyItself) {
     });
     l->run_for(1s);
     EXPECT_EQ(seen, 7);
-}
-
-TEST(SteppedLoop, IsOnTheLoopInsideTasksOnly) {
-    const auto l = virtual_loop::make(mode::stepped, 1);
-    bool inside = false;
-    bool elsewhere = true;
-    l->post([&] {
-        inside = l->on_loop();
-        boost::thread([&] { elsewhere = l->on_loop(); }).join();
-    });
-    l->run_for(0s);
-    EXPECT_TRUE(inside);
-    EXPECT_FALSE(elsewhere);
-    EXPECT_FALSE(l->on_loop());
 }
 
 TEST(SteppedLoop, RunUntilStopsAtTheConditionOrTheLimit) {
@@ -200,30 +140,6 @@ TEST(ProcessOfALoop, TimersFollowAChangeOfItsClock) {
     EXPECT_EQ(process->due(loop::clock::time_point::max()), loop::clock::time_point::max());
 }
 
-TEST(ThreadedLoop, RunsPostedTasksOfAnyThreadOnItsOwn) {
-    const auto l = virtual_loop::make(mode::threaded, 1);
-    std::atomic<int> count{0};
-    std::atomic<bool> always_on_loop{true};
-    std::vector<boost::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&] {
-            for (int k = 0; k < 100; ++k) {
-                l->post([&] {
-                    always_on_loop = always_on_loop && l->on_loop();
-                    ++count;
-                });
-            }
-        });
-    }
-    for (boost::thread& t : threads) {
-        t.join();
-    }
-    l->call([] {});
-    EXPECT_EQ(count, 400);
-    EXPECT_TRUE(always_on_loop);
-    EXPECT_FALSE(l->on_loop());
-}
-
 TEST(ThreadedLoop, AdvancingRunsWhatFallsDueInOrderAtItsTime) {
     const auto l = virtual_loop::make(mode::threaded, 1);
     std::string order;
@@ -246,13 +162,6 @@ TEST(ThreadedLoop, AdvancingRunsWhatFallsDueInOrderAtItsTime) {
     EXPECT_GE(second_after, 90min);
     EXPECT_LT(second_after, 2h);
     EXPECT_GE(l->now() - start, 3h);
-}
-
-TEST(ThreadedLoop, TimersRunByThemselves) {
-    const auto l = virtual_loop::make(mode::threaded, 1);
-    std::atomic<bool> ran{false};
-    l->call([&] { l->start_timer(l->now() + 5ms, [&] { ran = true; }); });
-    EXPECT_TRUE(l->run_until([&] { return ran.load(); }, 30s));
 }
 
 TEST(ThreadedLoop, MayEndInsideOneOfItsTasks) {
