@@ -33,7 +33,7 @@ void check_run(const cli::run_options& options, const words& all) {
 }
 
 bool is_among(const std::string& word, const words& all) {
-    return std::find(all.begin(), all.end(), word) != all.end();
+    return std::ranges::find(all, word) != all.end();
 }
 
 void check(const cli::lock_options& options, const words& all) {
@@ -67,8 +67,8 @@ void read(const words& all, Parse parse) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    words all = fuzz::split(fuzz::text_of(bytes, size), '\n');
+void fuzz::check_input(std::string_view text) {
+    words all = fuzz::split(text, '\n');
     const std::string servers = all.front();
     all.erase(all.begin());
     // No word of a program has a NUL in it.
@@ -87,5 +87,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     };
     read(all, [&] { return cli::parse_lock_options(all, environment); });
     read(all, [&] { return cli::parse_elect_options(all, environment); });
-    return 0;
 }

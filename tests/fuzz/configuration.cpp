@@ -57,9 +57,7 @@ void check_acl(const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string text(fuzz::text_of(bytes, size));
-    check_file(text);
-    check_acl(text);
-    return 0;
+void fuzz::check_input(std::string_view text) {
+    check_file(std::string(text));
+    check_acl(std::string(text));
 }

@@ -31,8 +31,7 @@ void check(const connect_target& target) {
         require(server.port != 0, "ports are from 1");
         require(!server.host.empty() && server.host.size() <= 253, "hosts have a name");
         require(server.host.find_first_of(" ,/[]\t\n") == std::string::npos, "hosts are plausible");
-        require(std::count(target.servers.begin(), target.servers.end(), server) == 1,
-                "no server is named twice");
+        require(std::ranges::count(target.servers, server) == 1, "no server is named twice");
     }
     require(target.chroot.empty() || path_problem(target.chroot).empty(), "the chroot is a path");
     require(parse_connect_string(written(target)) == target, "what was read can be written");
@@ -40,8 +39,7 @@ void check(const connect_target& target) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string_view text = fuzz::text_of(bytes, size);
+void fuzz::check_input(std::string_view text) {
     try {
         check(parse_connect_string(text));
     } catch (const error& e) {
@@ -50,5 +48,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         require(what.find('\n') == std::string_view::npos && what.size() < 8192,
                 "the message is one line, of reasonable length");
     }
-    return 0;
 }

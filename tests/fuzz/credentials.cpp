@@ -18,9 +18,8 @@ bool blank(char c) {
 
 void check(const credentials& c) {
     require(!c.scheme.empty() &&
-                std::none_of(c.scheme.begin(),
-                             c.scheme.end(),
-                             [](char b) { return b == ' ' || b == '\t' || b == '\n'; }),
+                std::ranges::none_of(c.scheme,
+                                     [](char b) { return b == ' ' || b == '\t' || b == '\n'; }),
             "a scheme is a word");
     require(!c.secret.empty() && !blank(c.secret.front()) && !blank(c.secret.back()),
             "a secret is what stands after it, without blanks around");
@@ -30,8 +29,8 @@ void check(const credentials& c) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string text(fuzz::text_of(bytes, std::min<std::size_t>(size, 4096)));
+void fuzz::check_input(std::string_view bytes) {
+    const std::string text(bytes.substr(0, 4096));
     const auto environment = [&](const char* name) -> std::optional<std::string> {
         return name == std::string_view("LATCHKEY_AUTH") ? std::optional(text) : std::nullopt;
     };
@@ -39,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         const auto found = cli::read_credentials({}, environment);
         const auto lines = fuzz::split(text, '\n');
         require(!found.empty() && found.size() <= lines.size(), "one of a line");
-        std::for_each(found.begin(), found.end(), check);
+        std::ranges::for_each(found, check);
     } catch (const cli::usage_error& e) {
         static const std::regex harmless(
             "LATCHKEY_AUTH: (line [0-9]+ is not a scheme and its secret; write it as "
@@ -47,5 +46,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             "|LATCHKEY_AUTH: holds a zero byte: is it a text file\\?");
         require(std::regex_match(e.what(), harmless), "a message never quotes what may be secret");
     }
-    return 0;
 }

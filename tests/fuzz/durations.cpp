@@ -51,8 +51,7 @@ T value_of(std::string_view bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string_view text = fuzz::text_of(bytes, size);
+void fuzz::check_input(std::string_view text) {
     check_written(std::string(text));
     const auto real = value_of<double>(text);
     const auto whole = value_of<std::int64_t>(text);
@@ -64,5 +63,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     using clock = std::chrono::steady_clock;
     require(time_left(clock::time_point(nanoseconds(whole))) >= nanoseconds::zero(),
             "no time left is none, not less");
-    return 0;
 }

@@ -45,13 +45,13 @@ void check_frame(const test::zookeeper_frame& f, std::string_view bytes, bool fr
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    if (size < 2) {
-        return 0;
+void fuzz::check_input(std::string_view bytes) {
+    if (bytes.size() < 2) {
+        return;
     }
-    const std::size_t piece = 1U + bytes[0] % 16U;
-    const unsigned order = bytes[1];
-    const std::string_view stream = fuzz::text_of(bytes + 2, size - 2);
+    const std::size_t piece = 1U + static_cast<std::uint8_t>(bytes[0]) % 16U;
+    const unsigned order = static_cast<std::uint8_t>(bytes[1]);
+    const std::string_view stream = bytes.substr(2);
 
     const cut whole = cut_up(stream, stream.size());
     const cut pieces = cut_up(stream, piece);
@@ -83,5 +83,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     // Those who cut frames themselves.
     check_frame(talk.from_client(stream), stream, true);
     check_frame(talk.from_server(stream), stream, false);
-    return 0;
 }

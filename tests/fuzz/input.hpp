@@ -19,9 +19,8 @@ inline void require(bool held, const char* claim) {
     }
 }
 
-[[nodiscard]] inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
-    return {reinterpret_cast<const char*>(bytes), size};
-}
+/// What a fuzz target is: it checks what must hold for these bytes.
+void check_input(std::string_view bytes);
 
 /// What stands between `separator`s: one more than there are of them.
 [[nodiscard]] inline std::vector<std::string> split(std::string_view text, char separator) {

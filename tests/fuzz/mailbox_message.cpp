@@ -53,7 +53,7 @@ void check_names(const std::vector<std::string>& names) {
         require(guid.empty() || name.find(guid) == 3, "a GUID is where it should be");
     }
     for (const auto& [znode, mailbox] : reachable(names, names)) {
-        require(std::count(names.begin(), names.end(), znode) > 0, "a candidate is in the queue");
+        require(std::ranges::count(names, znode) > 0, "a candidate is in the queue");
         const auto read = read_mailbox_name(mailbox);
         require(read && guid_in(znode) == read->guid, "a mailbox is its candidate's");
     }
@@ -61,10 +61,8 @@ void check_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string_view text = fuzz::text_of(bytes, size);
+void fuzz::check_input(std::string_view text) {
     check_letter(text);
     check_written(text);
     check_names(fuzz::split(text, '\n'));
-    return 0;
 }

@@ -9,9 +9,9 @@
 // The children of a lock's directory: anybody may create any. A line each; the first is a prefix
 // that does not count.
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+void latchkey::fuzz::check_input(std::string_view text) {
     using namespace latchkey;
-    std::vector<std::string> list = fuzz::split(fuzz::text_of(bytes, size), '\n');
+    std::vector<std::string> list = fuzz::split(text, '\n');
     const std::string prefix = list.front();
     list.erase(list.begin());
     // As the children of a znode are.
@@ -25,5 +25,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             fuzz::require(false, broken.c_str());
         }
     }
-    return 0;
 }

@@ -55,8 +55,8 @@ void check_key(const std::string& key) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const std::string path(fuzz::text_of(bytes, size));
+void fuzz::check_input(std::string_view text) {
+    const std::string path(text);
     check_key(path);
     const std::string problem = path_problem(path);
     require(escaped(problem) == problem || path.find('\\') != std::string::npos,
@@ -78,5 +78,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                     "what is sent is absolute, without NUL");
         }
     }
-    return 0;
 }

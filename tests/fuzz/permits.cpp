@@ -7,11 +7,11 @@
 
 // The names of a semaphore's permits and the data that is its limit. A line each.
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+void latchkey::fuzz::check_input(std::string_view text) {
     using namespace latchkey;
     using fuzz::require;
 
-    const std::vector<std::string> names = fuzz::split(fuzz::text_of(bytes, size), '\n');
+    const std::vector<std::string> names = fuzz::split(text, '\n');
     std::uint64_t sum = 0;
     for (const std::string& name : names) {
         if (const auto limit = read_limit(name)) {
@@ -27,5 +27,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         sum += count.value_or(0);
     }
     require(permits_taken(names) == sum, "what is taken is the sum");
-    return 0;
 }

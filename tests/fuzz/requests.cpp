@@ -58,8 +58,8 @@ void check_sent(const request& r) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    fuzz::numbers in(fuzz::text_of(bytes, size));
+void fuzz::check_input(std::string_view text) {
+    fuzz::numbers in(text);
     const request r = make(in, 0);
     const bool sent = acceptable(r);
     if (sent) {
@@ -69,5 +69,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     prepend_chroot("/a/b", below);
     require(!sent || bytes_of(r) + 1000 > largest_request || acceptable(below),
             "a chroot makes nothing unacceptable");
-    return 0;
 }

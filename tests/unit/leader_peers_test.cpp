@@ -1,6 +1,8 @@
 #include "leader/transfer/mailbox.hpp"
 #include "leader/transfer/priority_policy.hpp"
+#include "story.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -26,111 +28,89 @@ std::string candidate(char who, int number) {
 
 // ---- who is the best ----
 
-/// By its letter; '-' for nobody.
-class Peers : public ::testing::Test {
+struct peers_story {
+    const char* name;
+    /// "at 1 sees p5a p3b": the leader sees the mailboxes of a, with the priority 5, and b. "offers
+    /// p5a". "term": a new one. "is a": the best one for a leader of the priority 0, or "-". "is a
+    /// for 4": for a leader of the priority 4. "again 11": what it may become is known then.
+    const char* story;
+};
+
+/// With a hysteresis time of 10 s.
+class Peers : public ::testing::TestWithParam<peers_story> {
 protected:
     using time = priority_policy::time_point;
 
-    static time at(std::chrono::milliseconds t) { return time{} + t; }
+    static mailbox_name peer(const std::string& text) {
+        return {std::stoi(text.substr(1)), guid_of(text.back())};
+    }
 
-    static char who(const std::optional<mailbox_name>& m) { return m ? m->guid[7] : '-'; }
+    [[nodiscard]] priority_policy::choice choose(const test::story_step& s) const {
+        return peers_.choose(s.size() > 3 ? std::stoi(s[3]) : 0, now_);
+    }
 
-    char chosen(int own, std::chrono::milliseconds t) const {
-        return who(peers_.choose(own, at(t)).best);
+    void see(const test::story_step& s) {
+        std::vector<std::string> seen;
+        for (std::size_t i = 1; i < s.size(); ++i) {
+            seen.push_back(peer(s[i]).text());
+        }
+        peers_.note(seen, now_);
     }
 
     priority_policy peers_{10s};
+    time now_{};
+    const test::story_verbs verbs_{
+        {"at", [this](const auto& s) { now_ = time{} + test::seconds_in(s[1]); }},
+        {"sees", [this](const auto& s) { see(s); }},
+        {"offers", [this](const auto& s) { peers_.note_offer(peer(s[1]), now_); }},
+        {"term", [this](const auto&) { peers_.begin_term(); }},
+        {"hasty", [this](const auto&) { peers_ = priority_policy{0s}; }},
+        {"is",
+         [this](const auto& s) {
+             const auto best = choose(s).best;
+             EXPECT_EQ(best ? std::string(1, best->guid[7]) : "-", s[1])
+                 << "at " << (now_ - time{}) / 1s << " s";
+         }},
+        {"again",
+         [this](const auto& s) { EXPECT_EQ(choose(s).again, time{} + test::seconds_in(s[1])); }},
+        {"never_again", [this](const auto& s) { EXPECT_FALSE(choose(s).again); }}};
 };
 
-TEST_F(Peers, IsNobodyWhereNobodyIs) {
-    EXPECT_EQ(chosen(0, 100s), '-');
-    EXPECT_FALSE(peers_.choose(0, at(100s)).again);
+TEST_P(Peers, AreChosenSo) {
+    test::play(GetParam().story, verbs_);
 }
 
-TEST_F(Peers, IsNobodyOfTheSamePriorityNorOfALowerOne) {
-    peers_.note({mailbox(5, 'a'), mailbox(-3, 'b'), mailbox(lowest_priority, 'c')}, at(0s));
-    EXPECT_EQ(chosen(5, 100s), '-');
-    EXPECT_FALSE(peers_.choose(5, at(0s)).again) << "waiting would not help";
-    EXPECT_EQ(chosen(4, 100s), 'a');
-}
+const peers_story peers_stories[] = {
+    {"NoneWhereThereIsNone", "at 100, is -, never_again"},
+    {"NoneOfTheSamePriorityNorOfALowerOne",
+     // Waiting would not help.
+     "sees p5a p-3b p-2147483648c, never_again x for 5, at 100, is - for 5, is a for 4"},
+    {"WhoHasBeenThereForTheHysteresisTime", "at 1, sees p5a, at 10, is -, again 11, at 11, is a"},
+    {"AnewWhoLeavesAndComesBack", "sees p5a, at 5, sees, at 6, sees p5a, at 15, is -, at 16, is a"},
+    {"WhoStaysFromTheFirstTime", "sees p5a, at 9, sees p5a p3b, at 10, is a"},
+    {"TheHighestPriorityThatHasBeenThereLongEnough",
+     // A better one is there, and will soon have been there long enough.
+     "sees p3b, at 5, sees p3b p7a, at 10, is -, again 15, at 15, is a"},
+    {"AnotherForWhomOneThatComesAndGoesIsWaitedForOnceOnly",
+     "sees p3b, at 9, sees p3b p7a, at 18, is -, sees p3b, is b, at 19, sees p3b p7c, is b"},
+    {"OfOnePriorityWhoHasBeenThereLongest", "sees p3b, at 1, sees p3a p3b, at 20, is b"},
+    {"OnceInAHysteresisTime", "sees p5a, at 12, offers p5a, at 21, is -, again 22, at 22, is a"},
+    {"OnceInASecondWithoutAHysteresis",
+     "hasty, sees p5a, is a, offers p5a, is -, again 1, at 1, is a"},
+    {"AnewInEachTermButForTheOffersMade",
+     "sees p5a p4b, at 30, offers p5a, term, at 31, is -, sees p5a p4b, at 40, is -, at 41, is a"},
+};
 
-TEST_F(Peers, HasToHaveBeenThereForTheHysteresisTime) {
-    peers_.note({mailbox(5, 'a')}, at(1s));
-    EXPECT_EQ(chosen(0, 10s), '-');
-    EXPECT_EQ(peers_.choose(0, at(10s)).again, at(11s));
-    EXPECT_EQ(chosen(0, 11s), 'a');
-}
+INSTANTIATE_TEST_SUITE_P(, Peers, ::testing::ValuesIn(peers_stories), [](const auto& tested) {
+    return tested.param.name;
+});
 
-TEST_F(Peers, WhoLeavesAndComesBackBeginsAnew) {
-    peers_.note({mailbox(5, 'a')}, at(0s));
-    peers_.note({}, at(5s));
-    peers_.note({mailbox(5, 'a')}, at(6s));
-    EXPECT_EQ(chosen(0, 15s), '-');
-    EXPECT_EQ(chosen(0, 16s), 'a');
-}
-
-TEST_F(Peers, WhoStaysIsCountedFromTheFirstTime) {
-    peers_.note({mailbox(5, 'a')}, at(0s));
-    peers_.note({mailbox(5, 'a'), mailbox(3, 'b')}, at(9s));
-    EXPECT_EQ(chosen(0, 10s), 'a');
-}
-
-TEST_F(Peers, IsTheOneOfHighestPriorityThatHasBeenThereLongEnough) {
-    peers_.note({mailbox(3, 'b')}, at(0s));
-    peers_.note({mailbox(3, 'b'), mailbox(7, 'a')}, at(5s));
-    EXPECT_EQ(chosen(0, 10s), '-') << "a better one is there, and will soon have been long enough";
-    EXPECT_EQ(peers_.choose(0, at(10s)).again, at(15s));
-    EXPECT_EQ(chosen(0, 15s), 'a');
-}
-
-TEST_F(Peers, WhoComesAndGoesKeepsAnotherOneWaitingForAWhileOnly) {
-    peers_.note({mailbox(3, 'b')}, at(0s));
-    peers_.note({mailbox(3, 'b'), mailbox(7, 'a')}, at(9s));
-    EXPECT_EQ(chosen(0, 18s), '-');
-    peers_.note({mailbox(3, 'b')}, at(18s));
-    EXPECT_EQ(chosen(0, 18s), 'b');
-    peers_.note({mailbox(3, 'b'), mailbox(7, 'c')}, at(19s));
-    EXPECT_EQ(chosen(0, 19s), 'b') << "nobody waits for more than two hysteresis times";
-}
-
-TEST_F(Peers, IsOfOnePriorityTheOneThatHasBeenThereLongest) {
-    peers_.note({mailbox(3, 'b')}, at(0s));
-    peers_.note({mailbox(3, 'a'), mailbox(3, 'b')}, at(1s));
-    EXPECT_EQ(chosen(0, 20s), 'b');
-}
-
-TEST_F(Peers, AreOfferedTheLeadershipOnceInAHysteresisTime) {
-    peers_.note({mailbox(5, 'a')}, at(0s));
-    peers_.note_offer({5, guid_of('a')}, at(12s));
-    EXPECT_EQ(chosen(0, 21s), '-');
-    EXPECT_EQ(peers_.choose(0, at(21s)).again, at(22s));
-    EXPECT_EQ(chosen(0, 22s), 'a');
-}
-
-TEST_F(Peers, AreOfferedTheLeadershipOnceInASecondWithoutAHysteresis) {
-    priority_policy hasty{0s};
-    hasty.note({mailbox(5, 'a')}, at(0s));
-    EXPECT_EQ(who(hasty.choose(0, at(0s)).best), 'a');
-    hasty.note_offer({5, guid_of('a')}, at(0s));
-    EXPECT_EQ(who(hasty.choose(0, at(0s)).best), '-');
-    EXPECT_EQ(hasty.choose(0, at(0s)).again, at(1s));
-    EXPECT_EQ(who(hasty.choose(0, at(1s)).best), 'a');
-}
-
-TEST_F(Peers, AreCountedAnewInEachTermButForTheOffersMade) {
-    peers_.note({mailbox(5, 'a'), mailbox(4, 'b')}, at(0s));
-    peers_.note_offer({5, guid_of('a')}, at(30s));
-    peers_.begin_term();
-    EXPECT_EQ(chosen(0, 31s), '-');
-    peers_.note({mailbox(5, 'a'), mailbox(4, 'b')}, at(31s));
-    EXPECT_EQ(chosen(0, 40s), '-');
-    EXPECT_EQ(chosen(0, 41s), 'a');
-}
-
-TEST_F(Peers, AreNotWhatHasNoMailboxesName) {
-    peers_.note({"p5", "p5-", "q5-" + guid_of('a'), "p05-" + guid_of('a'), "p5-" + guid_of('/')},
-                at(0s));
-    EXPECT_EQ(chosen(0, 100s), '-');
+TEST(PeersByName, AreNotWhatHasNoMailboxesName) {
+    priority_policy peers{10s};
+    const priority_policy::time_point begun{};
+    peers.note({"p5", "p5-", "q5-" + guid_of('a'), "p05-" + guid_of('a'), "p5-" + guid_of('/')},
+               begun);
+    EXPECT_FALSE(peers.choose(0, begun + 100s).best);
 }
 
 // ---- names ----
