@@ -20,20 +20,18 @@ constexpr std::chrono::minutes never_so_long{2};
 
 /// A handler that destroys what it comes from, and throws.
 void add_handlers(stage& s, std::size_t i) {
-    s.add("handler", [c = s.client_of(i)](stage& on, stage::turns& t) {
-        while (t.next()) {
-            auto m = std::make_shared<mutex>(c, "/async");
-            const auto done = std::make_shared<blocking_result<bool>>();
-            m->async_acquire(stress_patience, {}, [m, done](std::error_code, hold h) mutable {
-                m.reset();
-                h.release();
-                done->set(true);
-                throw std::runtime_error("a handler throws");
-            });
+    s.add("handler", [c = s.client_of(i)](stage& on, stage::turns&) {
+        auto m = std::make_shared<mutex>(c, "/async");
+        const auto done = std::make_shared<blocking_result<bool>>();
+        m->async_acquire(stress_patience, {}, [m, done](std::error_code, hold h) mutable {
             m.reset();
-            if (!done->get_for(never_so_long)) {
-                on.find("a handler was not called");
-            }
+            h.release();
+            done->set(true);
+            throw std::runtime_error("a handler throws");
+        });
+        m.reset();
+        if (!done->get_for(never_so_long)) {
+            on.find("a handler was not called");
         }
     });
 }
@@ -58,16 +56,14 @@ detached_coroutine take_in_a_coroutine(std::shared_ptr<mutex> m,
 void add_coroutines(stage& s, std::size_t i) {
     s.add("coroutine", [c = s.client_of(i)](stage& on, stage::turns& t) {
         const auto m = std::make_shared<mutex>(c, "/coroutines");
-        while (t.next()) {
-            std::stop_source stop;
-            const auto done = std::make_shared<blocking_result<bool>>();
-            take_in_a_coroutine(m, {.stop = stop.get_token(), .reserved = nullptr}, done);
-            if (t.one_in(3) || !done->get_for(stress_patience)) {
-                stop.request_stop();
-            }
-            if (!done->get_for(never_so_long)) {
-                on.find("a coroutine did not go on");
-            }
+        std::stop_source stop;
+        const auto done = std::make_shared<blocking_result<bool>>();
+        take_in_a_coroutine(m, {.stop = stop.get_token(), .reserved = nullptr}, done);
+        if (t.one_in(3) || !done->get_for(stress_patience)) {
+            stop.request_stop();
+        }
+        if (!done->get_for(never_so_long)) {
+            on.find("a coroutine did not go on");
         }
     });
 }
@@ -75,44 +71,38 @@ void add_coroutines(stage& s, std::size_t i) {
 /// A client that is closed in a handler of its own, and another one whose copies are assigned and
 /// moved while a thread uses it.
 void add_clients(stage& s) {
-    s.add("client", [](stage& on, stage::turns& t) {
-        while (t.next()) {
-            client c = on.servers().connect(on.options());
-            mutex m(c, "/plain");
-            const auto done = std::make_shared<blocking_result<bool>>();
-            m.async_acquire(stress_patience, {}, [c, done](std::error_code, hold h) {
-                c.close();
-                h.release();
-                done->set(true);
-            });
-            if (!done->get_for(never_so_long)) {
-                on.find("a handler of a client that is closed was not called");
-            }
+    s.add("client", [](stage& on, stage::turns&) {
+        client c = on.servers().connect(on.options());
+        mutex m(c, "/plain");
+        const auto done = std::make_shared<blocking_result<bool>>();
+        m.async_acquire(stress_patience, {}, [c, done](std::error_code, hold h) {
             c.close();
+            h.release();
+            done->set(true);
+        });
+        if (!done->get_for(never_so_long)) {
+            on.find("a handler of a client that is closed was not called");
         }
+        c.close();
     });
     const auto shared = std::make_shared<client>(s.client_of(0));
     s.add("assigned_client", [shared](stage& on, stage::turns& t) {
-        while (t.next()) {
-            *shared = on.client_of(t.below(4));
-            const client taken = std::move(*shared);
-            *shared = taken;
-            t.pause(1);
-        }
+        *shared = on.client_of(t.below(4));
+        const client taken = std::move(*shared);
+        *shared = taken;
+        t.pause(1);
     });
-    s.add("used_client", [shared](stage&, stage::turns& t) {
-        while (t.next()) {
-            std::error_code ec;
-            static_cast<void>(shared->state());
-            static_cast<void>(shared->stats());
-            static_cast<void>(shared->last_error());
-            static_cast<void>(shared->exists("/x", ec));
-            try {
-                const subscription shortly = shared->on_change([](connection_state) {});
-            } catch (const error& e) {
-                if (e.code() != errc::closed) {  // it was moved from at that moment
-                    throw;
-                }
+    s.add("used_client", [shared](stage&, stage::turns&) {
+        std::error_code ec;
+        static_cast<void>(shared->state());
+        static_cast<void>(shared->stats());
+        static_cast<void>(shared->last_error());
+        static_cast<void>(shared->exists("/x", ec));
+        try {
+            const subscription shortly = shared->on_change([](connection_state) {});
+        } catch (const error& e) {
+            if (e.code() != errc::closed) {  // it was moved from at that moment
+                throw;
             }
         }
     });
@@ -121,26 +111,24 @@ void add_clients(stage& s) {
 /// Its stop callbacks wait for a thread that uses another client. That must be possible.
 void add_slow_stop_callbacks(stage& s) {
     s.add("slow_stop_callback", [](stage& on, stage::turns& t) {
-        while (t.next()) {
-            const client c = on.servers().connect(on.options());
-            mutex m(c, "/slow");
-            std::error_code ec;
-            const hold h = m.try_acquire_for(stress_patience, {}, ec);
-            const auto wait_for_a_worker = [&on] {
-                std::thread worker([&on] {
-                    std::error_code failed;
-                    static_cast<void>(on.client_of(0).get("/x", failed));
-                });
-                worker.join();
-            };
-            const std::stop_callback on_loss(h.lost(), wait_for_a_worker);
-            const std::stop_callback on_risk(h.at_risk(1s), wait_for_a_worker);
-            try {
-                on.servers().expire(c.session_id());
-            } catch (const error&) {  // no server leads at the moment
-            }
-            t.pause(20);
+        const client c = on.servers().connect(on.options());
+        mutex m(c, "/slow");
+        std::error_code ec;
+        const hold h = m.try_acquire_for(stress_patience, {}, ec);
+        const auto wait_for_a_worker = [&on] {
+            std::thread worker([&on] {
+                std::error_code failed;
+                static_cast<void>(on.client_of(0).get("/x", failed));
+            });
+            worker.join();
+        };
+        const std::stop_callback on_loss(h.lost(), wait_for_a_worker);
+        const std::stop_callback on_risk(h.at_risk(1s), wait_for_a_worker);
+        try {
+            on.servers().expire(c.session_id());
+        } catch (const error&) {  // no server leads at the moment
         }
+        t.pause(20);
     });
 }
 

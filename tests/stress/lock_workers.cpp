@@ -71,40 +71,32 @@ void lock_again_and_again(stage& s, stage::turns& t, mutex& m, judge_of_holds& j
 void add_mutexes(stage& s, std::size_t i) {
     const client c = s.client_of(i);
     s.add("mutex", [c](stage& on, stage::turns& t) {
-        while (t.next()) {
-            mutex m(c, "/plain");
-            lock_again_and_again(on, t, m, on.judge("/plain"));
-        }
+        mutex m(c, "/plain");
+        lock_again_and_again(on, t, m, on.judge("/plain"));
     });
     const auto common = std::make_shared<mutex>(c, "/kept", kept());
     for (int k = 0; k < 2; ++k) {
         s.add("kept_mutex", [common](stage& on, stage::turns& t) {
-            while (t.next()) {
-                lock_again_and_again(on, t, *common, on.judge("/kept"));
-            }
+            lock_again_and_again(on, t, *common, on.judge("/kept"));
         });
     }
     s.add("mutex_kept_for_a_while", [c](stage& on, stage::turns& t) {
-        while (t.next()) {
-            mutex m(c, "/kept", kept());
-            lock_again_and_again(on, t, m, on.judge("/kept"));
-        }
+        mutex m(c, "/kept", kept());
+        lock_again_and_again(on, t, m, on.judge("/kept"));
     });
 }
 
 void add_guards(stage& s, std::size_t i) {
     s.add("guard", [c = s.client_of(i)](stage& on, stage::turns& t) {
         mutex m(c, "/guarded", {.max_hold = 2s});
-        while (t.next()) {
-            try {
-                guard g(m, stress_patience);
-                g.on_loss([](loss_reason) {});
-                const judge_of_holds::visit inside(on.judge("/guarded"), g.hold(), 1);
-                use(on, t, g.hold());
-                g.check();
-            } catch (const error&) {
-                t.pause(5);
-            }
+        try {
+            guard g(m, stress_patience);
+            g.on_loss([](loss_reason) {});
+            const judge_of_holds::visit inside(on.judge("/guarded"), g.hold(), 1);
+            use(on, t, g.hold());
+            g.check();
+        } catch (const error&) {
+            t.pause(5);
         }
     });
 }
@@ -112,29 +104,29 @@ void add_guards(stage& s, std::size_t i) {
 constexpr std::uint32_t everybody = 1'000;
 
 void add_shared_mutexes(stage& s, std::size_t i) {
-    s.add("shared_mutex", [c = s.client_of(i), i](stage& on, stage::turns& t) {
-        shared_mutex m(c, "/rw", i % 2 == 0 ? lock_options{} : kept());
+    const auto common =
+        std::make_shared<shared_mutex>(s.client_of(i), "/rw", i % 2 == 0 ? lock_options{} : kept());
+    s.add("shared_mutex", [common](stage& on, stage::turns& t) {
+        shared_mutex& m = *common;
         judge_of_holds& judge = on.judge("/rw", everybody);
-        while (t.next()) {
-            std::error_code ec;
-            if (t.one_in(2)) {
-                hold h = m.try_acquire_for(lock_mode::exclusive, stress_patience, {}, ec);
-                if (h) {
-                    take(on, t, judge, h, everybody);
-                }
-                continue;
+        std::error_code ec;
+        if (t.one_in(2)) {
+            hold h = m.try_acquire_for(lock_mode::exclusive, stress_patience, {}, ec);
+            if (h) {
+                take(on, t, judge, h, everybody);
             }
-            hold h = m.try_acquire_for(lock_mode::shared, stress_patience, {}, ec);
-            const stage::exhibition shown(on, h);
-            {
-                const judge_of_holds::visit inside(judge, h, 1);
-                use(on, t, h);
-            }
-            if (t.one_in(2)) {
-                static_cast<void>(
-                    m.try_convert_for(h, lock_mode::exclusive, stress_patience / 2, {}, ec));
-                static_cast<void>(m.convert(h, lock_mode::shared, ec));
-            }
+            return;
+        }
+        hold h = m.try_acquire_for(lock_mode::shared, stress_patience, {}, ec);
+        const stage::exhibition shown(on, h);
+        {
+            const judge_of_holds::visit inside(judge, h, 1);
+            use(on, t, h);
+        }
+        if (t.one_in(2)) {
+            static_cast<void>(
+                m.try_convert_for(h, lock_mode::exclusive, stress_patience / 2, {}, ec));
+            static_cast<void>(m.convert(h, lock_mode::shared, ec));
         }
     });
 }
@@ -143,16 +135,14 @@ template <class Permits>
 void add_permits(stage& s, std::size_t i, const char* kind, const char* path) {
     s.add(kind, [c = s.client_of(i), path](stage& on, stage::turns& t) {
         Permits permits(c, path, 3U);
-        while (t.next()) {
-            const std::uint32_t n = 1 + t.below(3);
-            std::error_code ec;
-            hold h = permits.try_acquire_for(n, stress_patience, {}, ec);
-            if (h) {
-                const judge_of_holds::visit inside(on.judge(path, 3), h, n);
-                use(on, t, h);
-            } else {
-                t.pause(5);
-            }
+        const std::uint32_t n = 1 + t.below(3);
+        std::error_code ec;
+        hold h = permits.try_acquire_for(n, stress_patience, {}, ec);
+        if (h) {
+            const judge_of_holds::visit inside(on.judge(path, 3), h, n);
+            use(on, t, h);
+        } else {
+            t.pause(5);
         }
     });
 }
@@ -160,13 +150,11 @@ void add_permits(stage& s, std::size_t i, const char* kind, const char* path) {
 void add_multi_mutex(stage& s) {
     s.add("multi_mutex", [c = s.client_of(3)](stage& on, stage::turns& t) {
         multi_mutex m(c, {"/plain", "/second"});
-        while (t.next()) {
-            std::error_code ec;
-            hold h = m.try_acquire_for(stress_patience, {}, ec);
-            const stage::exhibition shown(on, h);
-            use(on, t, h);
-            t.pause(5);
-        }
+        std::error_code ec;
+        hold h = m.try_acquire_for(stress_patience, {}, ec);
+        const stage::exhibition shown(on, h);
+        use(on, t, h);
+        t.pause(5);
     });
 }
 

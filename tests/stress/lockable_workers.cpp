@@ -28,28 +28,24 @@ void use_kept(stage& s, stage::turns& t, Lock& m) {
 
 void add_mutex(stage& s, const std::shared_ptr<mutex>& m) {
     s.add("lockable_mutex", [m](stage& on, stage::turns& t) {
-        while (t.next()) {
-            try_to(t, [&] {
-                const std::unique_lock lock(*m, stress_patience);
-                if (lock) {
-                    use_kept(on, t, *m);
-                }
-            });
-        }
+        try_to(t, [&] {
+            const std::unique_lock lock(*m, stress_patience);
+            if (lock) {
+                use_kept(on, t, *m);
+            }
+        });
     });
 }
 
 void add_recursive_mutex(stage& s, const std::shared_ptr<recursive_mutex>& m) {
     s.add("recursive_mutex", [m](stage& on, stage::turns& t) {
-        while (t.next()) {
-            try_to(t, [&] {
-                const std::unique_lock outer(*m, stress_patience);
-                if (outer) {
-                    const std::unique_lock inner(*m, std::try_to_lock);
-                    use_kept(on, t, *m);
-                }
-            });
-        }
+        try_to(t, [&] {
+            const std::unique_lock outer(*m, stress_patience);
+            if (outer) {
+                const std::unique_lock inner(*m, std::try_to_lock);
+                use_kept(on, t, *m);
+            }
+        });
     });
 }
 
@@ -65,26 +61,24 @@ void upgrade_and_unlock(shared_mutex& m) {
 /// Every verb of a readers-writer lock, by threads that share it and lose it.
 void add_shared_mutex(stage& s, const std::shared_ptr<shared_mutex>& m) {
     s.add("lockable_shared_mutex", [m](stage&, stage::turns& t) {
-        while (t.next()) {
-            try_to(t, [&] {
+        try_to(t, [&] {
+            if (t.one_in(2)) {
+                const std::shared_lock lock(*m, stress_patience);
+                t.pause(lock ? 2 : 0);
+                return;
+            }
+            if (t.one_in(2) && m->try_lock_for(stress_patience)) {
+                t.pause(2);
                 if (t.one_in(2)) {
-                    const std::shared_lock lock(*m, stress_patience);
-                    t.pause(lock ? 2 : 0);
-                    return;
+                    m->unlock_and_lock_shared();
+                    m->unlock_shared();
+                } else {
+                    m->unlock();
                 }
-                if (t.one_in(2) && m->try_lock_for(stress_patience)) {
-                    t.pause(2);
-                    if (t.one_in(2)) {
-                        m->unlock_and_lock_shared();
-                        m->unlock_shared();
-                    } else {
-                        m->unlock();
-                    }
-                } else if (m->try_lock_upgrade_for(stress_patience)) {
-                    upgrade_and_unlock(*m);
-                }
-            });
-        }
+            } else if (m->try_lock_upgrade_for(stress_patience)) {
+                upgrade_and_unlock(*m);
+            }
+        });
     });
 }
 

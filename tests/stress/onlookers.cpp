@@ -32,23 +32,19 @@ void look_at(const hold& h) {
 void add_watchers_of_holds(stage& s) {
     for (int i = 0; i < 2; ++i) {
         s.add("onlooker", [](stage& on, stage::turns& t) {
-            while (t.next()) {
-                on.look_at_a_hold(t, &look_at);
-                t.pause(t.one_in(10) ? 1 : 0);
-            }
+            on.look_at_a_hold(t, &look_at);
+            t.pause(t.one_in(10) ? 1 : 0);
         });
     }
 }
 
 void add_inspector(stage& s) {
     s.add("inspector", [c = s.client_of(2)](stage&, stage::turns& t) {
-        while (t.next()) {
-            std::error_code ec;
-            static_cast<void>(inspect(c, t.one_in(2) ? "/plain" : "/rw", ec));
-            walk_locks(
-                c, "/", [](const lock_tree_entry&) {}, {.max_znodes = 50}, ec);
-            t.pause(50);
-        }
+        std::error_code ec;
+        static_cast<void>(inspect(c, t.one_in(2) ? "/plain" : "/rw", ec));
+        walk_locks(
+            c, "/", [](const lock_tree_entry&) {}, {.max_znodes = 50}, ec);
+        t.pause(50);
     });
 }
 
@@ -56,16 +52,14 @@ void add_inspector(stage& s) {
 void add_operator(stage& s) {
     s.add("operator", [c = s.client_of(3)](stage&, stage::turns& t) {
         constexpr std::array paths{"/plain", "/kept", "/rw", "/lockable", "/lockable_rw"};
-        while (t.next()) {
-            std::error_code ec;
-            const queue_view seen = inspect(c, paths.at(t.below(paths.size())), ec);
-            if (!seen.participants.empty()) {
-                const auto& whom = seen.participants.front();
-                static_cast<void>(t.one_in(2) ? revoke(c, whom, ec)
-                                              : break_hold(c, whom, "stress", ec));
-            }
-            t.pause(500);
+        std::error_code ec;
+        const queue_view seen = inspect(c, paths.at(t.below(paths.size())), ec);
+        if (!seen.participants.empty()) {
+            const auto& whom = seen.participants.front();
+            static_cast<void>(t.one_in(2) ? revoke(c, whom, ec)
+                                          : break_hold(c, whom, "stress", ec));
         }
+        t.pause(500);
     });
 }
 
@@ -106,13 +100,11 @@ void fork_and_use(stage& s, const client& c, const mutex& m, const hold& mine, c
 void add_forker(stage& s) {
     s.add("forker", [c = s.client_of(0)](stage& on, stage::turns& t) {
         mutex m(c, "/forked");
-        while (t.next()) {
-            std::error_code ec;
-            hold h = m.try_acquire_for(stress_patience, {}, ec);
-            on.look_at_a_hold(t, [&](const hold& theirs) { fork_and_use(on, c, m, h, theirs); });
-            h.release();
-            t.pause(100);
-        }
+        std::error_code ec;
+        hold h = m.try_acquire_for(stress_patience, {}, ec);
+        on.look_at_a_hold(t, [&](const hold& theirs) { fork_and_use(on, c, m, h, theirs); });
+        h.release();
+        t.pause(100);
     });
 }
 

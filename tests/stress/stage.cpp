@@ -77,7 +77,9 @@ void stage::add(std::string kind, work w) {
     threads_.emplace_back([this, kind = std::move(kind), w = std::move(w), n = threads_.size()] {
         turns t(*this, kind, seed_ + n);
         try {
-            w(*this, t);
+            while (t.next()) {
+                w(*this, t);
+            }
         } catch (const std::exception& e) {
             find(kind + " threw: " + e.what());
         }

@@ -63,7 +63,8 @@ public:
         bool begun_ = false;
     };
 
-    /// A worker: it has turns until the time is over. It does not throw latchkey::error.
+    /// A turn of a worker, which has turns until the time is over. It does not throw
+    /// latchkey::error.
     using work = std::function<void(stage&, turns&)>;
 
     /// Starts a thread for it.

@@ -118,8 +118,8 @@ private:
         }
         const std::string digits = name.substr(name.size() - 10);
         const std::string_view before = std::string_view(name).substr(0, name.size() - 10);
-        const auto ends_in = [&](std::string_view marker) {
-            return !marker.empty() && before.ends_with(marker);
+        const auto ends_in = [&](std::string_view ending) {
+            return !ending.empty() && before.ends_with(ending);
         };
         require(p.shared ? ends_in(markers_.shared)
                          : ends_in(markers_.exclusive) || ends_in(markers_.others),

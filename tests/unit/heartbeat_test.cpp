@@ -195,7 +195,7 @@ const told_story heartbeat_stories[] = {
      "4 beat /a"},
     {"GivesUpTheConnectionOfAnOldUnansweredBeatForTheNextDemandToo",
      "unanswered, begin, prove, demand /a, until 5, withdraw /a, until 40, demand /b",
-     "4 beat /a, 40 give up"},
+     "4 beat /a, 11 read, 40 give up"},
 
     {"LapsesOnceExactlyAtTheDeadline",
      "unanswered, begin, prove, demand /a, until 3600",
@@ -215,7 +215,7 @@ const told_story heartbeat_stories[] = {
      "28 lapse, 30 beat /a, 58 lapse"},
     {"HasNothingToLoseByADemandThatFindsAnOldProof",
      // A waiter that becomes next in line after a minute: nothing was believed meanwhile.
-     "begin, prove, until 60, demand /a, until 63",
+     "begin, prove, until 60, demand /a, until 61",
      "8.75 read, 17.5 read, 26.25 read, 35 read, 43.75 read, 52.5 read, 60 beat /a"},
     {"ReliesOnValidityOnlyWhileItIsDemandedAndWasProven",
      "unanswered, begin, look, demand /a, look, proven 0, answered 0, look, withdraw /a, look, "

@@ -3,7 +3,9 @@
 #include "story.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,7 +48,7 @@ protected:
     }
 
     [[nodiscard]] priority_policy::choice choose(const test::story_step& s) const {
-        return peers_.choose(s.size() > 3 ? std::stoi(s[3]) : 0, now_);
+        return peers_->choose(s.size() > 3 ? std::stoi(s[3]) : 0, now_);
     }
 
     void see(const test::story_step& s) {
@@ -54,17 +56,17 @@ protected:
         for (std::size_t i = 1; i < s.size(); ++i) {
             seen.push_back(peer(s[i]).text());
         }
-        peers_.note(seen, now_);
+        peers_->note(seen, now_);
     }
 
-    priority_policy peers_{10s};
+    std::optional<priority_policy> peers_{std::in_place, 10s};
     time now_{};
     const test::story_verbs verbs_{
         {"at", [this](const auto& s) { now_ = time{} + test::seconds_in(s[1]); }},
         {"sees", [this](const auto& s) { see(s); }},
-        {"offers", [this](const auto& s) { peers_.note_offer(peer(s[1]), now_); }},
-        {"term", [this](const auto&) { peers_.begin_term(); }},
-        {"hasty", [this](const auto&) { peers_ = priority_policy{0s}; }},
+        {"offers", [this](const auto& s) { peers_->note_offer(peer(s[1]), now_); }},
+        {"term", [this](const auto&) { peers_->begin_term(); }},
+        {"hasty", [this](const auto&) { peers_.emplace(0s); }},
         {"is",
          [this](const auto& s) {
              const auto best = choose(s).best;

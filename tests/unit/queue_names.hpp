@@ -40,7 +40,7 @@ inline std::string numbered(const std::string& prefix,
 /// and go-zookeeper's. "l5" and "L5" are ours, the latter with a delay, and "d5" is the record of
 /// L5's delay. "r5", "w5" and "W5" are a reader, a writer and a writer with a delay. "@a5" is the
 /// candidate a. "o:text" begins like ours, and any other name is written out.
-inline std::string name_of(const std::string& brief) {
+inline std::string written_out(const std::string& brief) {
     const auto at = brief.find_first_of("-0123456789");
     const std::string kind = brief.substr(0, at);
     const std::string own = "_c_" + brief + '-';

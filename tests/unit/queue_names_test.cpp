@@ -55,9 +55,9 @@ TEST(Place, IsReadFromTheName) {
 }
 
 TEST(Place, OfAReadWriteLockIsSharedOrNot) {
-    EXPECT_EQ(place_of(name_of("o1"), read_write_names).what, standing::foreign);
-    EXPECT_TRUE(place_of(name_of("r1"), read_write_names).shared);
-    EXPECT_FALSE(place_of(name_of("w1"), read_write_names).shared);
+    EXPECT_EQ(place_of(written_out("o1"), read_write_names).what, standing::foreign);
+    EXPECT_TRUE(place_of(written_out("r1"), read_write_names).shared);
+    EXPECT_FALSE(place_of(written_out("w1"), read_write_names).shared);
 }
 
 TEST(Place, AnotherLibrarysNamesCountWhereTheyAreKnown) {
@@ -80,8 +80,9 @@ TEST(Place, LastSequenceLeavesAMillionJoinsBeforeTheEnd) {
 
 TEST(InOrder, SortsParticipantsByNumberAndLeavesOutTheRest) {
     EXPECT_THAT(
-        in_order({name_of("o10"), "config", name_of("c9"), "lock-1", name_of("c-1")}, plain_names),
-        ElementsAre(name_of("c9"), name_of("o10")));
+        in_order({written_out("o10"), "config", written_out("c9"), "lock-1", written_out("c-1")},
+                 plain_names),
+        ElementsAre(written_out("c9"), written_out("o10")));
     EXPECT_THAT(in_order({}, plain_names), IsEmpty());
 }
 

@@ -36,7 +36,7 @@ const queue_markers& markers_for(const std::string& own) {
 /// "waits for c4, 2 ahead", and "is next behind c4" for one that is granted when c4 is gone.
 std::string text_of(const queue_verdict& v, const std::vector<std::string>& briefs) {
     const auto named = std::find_if(
-        briefs.begin(), briefs.end(), [&](const auto& b) { return name_of(b) == v.blocker; });
+        briefs.begin(), briefs.end(), [&](const auto& b) { return written_out(b) == v.blocker; });
     const std::string by = named == briefs.end() ? v.blocker : *named;
     const std::string delay = v.delay.count() > 0 ? std::to_string(v.delay.count()) + " ms " : "";
     switch (v.what) {
@@ -79,8 +79,8 @@ TEST_P(Queue, Decides) {
     std::sort(briefs.begin(), briefs.end());
     do {
         names list;
-        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), name_of);
-        const auto v = decide(list, name_of(c.own), markers_for(c.own), c.rule, c.ignored);
+        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), written_out);
+        const auto v = decide(list, written_out(c.own), markers_for(c.own), c.rule, c.ignored);
         const std::string text = text_of(v, briefs);
         const bool by_any = std::string(c.verdict).find(' ') == std::string::npos;
         ASSERT_EQ(by_any ? text.substr(0, text.find(' ')) : text, c.verdict)
@@ -222,7 +222,7 @@ TEST(QueueEnd, IsKnownToTheLast) {
                                          last_case{"w5 w6", false}}) {
         names list;
         const auto briefs = words_of(queue);
-        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), name_of);
+        std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), written_out);
         EXPECT_EQ(queue_list(list, markers_for(queue)).is_last(list.front()), is_last) << queue;
     }
 }
