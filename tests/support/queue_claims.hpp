@@ -41,7 +41,8 @@ public:
         const queue_place before = place_of(v.blocker, markers_);
         if (fails(v.what)) {
             require(v.blocker == own || contains(v.blocker), "the culprit is named");
-            require(has_end() || twins(mine) || twins(before), "there is a culprit");
+            require(mine.what != standing::participant || has_end() || twins(mine) || twins(before),
+                    "there is a culprit");
             return v.what;
         }
         require(!has_end(), "no number beyond the end is taken for another one");

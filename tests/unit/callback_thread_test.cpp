@@ -4,21 +4,22 @@
 #include <latchkey/error.hpp>
 
 #include "eventually.hpp"
+#include "forked_child.hpp"
 #include "session/runtime.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey {
@@ -88,14 +89,9 @@ TEST(CallbackThread, DestroysATaskBeforeTheNextRuns) {
     EXPECT_EQ(seen, 0);
 }
 
-std::size_t threads_of_this_process() {
-    std::size_t count = 0;
-    DIR* tasks = ::opendir("/proc/self/task");
-    while (::readdir(tasks) != nullptr) {
-        ++count;
-    }
-    ::closedir(tasks);
-    return count;
+std::ptrdiff_t threads_of_this_process() {
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    return std::distance(begin(all), end(all));
 }
 
 TEST(CallbackThread, StartsItsThreadBeforeThereIsAnythingToRun) {
@@ -157,17 +153,11 @@ TEST(CallbackThread, IsInertInAForkedChild) {
     std::promise<void> ran;
     c.run([&] { ran.set_value(); });
     ran.get_future().wait();
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-        auto* inherited = &c;
-        inherited->run([] { ::_exit(1); });
-        std::destroy_at(inherited);
-        ::_exit(0);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(test::holds_in_a_forked_child([&] {
+        c.run([] { ::_exit(1); });
+        std::destroy_at(&c);
+        return true;
+    }));
 }
 
 TEST(ProcessEnvironment, SharesOneLoopAndEndsItWithTheLastUser) {
@@ -198,20 +188,13 @@ TEST(ProcessEnvironment, IsAFreshOneInAForkedChild) {
     GTEST_SKIP() << "the sanitizer ends a forked child that starts a thread";
 #endif
     const auto parents = process_runtime();
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    EXPECT_TRUE(test::holds_in_a_forked_child([&] {
         const auto own = process_runtime();
         std::promise<void> ran;
         own.loop->post([&] { ran.set_value(); });
-        const bool works =
-            own.loop != parents.loop &&
-            ran.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
-        ::_exit(works ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+        return own.loop != parents.loop &&
+               ran.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+    }));
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ protected:
         }
     }
 
+    auto made(const std::string& path, last_level last = last_level::access) {
+        auto made = maker_.make(path, own, last);
+        answer_all();
+        return made;
+    }
+
     std::map<std::string, acl> lists_{{"/", open_unsafe_acl()}};
     std::string refusing_;
     std::vector<std::pair<request, session::completion>> waiting_;
@@ -66,26 +72,14 @@ protected:
 };
 
 TEST_F(DirectoryMaker, GivesMissingParentsTheListOfTheLevelAbove) {
-    const auto made = maker_.make("/p/q/lock", own, last_level::access);
-    answer_all();
-    EXPECT_TRUE(made.repeated());
-    EXPECT_EQ(lists_["/p"], open_unsafe_acl());
-    EXPECT_EQ(lists_["/p/q"], open_unsafe_acl());
-    EXPECT_EQ(lists_["/p/q/lock"], own);
     lists_["/team"] = team;
-    static_cast<void>(maker_.make("/team/q/lock", own, last_level::access));
-    answer_all();
+    EXPECT_TRUE(made("/team/q/lock").repeated());
     EXPECT_EQ(lists_["/team/q"], team);
     EXPECT_EQ(lists_["/team/q/lock"], own);
-    EXPECT_THAT(exposed_, ElementsAre());
-}
-
-TEST_F(DirectoryMaker, GivesAllLevelsAboveABarrierTheListOfTheLevelAbove) {
-    lists_["/team"] = team;
-    static_cast<void>(maker_.make("/team/a/b", own, last_level::parent));
-    answer_all();
+    made("/team/a/barrier", last_level::parent);
     EXPECT_EQ(lists_["/team/a"], team);
-    EXPECT_EQ(lists_["/team/a/b"], team);
+    EXPECT_EQ(lists_["/team/a/barrier"], team);
+    EXPECT_THAT(exposed_, ElementsAre());
 }
 
 TEST_F(DirectoryMaker, CreatesTheDirectoryBesideTheLooksIfItsParentsExist) {
@@ -107,32 +101,24 @@ TEST_F(DirectoryMaker, SendsOneCreateForEachLevelWhereAllIsOpen) {
 
 TEST_F(DirectoryMaker, CopiesNoListWhoseHashesAreHidden) {
     lists_["/team"] = {{"digest", "team:x", permission::all}};
-    static_cast<void>(maker_.make("/team/q/lock", own, last_level::access));
-    answer_all();
+    made("/team/q/lock");
     EXPECT_EQ(lists_["/team/q"], own);
 }
 
 TEST_F(DirectoryMaker, SaysWhyALevelCannotBeCreatedWhenItIsTriedAgain) {
     refusing_ = "/";
-    const auto first = maker_.make("/p/lock", own, last_level::access);
-    answer_all();
-    EXPECT_EQ(first.cause_of(result_code::no_node), result_code::no_auth);
-    const auto again = maker_.make("/p/lock", own, last_level::access);
-    answer_all();
-    EXPECT_EQ(again.cause_of(result_code::no_node), result_code::no_auth);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(made("/p/lock").cause_of(result_code::no_node), result_code::no_auth);
+    }
     refusing_.clear();
-    const auto then = maker_.make("/p/lock", own, last_level::access);
-    answer_all();
-    EXPECT_EQ(then.cause_of(result_code::no_node), result_code::no_node);
+    EXPECT_EQ(made("/p/lock").cause_of(result_code::no_node), result_code::no_node);
     EXPECT_EQ(lists_["/p/lock"], own);
 }
 
 TEST_F(DirectoryMaker, ReportsADirectoryThatIsOpenOnce) {
     lists_["/lock"] = open_unsafe_acl();
-    for (int i = 0; i < 2; ++i) {
-        static_cast<void>(maker_.make("/lock", own, last_level::access));
-        answer_all();
-    }
+    made("/lock");
+    made("/lock");
     EXPECT_THAT(exposed_, ElementsAre("/lock: CREATE, DELETE, WRITE, ADMIN"));
 }
 

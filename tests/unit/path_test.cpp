@@ -173,26 +173,5 @@ TEST(Escaping, IsForWhatIsInvisibleOrBlankAndNotForLettersAndJoinersBesideThem) 
     }
 }
 
-TEST(Escaping, LeavesNothingToATerminalWhateverTheBytes) {
-    std::string all;
-    for (int first = 0; first < 256; ++first) {
-        for (int second = 0; second < 256; ++second) {
-            all.push_back(static_cast<char>(first));
-            all.push_back(static_cast<char>(second));
-        }
-    }
-    const std::string shown = escaped(all);
-    for (const char c : shown) {
-        const auto byte = static_cast<unsigned char>(c);
-        ASSERT_TRUE(byte >= 0x20 && byte != 0x7F);
-    }
-    // What is shown is UTF-8 and needs no more escaping than its own backslashes.
-    std::string doubled;
-    for (const char c : shown) {
-        doubled += c == '\\' ? std::string("\\\\") : std::string(1, c);
-    }
-    EXPECT_EQ(escaped(shown), doubled);
-}
-
 }  // namespace
 }  // namespace latchkey

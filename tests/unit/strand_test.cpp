@@ -1,17 +1,14 @@
 #include "loop/strand.hpp"
 
-#include <atomic>
+#include "forked_child.hpp"
+
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <numeric>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey {
@@ -54,34 +51,6 @@ TEST(Strand, HandsOverOneTaskAtATimeInOrder) {
     s.run([&ran] { ran.push_back(5); });
     EXPECT_TRUE(e.run_one());
     EXPECT_EQ(ran.back(), 5);
-}
-
-TEST(Strand, RunsOneAtATimeOnManyThreads) {
-    constexpr int count = 100;
-    std::vector<int> ran;  // a data race, if two run at once
-    {
-        std::mutex guard;
-        std::vector<std::jthread> threads;
-        strand s([&](strand::task t) {
-            const std::lock_guard<std::mutex> lock(guard);
-            threads.emplace_back([task = std::move(t)]() mutable { task(); });
-        });
-        std::atomic<bool> last{false};
-        for (int i = 0; i < count; ++i) {
-            s.run([&, i] {
-                ran.push_back(i);
-                if (i == count - 1) {
-                    last = true;
-                    last.notify_all();
-                }
-            });
-        }
-        last.wait(false);
-        const std::lock_guard<std::mutex> lock(guard);
-    }
-    std::vector<int> expected(count);
-    std::iota(expected.begin(), expected.end(), 0);
-    EXPECT_EQ(ran, expected);
 }
 
 TEST(Strand, DestroysATaskBeforeTheNextRuns) {
@@ -149,17 +118,12 @@ TEST(Strand, IsInertInAForkedChild) {
     manual_executor e;
     strand s(e.executor());
     s.run([] { ::_exit(1); });
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    EXPECT_TRUE(test::holds_in_a_forked_child([&] {
         s.run([] { ::_exit(2); });
         while (e.run_one()) {
         }
-        ::_exit(0);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+        return true;
+    }));
     e.tasks.clear();
 }
 

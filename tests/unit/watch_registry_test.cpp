@@ -16,59 +16,62 @@ std::shared_ptr<session::watcher> new_watcher() {
     return make_watcher([](watch_event) {});
 }
 
-TEST(WatchRegistry, GivesEachEventToItsKind) {
+class WatchRegistry : public ::testing::Test {
+protected:
+    void add(const std::string& path, kind k, const std::shared_ptr<session::watcher>& w) {
+        r.add(watch_registry::key_of(path), k, w);
+    }
+
+    [[nodiscard]] std::size_t taken(watch_event e, const std::string& path = "/a") {
+        return r.take(e, path).size();
+    }
+
     watch_registry r;
-    const auto data = new_watcher();
-    const auto children = new_watcher();
-    r.add(watch_registry::key_of("/a"), kind::data, data);
-    r.add(watch_registry::key_of("/a"), kind::children, children);
-    ASSERT_EQ(r.take(watch_event::changed, "/a").size(), 1U);
-    ASSERT_EQ(r.take(watch_event::changed, "/a").size(), 0U) << "one shot";
+    const std::shared_ptr<session::watcher> one = new_watcher();
+    const std::shared_ptr<session::watcher> other = new_watcher();
+};
+
+TEST_F(WatchRegistry, GivesEachEventToItsKind) {
+    add("/a", kind::data, one);
+    add("/a", kind::children, other);
+    EXPECT_EQ(taken(watch_event::changed), 1U);
+    EXPECT_EQ(taken(watch_event::changed), 0U) << "one shot";
     const auto told = r.take(watch_event::children_changed, "/a");
     ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0].lock(), children);
+    EXPECT_EQ(told[0].lock(), other);
     EXPECT_EQ(r.size(), 0U);
 }
 
-TEST(WatchRegistry, EndsBothKindsWithADeletion) {
-    watch_registry r;
-    const auto data = new_watcher();
-    const auto children = new_watcher();
-    r.add(watch_registry::key_of("/a"), kind::data, data);
-    r.add(watch_registry::key_of("/a"), kind::children, children);
-    r.add(watch_registry::key_of("/b"), kind::data, data);
-    EXPECT_EQ(r.take(watch_event::deleted, "/a").size(), 2U);
+TEST_F(WatchRegistry, EndsBothKindsWithADeletion) {
+    add("/a", kind::data, one);
+    add("/a", kind::children, other);
+    add("/b", kind::data, one);
+    EXPECT_EQ(taken(watch_event::deleted), 2U);
     EXPECT_EQ(r.size(), 1U);
 }
 
-TEST(WatchRegistry, IsSharedByAnyNumberOfWatchers) {
-    watch_registry r;
-    const auto one = new_watcher();
-    const auto two = new_watcher();
-    r.add(watch_registry::key_of("/a"), kind::data, one);
-    r.add(watch_registry::key_of("/a"), kind::data, two);
-    EXPECT_EQ(r.take(watch_event::deleted, "/a").size(), 2U);
+TEST_F(WatchRegistry, IsSharedByAnyNumberOfWatchers) {
+    add("/a", kind::data, one);
+    add("/a", kind::data, other);
+    EXPECT_EQ(taken(watch_event::deleted), 2U);
 }
 
-TEST(WatchRegistry, TellsAWatcherOnceThatWasAddedTwice) {
-    watch_registry r;
-    const auto one = new_watcher();
-    r.add(watch_registry::key_of("/a"), kind::data, one);
-    r.add(watch_registry::key_of("/a"), kind::data, new_watcher());
-    r.add(watch_registry::key_of("/a"), kind::data, one);
-    r.add(watch_registry::key_of("/a"), kind::children, one);
-    EXPECT_EQ(r.take(watch_event::changed, "/a").size(), 1U) << "the other one is gone";
-    EXPECT_EQ(r.take(watch_event::children_changed, "/a").size(), 1U);
+TEST_F(WatchRegistry, TellsAWatcherOnceThatWasAddedTwice) {
+    add("/a", kind::data, one);
+    add("/a", kind::data, new_watcher());
+    add("/a", kind::data, one);
+    add("/a", kind::children, one);
+    EXPECT_EQ(taken(watch_event::changed), 1U) << "the other one is gone";
+    EXPECT_EQ(taken(watch_event::children_changed), 1U);
 }
 
-TEST(WatchRegistry, DoesNotGrowWithWatchersThatAreGone) {
-    watch_registry r;
+TEST_F(WatchRegistry, DoesNotGrowWithWatchersThatAreGone) {
     for (int i = 0; i < 10'000; ++i) {
-        r.add(watch_registry::key_of("/" + std::to_string(i)), kind::data, new_watcher());
-        r.add(watch_registry::key_of("/same"), kind::data, new_watcher());
+        add("/" + std::to_string(i), kind::data, new_watcher());
+        add("/same", kind::data, new_watcher());
     }
     EXPECT_LT(r.size(), 200U);
-    EXPECT_LE(r.take(watch_event::deleted, "/same").size(), 1U);
+    EXPECT_LE(taken(watch_event::deleted, "/same"), 1U);
 }
 
 class watcher_of final : public session::watcher {
@@ -85,8 +88,7 @@ private:
     std::string path_;
 };
 
-TEST(WatchRegistry, GivesNoWatcherTheEventOfAnotherPathOfTheSameKey) {
-    watch_registry r;
+TEST_F(WatchRegistry, GivesNoWatcherTheEventOfAnotherPathOfTheSameKey) {
     const auto a = std::make_shared<watcher_of>("/a");
     const auto b = std::make_shared<watcher_of>("/b");
     const auto key = watch_registry::key_of("/a");  // as if it were the key of both
