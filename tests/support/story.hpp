@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -12,6 +13,12 @@
 #include <gtest/gtest.h>
 
 namespace latchkey::test {
+
+/// What stands between blanks.
+[[nodiscard]] inline std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream all(text);
+    return {std::istream_iterator<std::string>(all), {}};
+}
 
 /// One step of a story: a verb and what it is about.
 using story_step = std::vector<std::string>;
@@ -22,11 +29,7 @@ using story_step = std::vector<std::string>;
     std::vector<story_step> steps;
     std::istringstream all(story);
     for (std::string step; std::getline(all, step, ',');) {
-        std::istringstream words(step);
-        steps.emplace_back();
-        for (std::string word; words >> word;) {
-            steps.back().push_back(word);
-        }
+        steps.push_back(words_of(step));
     }
     return steps;
 }

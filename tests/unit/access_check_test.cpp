@@ -2,6 +2,8 @@
 
 #include <latchkey/error.hpp>
 
+#include "story.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,47 +65,34 @@ TEST(AccessCheck, AcceptsIdentitiesThatTheClientMayHave) {
     const acl house{{"house", "7", enough}};
     EXPECT_EQ(problem(creator, as_ops), "");
     EXPECT_EQ(problem(creator, with_a_certificate()), "");
+    EXPECT_NE(problem(creator, nobody), "");
     EXPECT_EQ(problem(subject, with_a_certificate()), "");
     EXPECT_EQ(problem(house, with({{"house", "secret"}})), "");
-    for (const acl& list : {creator, subject, house}) {
+    for (const acl& list : {subject, house}) {
         EXPECT_NE(problem(list, nobody), "") << list.front().scheme;
+        EXPECT_NE(problem(list, as_ops), "") << list.front().scheme;
     }
-    EXPECT_NE(problem(subject, as_ops), "");
-    EXPECT_NE(problem(house, as_ops), "");
 }
 
 TEST(AccessCheck, AcceptsAddressesOfThisMachine) {
-    for (const char* const id :
-         {"127.0.0.1", "127.0.0.1/32", "127.0.0.0/8", "127.9.9.9/8", "0.0.0.0/0"}) {
+    for (const std::string& id :
+         words_of("127.0.0.1 127.0.0.1/32 127.0.0.0/8 127.9.9.9/8 0.0.0.0/0")) {
         EXPECT_EQ(problem({{"ip", id, enough}}, nobody), "") << id;
     }
-    for (const char* const id : {"203.0.113.7",
-                                 "203.0.113.0/24",
-                                 "127.0.0.2/31",
-                                 "foo",
-                                 "",
-                                 "127.0.0.1/99",
-                                 "/8",
-                                 "2001:db8::7",
-                                 "127.0.0.1/",
-                                 "127.0.0.1:1"}) {
+    for (const std::string& id :
+         words_of("203.0.113.7 203.0.113.0/24 127.0.0.2/31 foo 127.0.0.1/99 /8 2001:db8::7 "
+                  "127.0.0.1/ 127.0.0.1:1")) {
         EXPECT_THAT(problem({{"ip", id, enough}}, as_ops), HasSubstr("ip:")) << id;
     }
+    EXPECT_THAT(problem({{"ip", "", enough}}, as_ops), HasSubstr("ip:"));
 }
 
 TEST(AccessCheck, RefusesDigestsThatAreNoHashesAndShowsNoPassword) {
     const std::string hash = ops.id.substr(4);
-    for (const std::string& id : {std::string("ops:secret"),
-                                  std::string("ops:secret:more"),
-                                  std::string("ops:"),
-                                  std::string("secret"),
-                                  std::string("ops:AAAA"),
-                                  "ops:" + hash.substr(0, 27),
-                                  "ops:" + hash + "=",
-                                  "ops:" + hash.substr(0, 26) + "==",
-                                  "ops:" + hash.substr(1) + "A",
-                                  "ops:" + hash.substr(0, 26) + "-=",
-                                  "ops:x:" + hash}) {
+    for (const std::string& id :
+         words_of("ops:secret ops:secret:more ops: secret ops:AAAA ops:x:" + hash +
+                  " ops:" + hash.substr(0, 27) + " ops:" + hash + "= ops:" + hash.substr(0, 26) +
+                  "== ops:" + hash.substr(1) + "A ops:" + hash.substr(0, 26) + "-=")) {
         const acl list{{"auth", "", permission::all}, {"digest", id, permission::read}};
         EXPECT_THAT(problem(list, as_ops), HasSubstr("openssl dgst -sha1 -binary | base64")) << id;
     }

@@ -1,5 +1,7 @@
 #include "client/directory_lists.hpp"
 
+#include "story.hpp"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,102 +10,74 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace latchkey {
+namespace latchkey::test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class DirectoryLists : public ::testing::Test {
 protected:
-    struct sent_request {
-        request what;
-        session::completion done;
-    };
-
     /// Asks; what happens is noted under `name`.
     void ask(const std::string& name, const std::string& directory) {
         lists.ask({.directory = directory,
                    .answered =
                        [this, name](const directory_lists::answer& a) {
-                           told.push_back(name + ": " +
-                                          (a->names.empty() ? "nothing" : a->names.front()));
+                           seen.add(name + " has " + a->names.front());
                            last = a;
                        },
-                   .sent = [this, name] { told.push_back(name + " sent"); }});
+                   .sent = [this, name] { seen.add(name + " sent"); }});
     }
 
     void answer(std::size_t which, const std::string& name, result_code code = result_code::ok) {
         reply r;
         r.code = code;
         r.names.push_back(name);
-        sent.at(which).done(std::move(r));
+        sent.at(which).second(std::move(r));
     }
 
-    std::vector<sent_request> sent;
-    std::vector<std::string> told;
+    std::vector<std::pair<request, session::completion>> sent;
+    trace seen;
     directory_lists::answer last;
     int delayed = 0;  ///< lists
     directory_lists lists{[this](request r, session::completion done) {
-                              sent.push_back({std::move(r), std::move(done)});
+                              seen.add("lists " + r.path);
+                              sent.emplace_back(std::move(r), std::move(done));
                           },
                           [this](bool more) { delayed += more ? 1 : -1; }};
+    const story_verbs verbs{
+        {"ask", [this](const auto& s) { ask(s[1], s[2]); }},
+        {"answer", [this](const auto& s) { answer(std::stoul(s[1]), s[2]); }},
+        {"lose",
+         [this](const auto& s) { answer(std::stoul(s[1]), "x", result_code::connection_loss); }},
+        {"suspended", [this](const auto&) { lists.suspended(); }}};
 };
 
-TEST_F(DirectoryLists, AreSentAtOnce) {
-    ask("a", "/d");
-    ASSERT_THAT(sent, SizeIs(1));
-    EXPECT_EQ(sent[0].what.what, request::kind::children);
-    EXPECT_EQ(sent[0].what.path, "/d");
-    EXPECT_THAT(told, ElementsAre("a sent"));
-    answer(0, "x");
-    EXPECT_THAT(told, ElementsAre("a sent", "a: x"));
-}
-
-TEST_F(DirectoryLists, AreNotSharedByWhoAskedAfterTheyWereSent) {
-    ask("a", "/d");
-    ask("b", "/d");
-    ask("c", "/d");
-    EXPECT_THAT(sent, SizeIs(1));
-    EXPECT_THAT(told, ElementsAre("a sent"));
-    answer(0, "old");
-    EXPECT_THAT(told, ElementsAre("a sent", "a: old", "b sent", "c sent"));
-    ASSERT_THAT(sent, SizeIs(2));
-    answer(1, "new");
-    EXPECT_THAT(told, ElementsAre("a sent", "a: old", "b sent", "c sent", "b: new", "c: new"));
-    EXPECT_THAT(sent, SizeIs(2));
+TEST_F(DirectoryLists, AreNotSharedByThoseThatAskAfterTheyWereSent) {
+    play("ask a /d, ask b /d, ask c /d, answer 0 old, answer 1 new", verbs);
+    EXPECT_EQ(sent[0].first.what, request::kind::children);
+    EXPECT_EQ(seen.text(),
+              "lists /d, a sent, a has old, lists /d, b sent, c sent, b has new, c has new");
 }
 
 TEST_F(DirectoryLists, OfOtherDirectoriesDoNotWait) {
-    ask("a", "/d");
-    ask("b", "/e");
-    EXPECT_THAT(sent, SizeIs(2));
+    play("ask a /d, ask b /e", verbs);
+    EXPECT_EQ(seen.text(), "lists /d, a sent, lists /e, b sent");
 }
 
-TEST_F(DirectoryLists, WhoAsksAgainWhenAnsweredSharesTheNextOne) {
+TEST_F(DirectoryLists, AreSharedByOneThatAsksAgainWhenAnswered) {
     lists.ask({.directory = "/d", .answered = [this](const auto&) { ask("again", "/d"); }});
-    ask("b", "/d");
-    answer(0, "x");
-    ASSERT_THAT(sent, SizeIs(2));
-    answer(1, "y");
-    EXPECT_THAT(told, ElementsAre("b sent", "again sent", "b: y", "again: y"));
-    EXPECT_THAT(sent, SizeIs(2));
+    play("ask b /d, answer 0 x, answer 1 y", verbs);
+    EXPECT_EQ(seen.text(), "lists /d, lists /d, b sent, again sent, b has y, again has y");
 }
 
+// The list of "b" comes behind what "b" sent before it asked. Of the next connection nothing is
+// known yet, so "c" does not wait for it.
 TEST_F(DirectoryLists, AreHandedToTheSessionWhenTheConnectionIsGone) {
-    ask("a", "/d");
-    ask("b", "/d");
-    lists.suspended();
-    ASSERT_THAT(sent, SizeIs(2));  // it comes behind what "b" sent before it asked
-    ask("c", "/d");
-    ASSERT_THAT(sent, SizeIs(3)) << "nothing is known of the next connection yet";
-    answer(0, "x", result_code::connection_loss);
-    answer(1, "x", result_code::connection_loss);
+    play("ask a /d, ask b /d, suspended, ask c /d, lose 0, lose 1", verbs);
     EXPECT_EQ(last->code, result_code::connection_loss);
-    EXPECT_THAT(sent, SizeIs(3));
-    answer(2, "y");
-    EXPECT_THAT(told, ElementsAre("a sent", "b sent", "c sent", "a: x", "b: x", "c: y"));
+    play("answer 2 y", verbs);
+    EXPECT_EQ(seen.text(),
+              "lists /d, a sent, lists /d, b sent, lists /d, c sent, a has x, b has x, c has y");
 }
 
 TEST_F(DirectoryLists, OfVeryManyDirectoriesComeOneAfterTheOther) {
@@ -117,12 +91,12 @@ TEST_F(DirectoryLists, OfVeryManyDirectoriesComeOneAfterTheOther) {
     answer(0, "x");
     ASSERT_THAT(sent, SizeIs(most + 1));
     EXPECT_EQ(delayed, 1);
-    EXPECT_EQ(sent.back().what.path, "/" + std::to_string(most));
+    EXPECT_EQ(sent.back().first.path, "/" + std::to_string(most));
     answer(1, "x");
     EXPECT_THAT(sent, SizeIs(most + 2));
-    told.clear();
+    seen = {};
     answer(most, "x");
-    EXPECT_THAT(told, ElementsAre(std::to_string(most) + ": x", "shared: x"));
+    EXPECT_EQ(seen.text(), std::to_string(most) + " has x, shared has x");
     for (std::size_t i = 2; i < most; ++i) {
         answer(i, "x");
     }
@@ -142,4 +116,4 @@ TEST_F(DirectoryLists, ThatWaitBehindManyAreHandedOverToo) {
 }
 
 }  // namespace
-}  // namespace latchkey
+}  // namespace latchkey::test

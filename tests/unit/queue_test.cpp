@@ -3,13 +3,12 @@
 #include "leader/leader_candidate.hpp"
 #include "queue/queue_order.hpp"
 #include "queue_names.hpp"
+#include "story.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <random>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,6 @@ namespace {
 
 using enum queue_rule;
 using answer = queue_verdict::answer;
-
-std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream all(text);
-    return {std::istream_iterator<std::string>(all), {}};
-}
 
 const queue_markers& markers_for(const std::string& own) {
     return own.starts_with('@')                               ? latch_names
