@@ -48,6 +48,27 @@ awaitable<number> refused_at_once() {
     });
 }
 
+/// A handler that runs on `io`.
+template <class Handler>
+auto on(boost::asio::io_context& io, Handler h) {
+    return boost::asio::bind_executor(io, std::move(h));
+}
+
+/// A call that is open until the test calls `done`.
+struct open_asio_call {
+    awaitable<number> begin(std::stop_token users = {}) {
+        return awaitable<number>(
+            [this](std::stop_token s, number_handler h) {
+                stop = std::move(s);
+                done = std::move(h);
+            },
+            std::move(users));
+    }
+
+    std::stop_token stop;
+    number_handler done;
+};
+
 TEST(Asio, AFutureGetsTheResultOrTheException) {
     EXPECT_EQ(*asio::async(answered_elsewhere({}, 7), boost::asio::use_future).get(), 7);
     asio::async(answered_inside({}), boost::asio::use_future).get();
@@ -61,8 +82,7 @@ TEST(Asio, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
     boost::asio::io_context io;
     int got = 0;
     std::thread::id ran;
-    asio::async(answered_elsewhere({}, 7),
-                boost::asio::bind_executor(io, [&](std::error_code ec, number n) {
+    asio::async(answered_elsewhere({}, 7), on(io, [&](std::error_code ec, number n) {
                     EXPECT_FALSE(ec);
                     got = *n;
                     ran = std::this_thread::get_id();
@@ -75,35 +95,31 @@ TEST(Asio, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
 TEST(Asio, AHandlerGetsACodeAndNeverInsideTheCall) {
     boost::asio::io_context io;
     std::error_code code;
-    asio::async(answered_inside(errc::closed),
-                boost::asio::bind_executor(io, [&](std::error_code ec) { code = ec; }));
+    asio::async(answered_inside(errc::closed), on(io, [&](std::error_code ec) { code = ec; }));
     EXPECT_FALSE(code);
     io.run();
     EXPECT_EQ(code, errc::closed);
     io.restart();
+    // A handler may be of a type that can only be moved.
     asio::async(refused_at_once(),
-                boost::asio::bind_executor(
-                    io, [&, only = std::make_unique<int>(1)](std::error_code ec, const number&) {
-                        code = ec;
-                        EXPECT_EQ(*only, 1) << "a handler may be of a type that can only be moved";
-                    }));
+                on(io, [&, only = std::make_unique<int>(1)](std::error_code ec, const number&) {
+                    code = ec;
+                    EXPECT_EQ(*only, 1);
+                }));
     io.run();
     EXPECT_EQ(code, errc::forked);
 }
 
 TEST(Asio, AnIoContextThatIsDestroyedDestroysTheHandler) {
     const auto witness = std::make_shared<int>(0);
-    number_handler late;
+    open_asio_call late;
     {
         boost::asio::io_context io;
-        asio::async(
-            awaitable<number>(
-                [&](const std::stop_token&, number_handler h) { late = std::move(h); }),
-            boost::asio::bind_executor(io, [w = witness](std::error_code, const number&) {}));
-        late({}, std::make_unique<int>(1));
+        asio::async(late.begin(), on(io, [w = witness](std::error_code, const number&) {}));
+        late.done({}, std::make_unique<int>(1));
         EXPECT_EQ(witness.use_count(), 2);
     }
-    late = nullptr;
+    late.done = nullptr;
     EXPECT_EQ(witness.use_count(), 1);
 }
 
@@ -138,19 +154,12 @@ TEST(Asio, ItsOwnCoroutinesGetTheResultOrTheException) {
 TEST(Asio, TheCallersStopTokenReachesTheCall) {
     boost::asio::io_context io;
     std::stop_source stop;
-    number_handler waiting;
-    std::stop_token seen;
-    asio::async(awaitable<number>(
-                    [&](std::stop_token s, number_handler h) {
-                        seen = std::move(s);
-                        waiting = std::move(h);
-                    },
-                    stop.get_token()),
-                boost::asio::bind_executor(io, [](std::error_code, const number&) {}));
+    open_asio_call c;
+    asio::async(c.begin(stop.get_token()), on(io, [](std::error_code, const number&) {}));
     stop.request_stop();
-    EXPECT_TRUE(seen.stop_requested());
-    waiting({}, nullptr);
-    waiting = nullptr;
+    EXPECT_TRUE(c.stop.stop_requested());
+    c.done({}, nullptr);
+    c.done = nullptr;
     EXPECT_EQ(io.run(), 1U);
 }
 
@@ -158,21 +167,16 @@ TEST(Asio, TheCallersStopTokenReachesTheCall) {
 TEST(Asio, ItsCancellationStopsTheCall) {
     boost::asio::io_context io;
     boost::asio::cancellation_signal cancel;
-    number_handler waiting;
-    std::stop_token seen;
+    open_asio_call c;
     bool empty = false;
-    asio::async(awaitable<number>([&](std::stop_token s, number_handler h) {
-                    seen = std::move(s);
-                    waiting = std::move(h);
-                }),
+    asio::async(c.begin(),
                 boost::asio::bind_cancellation_slot(
                     cancel.slot(),
-                    boost::asio::bind_executor(
-                        io, [&empty](std::error_code ec, const number& n) { empty = !ec && !n; })));
-    EXPECT_FALSE(seen.stop_requested());
+                    on(io, [&](std::error_code ec, const number& n) { empty = !ec && !n; })));
+    EXPECT_FALSE(c.stop.stop_requested());
     cancel.emit(boost::asio::cancellation_type::terminal);
-    EXPECT_TRUE(seen.stop_requested());
-    waiting({}, nullptr);
+    EXPECT_TRUE(c.stop.stop_requested());
+    c.done({}, nullptr);
     io.run();
     EXPECT_TRUE(empty);
     cancel.emit(boost::asio::cancellation_type::terminal);  // nothing listens any more

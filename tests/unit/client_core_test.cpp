@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace latchkey {
@@ -49,7 +50,10 @@ public:
 
 class ClientCore : public ::testing::Test {
 protected:
-    ClientCore() {
+    ClientCore() { start(); }
+
+    void start() {
+        sessions_->opened = 0;
         runtime e;
         e.loop = loop_;
         e.sessions = sessions_;
@@ -93,31 +97,24 @@ TEST_F(ClientCore, OpensAnotherSessionAfterTheEndOfOne) {
 }
 
 // A timer would run, or be cancelled, when the client has been destroyed by some other thread.
-TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionEnds) {
-    core_->deletes().add("/a", nullptr);
-    core_->close();
-    run();
-    ASSERT_NE(core_->state(), connection_state::closed) << "it drains";
-    tell(kind::expired);
-    run();
-    EXPECT_EQ(core_->state(), connection_state::closed);
-    EXPECT_FALSE(loop_->step());
-    EXPECT_EQ(sessions_->opened, 1);
-}
-
-TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionIsReplaced) {
-    std::vector<connection_state> told;
-    const auto listening = core_->listeners().add([&](connection_state s) { told.push_back(s); });
-    core_->deletes().add("/a", nullptr);
-    core_->close();
-    run();
-    ASSERT_NE(core_->state(), connection_state::closed) << "it drains";
-    tell(kind::connected, 2);
-    run();
-    EXPECT_EQ(core_->state(), connection_state::closed);
-    EXPECT_FALSE(core_->connected());
-    EXPECT_FALSE(loop_->step());
-    EXPECT_EQ(told, (std::vector{connection_state::lost, connection_state::closed}));
+TEST_F(ClientCore, ThatDrainsHasNothingLeftToDoWhenItsSessionEndsOrIsReplaced) {
+    for (const kind end : {kind::expired, kind::connected}) {
+        start();
+        std::vector<connection_state> told;
+        const auto listening =
+            core_->listeners().add([&](connection_state s) { told.push_back(s); });
+        core_->deletes().add("/a", nullptr);
+        core_->close();
+        run();
+        ASSERT_NE(core_->state(), connection_state::closed) << "it drains";
+        tell(end, 2);
+        run();
+        EXPECT_EQ(core_->state(), connection_state::closed);
+        EXPECT_FALSE(core_->connected());
+        EXPECT_FALSE(loop_->step());
+        EXPECT_EQ(sessions_->opened, 1);
+        EXPECT_EQ(told, (std::vector{connection_state::lost, connection_state::closed}));
+    }
 }
 
 TEST_F(ClientCore, OfAClientThatWasMovedFromIsAClearError) {
@@ -129,18 +126,15 @@ TEST_F(ClientCore, OfAClientThatWasMovedFromIsAClearError) {
     EXPECT_EQ(from.session_timeout(), 0ms);
     EXPECT_EQ(from.callback_running_for(), 0ns);
     from.close();
-    const auto code_of = [](const auto& call) {
-        try {
-            call();
-        } catch (const error& e) {
-            return e.code();
-        }
-        return std::error_code();
+    const auto expect_closed = [](const auto& call) {
+        EXPECT_THAT(call,
+                    ::testing::Throws<error>(
+                        ::testing::Property(&error::code, make_error_code(errc::closed))));
     };
-    EXPECT_EQ(code_of([&] { static_cast<void>(from.wait_connected(1s)); }), errc::closed);
-    EXPECT_EQ(code_of([&] { static_cast<void>(from.on_change({})); }), errc::closed);
-    EXPECT_EQ(code_of([&] { const mutex m(from, "/lock"); }), errc::closed);
-    EXPECT_EQ(code_of([&] { const leader_latch l(from, "/leader"); }), errc::closed);
+    expect_closed([&] { static_cast<void>(from.wait_connected(1s)); });
+    expect_closed([&] { static_cast<void>(from.on_change({})); });
+    expect_closed([&] { const mutex m(from, "/lock"); });
+    expect_closed([&] { const leader_latch l(from, "/leader"); });
     EXPECT_EQ(to.state(), connection_state::connected);
 }
 

@@ -1,10 +1,12 @@
 #include <latchkey/wait_graph.hpp>
 
+#include "story.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <sstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,21 +28,18 @@ queue_view view_of(const std::string& line) {
     queue_view v;
     const auto colon = line.find(':');
     v.path = line.substr(1, colon - 1);
-    v.kind = line[0] == 'm'   ? lock_kind::mutex
-             : line[0] == 's' ? lock_kind::shared_mutex
-             : line[0] == 'p' ? lock_kind::semaphore
-             : line[0] == 'c' ? lock_kind::curator_semaphore
-                              : lock_kind::leader_election;
+    v.kind = std::map<char, lock_kind>{{'m', lock_kind::mutex},
+                                       {'s', lock_kind::shared_mutex},
+                                       {'p', lock_kind::semaphore},
+                                       {'c', lock_kind::curator_semaphore},
+                                       {'e', lock_kind::leader_election}}
+                 .at(line[0]);
     const bool has_mode = v.kind == lock_kind::mutex || v.kind == lock_kind::shared_mutex;
     bool holding = true;
-    std::istringstream words(line.substr(colon + 1));
-    for (std::string word; words >> word;) {
-        if (word == "|") {
-            holding = false;
-            continue;
-        }
-        if (word == "+") {
-            v.capacity += 1;
+    for (const std::string& word : words_of(line.substr(colon + 1))) {
+        if (word == "|" || word == "+") {
+            holding = holding && word == "+";
+            v.capacity += word == "+" ? 1 : 0;
             continue;
         }
         participant p;
