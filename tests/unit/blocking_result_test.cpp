@@ -7,7 +7,6 @@
 #include <memory>
 #include <thread>
 
-#include <boost/thread/thread.hpp>
 #include <gtest/gtest.h>
 
 namespace latchkey {
@@ -46,23 +45,6 @@ TEST(Awaited, GivesUpWhenTheTimeIsOver) {
     EXPECT_FALSE(a.get_for(std::chrono::nanoseconds::min()));
     a.set(7);
     EXPECT_EQ(a.get_for(0ns), 7);
-}
-
-TEST(Awaited, IsAnInterruptionPoint) {
-    for (const bool limited : {false, true}) {
-        const auto a = std::make_shared<blocking_result<int>>();
-        bool interrupted = false;
-        boost::thread waiter([&] {
-            try {
-                static_cast<void>(limited ? a->get_for(1min) : std::optional(a->get()));
-            } catch (const boost::thread_interrupted&) {
-                interrupted = true;
-            }
-        });
-        waiter.interrupt();
-        waiter.join();
-        EXPECT_TRUE(interrupted);
-    }
 }
 
 }  // namespace

@@ -243,17 +243,6 @@ TEST_F(Heartbeat, SendsNoReadWhileOtherRequestsAreAnsweredAsOften) {
     EXPECT_EQ(seen.text(), "");
 }
 
-TEST_F(Heartbeat, IsOneHoweverManyDemandIt) {
-    begin();
-    prove();
-    const std::vector<int> users(100);
-    for (const int& user : users) {
-        beat.demand(&user, "/a");
-    }
-    pass(9s);
-    EXPECT_EQ(seen.text(), "4 beat /a, 8 beat /a");
-}
-
 TEST_F(Heartbeat, IsSuppressedByOtherWritesThatAreAnsweredAsOften) {
     begin();
     prove();
@@ -303,16 +292,6 @@ TEST_F(Heartbeat, LooksAtEveryZnodeInItsTurn) {
     EXPECT_THAT(
         std::vector(beaten.begin() + 1, beaten.end()),
         ::testing::Pointwise(::testing::Ne(), std::vector(beaten.begin(), beaten.end() - 1)));
-}
-
-TEST_F(Heartbeat, DoesNotLapseWhileItIsAnswered) {
-    begin();
-    prove();
-    beat.demand(&one, "/a");
-    pass(1h);
-    EXPECT_THAT(lapsed, IsEmpty());
-    EXPECT_GE(beaten.size(), 890U);
-    EXPECT_LE(beaten.size(), 910U);
 }
 
 TEST_F(Heartbeat, ADemandBetweenWithdrawalAndTheOldDeadlineDoesNotInheritIt) {

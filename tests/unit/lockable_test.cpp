@@ -115,14 +115,6 @@ void guards_of_the_standard_library(M& a, M& b) {
     { const std::unique_lock<M> g(a, std::chrono::duration<double>(0.5)); }
     { const std::unique_lock<M> g(a, std::chrono::steady_clock::now()); }
     { const std::unique_lock<M> g(a, std::chrono::system_clock::time_point::max()); }
-    std::unique_lock<M> g(a, std::defer_lock);
-    g.lock();
-    g.unlock();
-    static_cast<void>(g.try_lock_for(std::chrono::milliseconds(1)));
-    static_cast<void>(g.try_lock_until(std::chrono::steady_clock::now()));
-    std::unique_lock<M> h(b, std::defer_lock);
-    std::lock(g, h);
-    static_cast<void>(std::try_lock(g, h));
     std::lock(a, b);
 }
 
@@ -136,13 +128,6 @@ void guards_of_boost(M& a, M& b) {
     { const boost::unique_lock<M> g(a, boost::chrono::milliseconds(5)); }
     { const boost::unique_lock<M> g(a, boost::chrono::steady_clock::now()); }
     { const boost::unique_lock<M> g(a, boost::chrono::system_clock::time_point::max()); }
-    boost::unique_lock<M> g(a, boost::defer_lock);
-    g.lock();
-    g.unlock();
-    static_cast<void>(g.try_lock_for(boost::chrono::hours(1)));
-    static_cast<void>(g.try_lock_until(boost::chrono::steady_clock::now()));
-    boost::unique_lock<M> h(b, boost::defer_lock);
-    boost::lock(g, h);
     boost::lock(a, b);
     static_cast<void>(boost::try_lock(a, b));
 }

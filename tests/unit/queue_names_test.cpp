@@ -1,5 +1,7 @@
 #include "queue_names.hpp"
 
+#include "story.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -110,26 +112,23 @@ TEST(DelayRecord, SaysHowLongAndWhose) {
 
 TEST(DelayRecord, IsNoOtherName) {
     const std::string begin = "delay-" + delayed.substr(3);
-    for (const char* other : {"",
-                              "8",
-                              "80030000000000001",
-                              "8003000000000000123",
-                              "700300000000000012",
-                              "8003000000000000x2",
-                              "-00300000000000012",
-                              "800300002147483647",
-                              "lock-0000000012"}) {
+    for (const std::string& other :
+         words_of("8 80030000000000001 8003000000000000123 700300000000000012 8003000000000000x2 "
+                  "-00300000000000012 800300002147483647 lock-0000000012")) {
         EXPECT_FALSE(delay_record_of(begin + other)) << other;
         EXPECT_FALSE(delay_record_of(other)) << other;
     }
     const std::string digits = "800300000000000012";
     ASSERT_TRUE(delay_record_of(begin + digits));
-    for (const std::string& other : {digits,
-                                     "delay-" + digits,
-                                     delayed + digits,
-                                     "DELAY-" + delayed.substr(3) + digits,
-                                     begin.substr(0, begin.size() - 1) + "x" + digits,
-                                     "x" + begin + digits}) {
+    const std::string guid = delayed.substr(3);
+    const std::string bad_guid = guid.substr(0, guid.size() - 1) + "x";
+    for (const std::string& begins : {std::string(),
+                                      std::string("delay-"),
+                                      delayed,
+                                      "DELAY-" + guid,
+                                      "delay-" + bad_guid,
+                                      'x' + begin}) {
+        const std::string other = begins + digits;
         EXPECT_FALSE(delay_record_of(other)) << other;
     }
     EXPECT_EQ(delay_record_of(begin + "899999990000000001")->delay, 1h)

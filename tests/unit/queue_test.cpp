@@ -28,7 +28,7 @@ const queue_markers& markers_for(const std::string& own) {
 }
 
 /// "waits for c4, 2 ahead", and "is next behind c4" for one that is granted when c4 is gone.
-std::string text_of(const queue_verdict& v, const names& briefs, bool of_any) {
+std::string verdict_text(const queue_verdict& v, const names& briefs, bool of_any) {
     const auto named = std::find_if(
         briefs.begin(), briefs.end(), [&](const auto& b) { return written_out(b) == v.blocker; });
     const std::string by = of_any ? "any" : named == briefs.end() ? v.blocker : *named;
@@ -76,7 +76,7 @@ TEST_P(Queue, Decides) {
         std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), written_out);
         const auto v = decide(list, written_out(c.own), markers_for(c.own), c.rule, c.ignored);
         const bool of_any = std::string(c.verdict).find(" any") != std::string::npos;
-        ASSERT_EQ(text_of(v, briefs, of_any), c.verdict)
+        ASSERT_EQ(verdict_text(v, briefs, of_any), c.verdict)
             << c.own << " in " << ::testing::PrintToString(briefs);
     } while (std::next_permutation(briefs.begin(), briefs.end()));
 }

@@ -92,17 +92,6 @@ TEST(Strand, SurvivesAnExecutorThatThrowsOrDestroysAtOnce) {
     EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST(Strand, MayBeDestroyedByATask) {
-    manual_executor e;
-    auto s = std::make_unique<strand>(e.executor());
-    bool ran = false;
-    s->run([&] { s.reset(); });
-    s->run([&] { ran = true; });
-    while (e.run_one()) {
-    }
-    EXPECT_TRUE(ran);
-}
-
 TEST(Strand, IgnoresASecondCallOfTheSameFunction) {
     manual_executor e;
     strand s(e.executor());
