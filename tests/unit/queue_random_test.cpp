@@ -54,6 +54,8 @@ random_queue make_queue(std::uint64_t seed) {
             add(prefix, number);
         }
     }
+    std::sort(q.list.begin(), q.list.end());
+    q.list.erase(std::unique(q.list.begin(), q.list.end()), q.list.end());
     std::shuffle(q.list.begin(), q.list.end(), random);
     return q;
 }
