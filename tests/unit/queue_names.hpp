@@ -2,6 +2,7 @@
 
 #include "queue/queue_order.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ostream>
