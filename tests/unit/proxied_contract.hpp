@@ -1,12 +1,17 @@
 #pragma once
 
+#include <latchkey/ensemble.hpp>
+
+#include "eventually.hpp"
 #include "session/runtime.hpp"
 #include "session_contract.hpp"
 #include "tcp_proxy.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +62,51 @@ public:
 private:
     std::function<void(std::int64_t)> expire_;
     std::vector<std::unique_ptr<tcp_proxy>> proxies_;
+};
+
+/// An in-process ensemble that is reached through its ports, by the C client.
+class served_contract : public contract_ensemble {
+public:
+    explicit served_contract(bool exists_needs_read = true)
+        : exists_needs_read_(exists_needs_read), ensemble_(quick_ticks(exists_needs_read)) {
+        std::istringstream in(ensemble_.serve());
+        for (std::string one; std::getline(in, one, ',');) {
+            addresses_.push_back(one);
+        }
+    }
+
+    [[nodiscard]] std::unique_ptr<contract_client> make_client() override {
+        return std::make_unique<proxied_client>(addresses_, expire());
+    }
+
+    [[nodiscard]] std::chrono::milliseconds timeout() override { return std::chrono::seconds(4); }
+
+    [[nodiscard]] std::string fresh_path() override { return "/test"; }
+
+    [[nodiscard]] bool exists_needs_read() override { return exists_needs_read_; }
+
+    [[nodiscard]] bool wait(const std::function<bool()>& done) override {
+        return eventually(done, std::chrono::seconds(60));
+    }
+
+protected:
+    [[nodiscard]] std::function<void(std::int64_t)> expire() {
+        return [this](std::int64_t session) { ensemble_.expire(session); };
+    }
+
+    std::vector<std::string> addresses_;
+
+private:
+    static testing::ensemble::options quick_ticks(bool exists_needs_read) {
+        testing::ensemble::options how;
+        how.exists_needs_read = exists_needs_read;
+        how.one_way = {};
+        how.tick = std::chrono::milliseconds(200);
+        return how;
+    }
+
+    const bool exists_needs_read_;
+    testing::ensemble ensemble_;
 };
 
 }  // namespace latchkey::test

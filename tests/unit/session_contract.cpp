@@ -7,26 +7,23 @@
 namespace latchkey::test {
 
 std::string text_of(result_code c) {
-    switch (c) {
-        case result_code::ok:
-            return "ok";
-        case result_code::connection_loss:
-        case result_code::operation_timeout:
-        case result_code::runtime_inconsistency:
-            return "lost";
-        case result_code::session_expired:
-            return "expired";
-        case result_code::closing:
-            return "closing";
-        case result_code::no_node:
-            return "no_node";
-        case result_code::node_exists:
-            return "node_exists";
-        case result_code::bad_arguments:
-            return "bad_arguments";
-        default:
-            return std::to_string(static_cast<int>(c));
-    }
+    static const std::map<result_code, const char*> texts{
+        {result_code::ok, "ok"},
+        {result_code::connection_loss, "lost"},
+        {result_code::operation_timeout, "lost"},
+        {result_code::runtime_inconsistency, "lost"},
+        {result_code::session_expired, "expired"},
+        {result_code::closing, "closing"},
+        {result_code::no_node, "no_node"},
+        {result_code::node_exists, "node_exists"},
+        {result_code::not_empty, "not_empty"},
+        {result_code::bad_version, "bad_version"},
+        {result_code::no_auth, "no_auth"},
+        {result_code::invalid_acl, "invalid_acl"},
+        {result_code::no_children_for_ephemerals, "no_children_for_ephemerals"},
+        {result_code::bad_arguments, "bad_arguments"}};
+    const auto found = texts.find(c);
+    return found == texts.end() ? std::to_string(static_cast<int>(c)) : found->second;
 }
 
 subject::subject(contract_ensemble& e, std::vector<session_options::identity> identities)
@@ -78,21 +75,16 @@ void subject::note(const std::string& entry) {
 }
 
 void subject::told(const session_event& e) {
-    switch (e.what) {
-        case session_event::kind::connected: {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            id_ = e.id;
-            journal_.emplace_back("connected");
-            break;
-        }
-        case session_event::kind::suspended:
-            return note("suspended");
-        case session_event::kind::expired:
-            return note("expired");
-        case session_event::kind::auth_failed:
-            return note("auth_failed");
-        case session_event::kind::trouble:
-            break;  // as many as there happen to be
+    static const std::map<session_event::kind, const char*> names{
+        {session_event::kind::connected, "connected"},
+        {session_event::kind::suspended, "suspended"},
+        {session_event::kind::expired, "expired"},
+        {session_event::kind::auth_failed, "auth_failed"}};
+    // Troubles are as many as there happen to be.
+    if (const auto name = names.find(e.what); name != names.end()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        id_ = e.what == session_event::kind::connected ? e.id : id_;
+        journal_.emplace_back(name->second);
     }
 }
 
@@ -175,11 +167,6 @@ void SessionContract::SetUp() {
     base_ = ensemble_->fresh_path();
     main_ = another();
     ASSERT_EQ(main_->ask(create(base_)).code, result_code::ok);
-}
-
-void SessionContract::TearDown() {
-    main_ = nullptr;
-    ensemble_ = nullptr;
 }
 
 std::unique_ptr<subject> SessionContract::another(

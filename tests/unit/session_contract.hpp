@@ -140,10 +140,33 @@ inline std::ostream& operator<<(std::ostream& out, const contract_parameter& p) 
     return out << p.name;
 }
 
+/// The steps of a scenario and what comes of them, as in
+/// "numbered n- -> n-0000000000; bob: remove n-0000000000; get n-0000000000 -> no_node".
+///
+/// A step is a request for a znode below the directory of the scenario ("/" is the directory):
+///
+///     create, numbered, ephemeral, container PATH[=DATA][ for ACCESS]
+///     get, exists, stat, list, remove PATH[@VERSION]
+///     check, set PATH[=DATA][@VERSION]
+///     watch, watch-list PATH by LABEL   reads with a watcher
+///     told by LABEL   the events, as in "changed deleted"; waits for as many as are expected
+///     drop by LABEL   the watcher
+///     break           the connection, and waits for the next one
+///
+/// Requests with " & " between them are a transaction. "bob:" before a step: by another session,
+/// with the identity bob; it sees what was answered before. ACCESS is "creator", or letters of
+/// "rwc", for everybody. Without " -> " a step has to succeed.
+struct contract_scenario {
+    const char* claim;
+    std::string steps;
+};
+
 class SessionContract : public ::testing::TestWithParam<contract_parameter> {
 protected:
     void SetUp() override;
-    void TearDown() override;
+
+    /// Each scenario, in a directory of its own, goes as it is written.
+    void expect_kept(const std::vector<contract_scenario>& all);
 
     /// A path below the test's own directory, which exists.
     [[nodiscard]] std::string at(const std::string& name) const { return base_ + "/" + name; }

@@ -11,18 +11,13 @@ namespace latchkey::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
+using ::testing::SizeIs;
 
-std::string number(int i) {
+std::string number(std::size_t i) {
     return std::to_string(i);
 }
 
-TEST_P(SessionContract, SessionsHaveIdsOfTheirOwn) {
-    const auto other = another();
-    EXPECT_NE(main_->id(), 0);
-    EXPECT_NE(other->id(), 0);
-    EXPECT_NE(main_->id(), other->id());
-}
+// ---- the order of answers ----
 
 TEST_P(SessionContract, NothingIsCalledFromInsideSubmit) {
     std::size_t before = 0;
@@ -31,23 +26,25 @@ TEST_P(SessionContract, NothingIsCalledFromInsideSubmit) {
         before = main_->journal().size();
         main_->send("good", request::get(base()));
         main_->send("bad", request::get("relative"));
+        main_->send("none", request::multi({}));
         after = main_->journal().size();
     });
     EXPECT_EQ(before, after);
     EXPECT_TRUE(main_->wait_for("good:ok"));
     EXPECT_TRUE(main_->wait_for("bad:bad_arguments"));
+    EXPECT_TRUE(main_->wait_for("none:bad_arguments"));
 }
 
 TEST_P(SessionContract, AnswersComeInTheOrderOfTheRequests) {
     std::vector<std::string> expected;
     main_->on_loop([&] {
-        for (int i = 0; i < 30; ++i) {
-            main_->send(number(3 * i), create(at("n-"), ephemeral_numbered));
-            main_->send(number(3 * i + 1), request::get(base()));
-            main_->send(number(3 * i + 2), request::sync(base()));
+        for (std::size_t i = 0; i < 90; i += 3) {
+            main_->send(number(i), create(at("n-"), ephemeral_numbered));
+            main_->send(number(i + 1), request::get(base()));
+            main_->send(number(i + 2), request::sync(base()));
         }
     });
-    for (int i = 0; i < 90; ++i) {
+    for (std::size_t i = 0; i < 90; ++i) {
         expected.push_back(number(i) + ":ok");
     }
     ASSERT_TRUE(main_->wait_for("89:ok"));
@@ -59,13 +56,13 @@ TEST_P(SessionContract, AListSentWithACreateShowsIt) {
     constexpr std::size_t rounds = 100;
     main_->on_loop([&] {
         for (std::size_t i = 0; i < rounds; ++i) {
-            main_->send("c" + number(int(i)), create(at("n-"), ephemeral_numbered));
-            main_->send("l" + number(int(i)), request::children(base()));
+            main_->send("c" + number(i), create(at("n-"), ephemeral_numbered));
+            main_->send("l" + number(i), request::children(base()));
         }
     });
     ASSERT_TRUE(main_->wait_for("l" + number(rounds - 1) + ":ok"));
     for (std::size_t i = 0; i < rounds; ++i) {
-        EXPECT_EQ(main_->answer("l" + number(int(i)))->names.size(), i + 1)
+        EXPECT_THAT(main_->answer("l" + number(i))->names, SizeIs(i + 1))
             << "and the creates before it, and no others";
     }
 }
@@ -83,7 +80,7 @@ TEST_P(SessionContract, AReadSentAfterAWriteSeesItAlsoIfTheWriteFails) {
 
 TEST_P(SessionContract, AfterAWriteAReadSeesWhatWasAnsweredToOthers) {
     const auto other = another();
-    for (int i = 0; i < 20; ++i) {
+    for (std::size_t i = 0; i < 20; ++i) {
         ASSERT_TRUE(main_->ask(create(at(number(i)))).ok());
         other->on_loop([&] {
             other->send("write", request::multi({request::check(base())}));
@@ -93,62 +90,50 @@ TEST_P(SessionContract, AfterAWriteAReadSeesWhatWasAnsweredToOthers) {
     }
 }
 
+// ---- connections ----
+
 TEST_P(SessionContract, WhatIsLostWithTheConnectionCompletesOnceAndAfterSuspended) {
-    constexpr int count = 50;
+    constexpr std::size_t count = 50;
     main_->on_loop([&] {
-        for (int i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < count; ++i) {
             main_->send("r" + number(i), create(at("n-"), ephemeral_numbered));
         }
         main_->reconnect();
     });
-    const auto answered = [&] { return main_->entries("r").size() >= count; };
-    ASSERT_TRUE(wait(answered));
+    ASSERT_TRUE(wait([&] { return main_->entries("r").size() >= count; }));
     ASSERT_TRUE(main_->wait_for("connected", 2));
     EXPECT_TRUE(main_->ask(request::get(base())).ok()) << "lost ones would have come by now";
-    EXPECT_EQ(main_->entries("r").size(), count);
+    EXPECT_THAT(main_->entries("r"), SizeIs(count));
     const std::vector<std::string> all = main_->journal();
     const auto suspended = std::find(all.begin(), all.end(), "suspended");
-    for (int i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const std::string label = "r" + number(i);
-        EXPECT_EQ(main_->entries(label + ":").size(), 1U);
         const result_code code = main_->answer(label)->code;
         EXPECT_TRUE(code == result_code::ok || outcome_unknown(code));
         const bool before =
             std::find(all.begin(), suspended, label + ":" + text_of(code)) != suspended;
         EXPECT_EQ(before, code == result_code::ok) << label;
+        EXPECT_THAT(main_->entries(label + ":"), SizeIs(1));
     }
 }
 
-TEST_P(SessionContract, AReconnectKeepsTheSessionAndItsEphemerals) {
+TEST_P(SessionContract, TheSessionAndItsEphemeralsOutliveABrokenConnection) {
     main_->ask(create(at("e"), ephemeral));
     const std::int64_t id = main_->id();
     main_->on_loop([&] { main_->reconnect(); });
     ASSERT_TRUE(main_->wait_for("suspended"));
     ASSERT_TRUE(main_->wait_for("connected", 2));
-    EXPECT_EQ(main_->id(), id);
-    EXPECT_EQ(main_->ask(request::exists(at("e"))).stat.ephemeral_owner, id);
-}
-
-TEST_P(SessionContract, ABrokenConnectionIsToldAndReplaced) {
-    const std::int64_t id = main_->id();
     main_->cut_off();
-    ASSERT_TRUE(main_->wait_for("suspended"));
-    main_->let_back();
-    ASSERT_TRUE(main_->wait_for("connected", 2));
-    EXPECT_EQ(main_->id(), id);
-    EXPECT_EQ(main_->count("expired"), 0U);
-}
-
-TEST_P(SessionContract, ARequestWithoutAConnectionIsSentLaterOrFails) {
-    main_->cut_off();
-    ASSERT_TRUE(main_->wait_for("suspended"));
+    ASSERT_TRUE(main_->wait_for("suspended", 2));
     main_->on_loop([&] { main_->send("r", request::get(base())); });
     main_->let_back();
-    ASSERT_TRUE(main_->wait_for("connected", 2));
+    ASSERT_TRUE(main_->wait_for("connected", 3));
+    EXPECT_EQ(main_->id(), id);
+    EXPECT_EQ(main_->ask(request::exists(at("e"))).stat.ephemeral_owner, id);
+    EXPECT_EQ(main_->count("expired"), 0U);
     ASSERT_TRUE(wait([&] { return main_->answer("r").has_value(); }));
-    const result_code code = main_->answer("r")->code;
-    EXPECT_TRUE(code == result_code::ok || code == result_code::connection_loss ||
-                code == result_code::operation_timeout);
+    EXPECT_THAT(text_of(main_->answer("r")->code), ::testing::AnyOf("ok", "lost"))
+        << "a request without a connection is sent later or fails";
 }
 
 TEST_P(SessionContract, AnIdleSessionLives) {
@@ -165,11 +150,16 @@ TEST_P(SessionContract, AnIdleSessionLives) {
     brief->destroy();
     ASSERT_TRUE(wait([&] { return gone(*other, at("brief")); }));
     EXPECT_EQ(other->entries("w:").size(), 0U);
-    EXPECT_EQ(idle.journal(), std::vector<std::string>{"connected"});
+    EXPECT_THAT(idle.journal(), ElementsAre("connected"));
 }
 
-TEST_P(SessionContract, ExpiryTakesTheEphemeralsTogether) {
+// ---- the end ----
+
+TEST_P(SessionContract, ExpiryTakesTheEphemeralsTogetherAndCompletesAllWithThat) {
     const auto other = another();
+    const std::int64_t id = main_->id();
+    EXPECT_NE(id, 0);
+    EXPECT_NE(other->id(), id);
     main_->ask(create(at("d")));
     main_->ask(create(at("d/p")));
     main_->ask(create(at("d/e1"), ephemeral));
@@ -177,40 +167,26 @@ TEST_P(SessionContract, ExpiryTakesTheEphemeralsTogether) {
     main_->expire();
     ASSERT_TRUE(wait([&] { return gone(*other, at("d/e1")); }));
     EXPECT_THAT(other->ask(request::children(at("d"))).names, ElementsAre("p"));
-    EXPECT_TRUE(main_->wait_for("expired"));
-}
-
-TEST_P(SessionContract, AfterExpiryEverythingCompletesWithThat) {
-    main_->expire();
     ASSERT_TRUE(main_->wait_for("expired"));
-    EXPECT_EQ(main_->ask(request::get(base())).code, result_code::session_expired);
-    EXPECT_EQ(main_->ask(create(at("a"))).code, result_code::session_expired);
+    // On a dead handle a transaction would crash the C client.
+    for (const request& r :
+         {request::get(base()), create(at("a")), request::multi({request::check(base())})}) {
+        EXPECT_EQ(main_->ask(r).code, result_code::session_expired);
+    }
     main_->on_loop([&] { main_->close(); });
     EXPECT_TRUE(main_->wait_for("closed"));
     EXPECT_EQ(main_->count("expired"), 1U);
-}
-
-TEST_P(SessionContract, ANewSessionAfterExpiryIsAnotherOne) {
-    const std::int64_t id = main_->id();
-    main_->expire();
-    ASSERT_TRUE(main_->wait_for("expired"));
     const auto next = another();
     EXPECT_NE(next->id(), id);
     EXPECT_TRUE(next->ask(request::get(base())).ok());
 }
 
-TEST_P(SessionContract, CloseTakesTheEphemeralsAtOnce) {
-    auto brief = another();
-    brief->ask(create(at("e"), ephemeral));
-    brief->on_loop([&] { brief->close(); });
-    ASSERT_TRUE(brief->wait_for("closed"));
-    EXPECT_TRUE(gone(*main_, at("e")));
-}
-
-TEST_P(SessionContract, CloseCompletesWhatIsInFlightAndTellsItsEndLast) {
+TEST_P(SessionContract, CloseSendsWhatIsAheadOfItCompletesItAndTellsItsEndLast) {
+    constexpr std::size_t count = 10;
+    main_->ask(create(at("e"), ephemeral));
     main_->on_loop([&] {
-        for (int i = 0; i < 10; ++i) {
-            main_->send("r" + number(i), create(at("n-"), ephemeral_numbered));
+        for (std::size_t i = 0; i < count; ++i) {
+            main_->send("r" + number(i), create(at("n-"), numbered));
         }
         main_->close();
         main_->send("late", request::get(base()));
@@ -218,16 +194,19 @@ TEST_P(SessionContract, CloseCompletesWhatIsInFlightAndTellsItsEndLast) {
     ASSERT_TRUE(main_->wait_for("closed"));
     ASSERT_TRUE(wait([&] { return main_->answer("late").has_value(); }));
     EXPECT_EQ(main_->answer("late")->code, result_code::closing);
-    for (int i = 0; i < 10; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         EXPECT_THAT(main_->entries("r" + number(i) + ":"),
                     ElementsAre("r" + number(i) + ":closing"));
     }
     const std::vector<std::string> all = main_->journal();
-    const auto closed = std::find(all.begin(), all.end(), "closed");
-    for (auto entry = closed; entry != all.end(); ++entry) {
-        EXPECT_FALSE(entry->starts_with("r")) << "told after the end";
-    }
+    EXPECT_TRUE(std::none_of(std::find(all.begin(), all.end(), "closed"),
+                             all.end(),
+                             [](const std::string& entry) { return entry.starts_with("r"); }))
+        << "told after the end";
     EXPECT_EQ(std::count(all.begin(), all.end(), "suspended"), 0);
+    const auto other = another();
+    EXPECT_TRUE(gone(*other, at("e"))) << "at once";
+    EXPECT_THAT(other->ask(request::children(base())).names, SizeIs(count));
 }
 
 TEST_P(SessionContract, CloseWithoutAConnectionDoesNotWaitForOne) {
@@ -239,7 +218,7 @@ TEST_P(SessionContract, CloseWithoutAConnectionDoesNotWaitForOne) {
         s->close();
     });
     EXPECT_TRUE(s->wait_for("closed"));
-    EXPECT_EQ(s->entries("r:").size(), 1U);
+    EXPECT_THAT(s->entries("r:"), SizeIs(1));
     s->destroy();
     s->let_back();
 }
@@ -257,23 +236,16 @@ TEST_P(SessionContract, ADestroyedSessionTellsNothingAndLeavesItsEphemerals) {
     catch_up(*main_);
     EXPECT_TRUE(main_->ask(request::exists(at("e"))).ok());
     ASSERT_TRUE(wait([&] { return gone(*main_, at("e")); })) << "its timeout ends it";
-    EXPECT_EQ(brief->journal().size(), told);
+    EXPECT_THAT(brief->journal(), SizeIs(told));
 }
 
-TEST_P(SessionContract, ACompletionMayDestroyTheSessionOrSubmitMore) {
+TEST_P(SessionContract, AWatcherMaySubmitMoreOrDestroyTheSession) {
     auto s = another();
-    const auto more = std::make_shared<bool>(false);
-    s->on_loop([&] { s->send("first", request::get(base())); });
-    ASSERT_TRUE(s->wait_for("first:ok"));
-    const auto w = make_watcher([&, more](watch_event) {
-        *more = true;
-        s->send("from-watch", request::get(base()));
-    });
+    const auto w = make_watcher([&](watch_event) { s->send("from-watch", request::get(base())); });
     s->ask(request::children(base()), w);
     main_->ask(create(at("a")));
     EXPECT_TRUE(s->wait_for("from-watch:ok"));
-    EXPECT_TRUE(*more);
-    auto ending = make_watcher([&](watch_event) { s->destroy_here(); });
+    const auto ending = make_watcher([&](watch_event) { s->destroy_here(); });
     s->ask(request::children(base()), ending);
     main_->ask(create(at("b")));
     EXPECT_TRUE(wait([&] { return s->destroyed(); }));

@@ -1,30 +1,14 @@
-#include <latchkey/ensemble.hpp>
-
-#include "eventually.hpp"
 #include "proxied_contract.hpp"
 #include "test_authority.hpp"
 #include "tls_front.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
-
-using namespace std::chrono_literals;
-using latchkey::testing::ensemble;
-
-ensemble::options short_ticks() {
-    ensemble::options how;
-    how.one_way = 0ns;
-    how.tick = 200ms;
-    return how;
-}
 
 /// A client that encrypts.
 class encrypted_client final : public proxied_client {
@@ -43,40 +27,25 @@ private:
 };
 
 /// An in-process ensemble that is reached through TLS, by the C client.
-class encrypted final : public contract_ensemble {
+class encrypted final : public served_contract {
 public:
     encrypted() {
-        std::istringstream in(ensemble_.serve());
-        for (std::string one; std::getline(in, one, ',');) {
+        for (std::string& one : addresses_) {
             fronts_.push_back(
                 std::make_unique<tls_front>(one, tls_front::options{.own = authority_.issue()}));
-            addresses_.push_back(fronts_.back()->address());
+            one = fronts_.back()->address();
         }
     }
 
     [[nodiscard]] std::unique_ptr<contract_client> make_client() override {
         return std::make_unique<encrypted_client>(
-            addresses_,
-            folder_.write("ca.pem", authority_.certificate()),
-            [this](std::int64_t session) { ensemble_.expire(session); });
-    }
-
-    [[nodiscard]] std::chrono::milliseconds timeout() override { return 4s; }
-
-    [[nodiscard]] std::string fresh_path() override { return "/test"; }
-
-    [[nodiscard]] bool exists_needs_read() override { return true; }
-
-    [[nodiscard]] bool wait(const std::function<bool()>& done) override {
-        return eventually(done, 60s);
+            addresses_, folder_.write("ca.pem", authority_.certificate()), expire());
     }
 
 private:
-    ensemble ensemble_{short_ticks()};
     test_authority authority_;
     test_folder folder_;
     std::vector<std::unique_ptr<tls_front>> fronts_;
-    std::vector<std::string> addresses_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Encrypted,

@@ -1,6 +1,5 @@
 #include "session_contract.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,121 +10,42 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
-TEST_P(SessionContract, ADataWatchSeesAChange) {
-    main_->ask(create(at("a")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::get(at("a")), w);
-    another()->ask(request::set(at("a"), "new"));
-    EXPECT_TRUE(main_->wait_for("w:changed"));
-}
-
-TEST_P(SessionContract, ADataWatchSeesTheDeletion) {
-    main_->ask(create(at("a")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::get(at("a")), w);
-    another()->ask(request::remove(at("a")));
-    EXPECT_TRUE(main_->wait_for("w:deleted"));
-}
-
-TEST_P(SessionContract, ADataWatchDoesNotSeeChildren) {
-    main_->ask(create(at("a")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::get(at("a")), w);
-    main_->ask(create(at("a/b")));
-    main_->ask(request::remove(at("a/b")));
-    EXPECT_THAT(main_->entries("w:"), IsEmpty());
-    main_->ask(request::remove(at("a")));
-    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:deleted"));
-}
-
-TEST_P(SessionContract, AChildWatchSeesCreationsRemovalsAndTheEnd) {
-    main_->ask(create(at("d")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::children(at("d")), w);
-    main_->ask(create(at("d/a")));
-    EXPECT_EQ(main_->count("w:children"), 1U);
-    main_->ask(request::children(at("d")), w);
-    main_->ask(request::remove(at("d/a")));
-    EXPECT_EQ(main_->count("w:children"), 2U);
-    main_->ask(request::children(at("d")), w);
-    main_->ask(request::remove(at("d")));
-    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:children", "w:children", "w:deleted"));
-}
-
-TEST_P(SessionContract, AChildWatchSeesNeitherDataNorGrandchildren) {
-    main_->ask(create(at("d")));
-    main_->ask(create(at("d/a")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::children(at("d")), w);
-    main_->ask(request::set(at("d"), "new"));
-    main_->ask(request::set(at("d/a"), "new"));
-    main_->ask(create(at("d/a/b")));
-    EXPECT_THAT(main_->entries("w:"), IsEmpty());
-}
-
-TEST_P(SessionContract, AWatchIsCalledOnce) {
-    main_->ask(create(at("a")));
-    const auto w = main_->watcher("w");
-    main_->ask(request::get(at("a")), w);
-    main_->ask(request::set(at("a"), "1"));
-    main_->ask(request::set(at("a"), "2"));
-    main_->ask(request::remove(at("a")));
-    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:changed"));
-}
-
-TEST_P(SessionContract, AllWatchersOfOneZnodeAreCalled) {
-    main_->ask(create(at("a")));
-    const auto first = main_->watcher("w1");
-    const auto second = main_->watcher("w2");
-    main_->ask(request::get(at("a")), first);
-    main_->ask(request::get(at("a")), second);
-    main_->ask(request::set(at("a"), "new"));
-    EXPECT_THAT(main_->entries("w"), UnorderedElementsAre("w1:changed", "w2:changed"));
-}
-
-TEST_P(SessionContract, DataAndChildWatchersOfOneZnodeBothLearnItsEnd) {
-    main_->ask(create(at("a")));
-    const auto data = main_->watcher("w1");
-    const auto children = main_->watcher("w2");
-    main_->ask(request::get(at("a")), data);
-    main_->ask(request::children(at("a")), children);
-    main_->ask(request::remove(at("a")));
-    EXPECT_THAT(main_->entries("w"), UnorderedElementsAre("w1:deleted", "w2:deleted"));
-}
-
-TEST_P(SessionContract, OneWatcherMayWatchManyZnodes) {
-    const auto w = main_->watcher("w");
-    for (const char* const name : {"a", "b"}) {
-        main_->ask(create(at(name)));
-        main_->ask(request::get(at(name)), w);
-    }
-    main_->ask(request::remove(at("a")));
-    main_->ask(request::set(at("b"), ""));
-    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:deleted", "w:changed"));
-}
-
-TEST_P(SessionContract, AWatcherThatIsGoneIsNotCalled) {
-    main_->ask(create(at("a")));
-    auto dropped = main_->watcher("w1");
-    const auto kept = main_->watcher("w2");
-    main_->ask(request::get(at("a")), dropped);
-    main_->ask(request::get(at("a")), kept);
-    main_->on_loop([&] { dropped = nullptr; });
-    main_->ask(request::set(at("a"), "new"));
-    EXPECT_THAT(main_->entries("w"), ElementsAre("w2:changed"));
-}
-
-TEST_P(SessionContract, AFailedRequestSetsNoWatch) {
-    const auto w = main_->watcher("w");
-    EXPECT_EQ(main_->ask(request::get(at("a")), w).code, result_code::no_node);
-    EXPECT_EQ(main_->ask(request::children(at("a")), w).code, result_code::no_node);
-    main_->ask(create(at("a")));
-    main_->ask(create(at("a/b")));
-    main_->ask(request::remove(at("a/b")));
-    main_->ask(request::remove(at("a")));
-    EXPECT_THAT(main_->entries("w:"), IsEmpty());
+TEST_P(SessionContract, WatchesTellOfTheNextChange) {
+    expect_kept({
+        {"ADataWatchSeesAChange", "create a; watch a by w; eve: set a=new; told by w -> changed"},
+        {"ADataWatchSeesTheDeletion",
+         "create a; watch a by w; eve: remove a; told by w -> deleted"},
+        {"ADataWatchDoesNotSeeChildren",
+         "create a; watch a by w; create a/b; remove a/b; told by w -> nothing; "
+         "remove a; told by w -> deleted"},
+        {"AChildWatchSeesCreationsRemovalsAndTheEnd",
+         "create d; watch-list d by w; create d/a; told by w -> children; "
+         "watch-list d by w; remove d/a; told by w -> children children; "
+         "watch-list d by w; remove d; told by w -> children children deleted"},
+        {"AChildWatchSeesNeitherDataNorGrandchildren",
+         "create d; create d/a; watch-list d by w; set d=new; set d/a=new; create d/a/b; "
+         "told by w -> nothing"},
+        {"AWatchIsCalledOnce",
+         "create a; watch a by w; set a=1; set a=2; remove a; told by w -> changed"},
+        {"AllWatchersOfOneZnodeAreCalled",
+         "create a; watch a by w1; watch a by w2; set a=new; "
+         "told by w1 -> changed; told by w2 -> changed"},
+        {"DataAndChildWatchersOfOneZnodeBothLearnItsEnd",
+         "create a; watch a by w1; watch-list a by w2; remove a; "
+         "told by w1 -> deleted; told by w2 -> deleted"},
+        {"OneWatcherMayWatchManyZnodes",
+         "create a; create b; watch a by w; watch b by w; remove a; set b; "
+         "told by w -> deleted changed"},
+        {"AWatcherThatIsGoneIsNotCalled",
+         "create a; watch a by w1; watch a by w2; drop by w1; set a=new; "
+         "told by w2 -> changed; told by w1 -> nothing"},
+        {"AFailedRequestSetsNoWatch",
+         "watch a by w -> no_node; watch-list a by w -> no_node; "
+         "create a; create a/b; remove a/b; remove a; told by w -> nothing"},
+        {"AWatchThatIsSetAgainAfterAReconnectIsCalledOnce",
+         "create a; watch a by w; break; watch a by w; set a=new; remove a; told by w -> changed"},
+    });
 }
 
 TEST_P(SessionContract, AnEventComesBeforeTheAnswerOfTheOwnChangeThatCausedIt) {
@@ -181,18 +101,6 @@ TEST_P(SessionContract, AConnectionStartsWithoutWatches) {
     main_->ask(request::remove(at("a/b")));
     main_->ask(request::remove(at("a")));
     EXPECT_THAT(main_->entries("w-"), IsEmpty());
-}
-
-TEST_P(SessionContract, AWatchThatIsSetAgainAfterAReconnectIsCalledOnce) {
-    const auto w = main_->watcher("w");
-    main_->ask(create(at("a")));
-    main_->ask(request::get(at("a")), w);
-    main_->on_loop([&] { main_->reconnect(); });
-    ASSERT_TRUE(main_->wait_for("connected", 2));
-    main_->ask(request::get(at("a")), w);
-    main_->ask(request::set(at("a"), "new"));
-    main_->ask(request::remove(at("a")));
-    EXPECT_THAT(main_->entries("w:"), ElementsAre("w:changed"));
 }
 
 }  // namespace

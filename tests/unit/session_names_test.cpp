@@ -1,6 +1,4 @@
-#include "eventually.hpp"
-#include "scripted_server.hpp"
-#include "session_probe.hpp"
+#include "scripted_session.hpp"
 
 #include <chrono>
 #include <functional>
@@ -13,13 +11,8 @@
 
 #include <gtest/gtest.h>
 
-namespace latchkey {
+namespace latchkey::test {
 namespace {
-
-using test::scripted_server;
-using test::session_probe;
-using greeting = scripted_server::greeting;
-using kind = session_event::kind;
 
 /// Names, each of which is answered, fails, or hangs until the test is over.
 class host_book {
@@ -34,12 +27,11 @@ public:
     [[nodiscard]] name_resolver resolver() {
         return [this](const auto& endpoint, const auto& done) {
             const std::lock_guard lock(mutex_);
-            const auto& host = endpoint.host;
-            const auto found = known_.find(host);
+            const auto found = known_.find(endpoint.host);
             if (found == known_.end()) {
                 hanging_.push_back(done);
             } else if (found->second.empty()) {
-                done({.addresses = {}, .failure = "cannot resolve '" + host + "'"});
+                done({.addresses = {}, .failure = "cannot resolve '" + endpoint.host + "'"});
             } else {
                 done({.addresses = found->second, .failure = {}});
             }
@@ -56,11 +48,35 @@ class SessionNames : public ::testing::Test {
 protected:
     session_probe session(const std::string& servers) {
         return session_probe(
-            test::options_for(servers, std::chrono::seconds(300)), {}, names_.resolver());
+            options_for(servers, std::chrono::seconds(300)), {}, names_.resolver());
     }
 
     host_book names_;
 };
+
+TEST_F(SessionNames, AreFollowedToTheirNewAddresses) {
+    // Ports do not count for the C client, so each server has an address of its own.
+    std::optional<scripted_server> old(std::in_place, greeting::welcome, "127.0.0.2");
+    const scripted_server moved(greeting::welcome, "127.0.0.3");
+    names_.answer("zk", {{"127.0.0.2", old->port(), "zk"}});
+    const auto s = session("zk:2181");
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    const auto id = s.last(kind::connected).id;
+    names_.answer("zk", {{"127.0.0.3", moved.port(), "zk"}});
+    old.reset();
+    ASSERT_TRUE(s.wait_for(kind::connected, 2));
+    EXPECT_EQ(s.last(kind::connected).id, id) << "the session lives on";
+    EXPECT_EQ(moved.handshakes(), 1U);
+}
+
+TEST_F(SessionNames, AreLookedUpAgainWhileThereIsNoSession) {
+    const scripted_server moved;
+    names_.answer("zk", {{"127.0.0.9", 1, "zk"}});
+    const auto s = session("zk:2181");
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    names_.answer("zk", {{"127.0.0.1", moved.port(), "zk"}});
+    EXPECT_TRUE(s.wait_for(kind::connected));
+}
 
 TEST_F(SessionNames, OneThatHangsDelaysNeitherAddressesNorOtherNames) {
     const scripted_server live;
@@ -90,7 +106,7 @@ TEST_F(SessionNames, OneThatHangsIsReported) {
         return beside.last(kind::trouble).detail ==
                "127.0.0.1:1: Connection refused; looking up 'silent'";
     };
-    EXPECT_TRUE(test::eventually(says));
+    EXPECT_TRUE(eventually(says));
 }
 
 TEST_F(SessionNames, OneThatFailsKeepsItsAddressesThoughAnotherIsAnswered) {
@@ -111,4 +127,4 @@ TEST_F(SessionNames, OneThatFailsKeepsItsAddressesThoughAnotherIsAnswered) {
 }
 
 }  // namespace
-}  // namespace latchkey
+}  // namespace latchkey::test
