@@ -1,11 +1,11 @@
 #include "zookeeper/frame_check.hpp"
 
-#include "frame_writer.hpp"
+#include "wire_frames.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -21,16 +21,15 @@ std::string body_of(const std::string& frame) {
     return frame.substr(4);
 }
 
-std::string body_of(const frame_writer& w) {
-    return body_of(w.frame());
+std::string body_of(jute_writer w) {
+    return body_of(w.take());
 }
 
-frame_writer with_stat(frame_writer w, std::int32_t data = 0, std::int32_t children = 0) {
+jute_writer with_stat(jute_writer w) {
     for (int i = 0; i < 4; ++i) {
         w.long_number(1);
     }
-    w.number(0).number(-1).number(0).long_number(0).number(data).number(children);
-    return w.long_number(1);
+    return w.number(0).number(-1).number(0).long_number(0).number(0).number(0).long_number(1);
 }
 
 /// A connection whose session is granted, with these requests open.
@@ -43,67 +42,63 @@ frame_check connection(const std::vector<std::string>& requests = {}) {
     return check;
 }
 
-struct exchange {
-    std::string request;
-    std::string answer;
-};
+std::string create_request(opcode type, std::string_view path) {
+    auto w = header_of(1, type);
+    return body_of(put_create(w, path, "data", 2));
+}
 
-frame_writer create_request(opcode type, std::string_view path) {
-    auto w = request_of(1, type).text(path).text("data");
-    return w.number(1).number(31).text("world").text("anyone").number(2);
+std::string remove_request(std::int32_t xid) {
+    return body_of(header_of(xid, opcode::remove).text("/a").number(-1));
 }
 
 std::string multi_request() {
-    auto w = request_of(1, opcode::multi).number(opcode::check).flag(false).number(-1);
-    w.text("/a").number(3).number(opcode::create).flag(false).number(-1);
-    w.text("/a/n-").text("x").number(1).number(31).text("world").text("anyone").number(2);
-    w.number(opcode::set_data).flag(false).number(-1).text("/a").text("y").number(-1);
-    w.number(opcode::remove).flag(false).number(-1).text("/b").number(-1);
-    return body_of(w.number(-1).flag(true).number(-1));
-}
-
-frame_writer result(frame_writer w, opcode type) {
-    return w.number(type).flag(false).number(0);
-}
-
-frame_writer last_result(frame_writer w) {
-    return w.number(-1).flag(true).number(-1);
+    return body_of(transaction(
+        header_of(1, opcode::multi),
+        {request::check("/a", 3),
+         request::create("/a/n-", "x", create_mode::persistent_sequential, open_unsafe_acl()),
+         request::set("/a", "y"),
+         request::remove("/b")}));
 }
 
 std::string multi_answer() {
-    auto w = result(result(answer_to(1), opcode::check), opcode::create).text("/a/n-0000000007");
-    w = with_stat(result(w, opcode::set_data));
-    return body_of(last_result(result(w, opcode::remove)));
+    auto w = answer_to(1);
+    part(w, opcode::check, 0);
+    w = with_stat(part(part(w, opcode::create, 0).text("/a/n-0000000007"), opcode::set_data, 0));
+    return body_of(end_of(part(w, opcode::remove, 0)));
 }
 
 std::string failed_multi_answer(const std::vector<std::int32_t>& errors) {
     auto w = answer_to(1);
     for (const std::int32_t error : errors) {
-        w = result(w, opcode::error).number(error);
+        part(w, opcode::error, 0).number(error);
     }
-    return body_of(last_result(w));
+    return body_of(end_of(w));
 }
+
+struct exchange {
+    std::string request;
+    std::string answer;
+};
 
 std::vector<exchange> right_exchanges() {
     const auto asked = [](opcode type) {
-        return body_of(request_of(1, type).text("/a").flag(false));
+        return body_of(header_of(1, type).text("/a").flag(false));
     };
-    const auto names = answer_to(1).number(2).text("a-0000000001").text("b");
+    const auto with_a_stat = [](jute_writer w) { return body_of(with_stat(std::move(w))); };
     const auto list = answer_to(1).number(1).number(31).text("world").text("anyone");
     return {
-        {asked(opcode::exists), body_of(with_stat(answer_to(1)))},
-        {asked(opcode::get_data), body_of(with_stat(answer_to(1).text("data")))},
-        {asked(opcode::get_data), body_of(with_stat(answer_to(1).number(-1)))},
-        {asked(opcode::set_data), body_of(with_stat(answer_to(1)))},
-        {asked(opcode::get_acl), body_of(with_stat(list))},
-        {asked(opcode::get_children2), body_of(with_stat(names))},
-        {asked(opcode::get_children2), body_of(with_stat(answer_to(1).number(0)))},
+        {asked(opcode::exists), with_a_stat(answer_to(1))},
+        {asked(opcode::get_data), with_a_stat(answer_to(1).text("data"))},
+        {asked(opcode::get_data), with_a_stat(answer_to(1).none())},
+        {asked(opcode::set_data), with_a_stat(answer_to(1))},
+        {asked(opcode::get_acl), with_a_stat(list)},
+        {asked(opcode::get_children2), with_a_stat(answer_to(1).texts({"a-0000000001", "b"}))},
+        {asked(opcode::get_children2), with_a_stat(answer_to(1).number(0))},
         {asked(opcode::sync), body_of(answer_to(1).text("/a"))},
         {asked(opcode::remove), body_of(answer_to(1))},
-        {body_of(create_request(opcode::create2, "/a/n-")),
-         body_of(with_stat(answer_to(1).text("/a/n-0000000007")))},
-        {body_of(create_request(opcode::create_container, "/a")),
-         body_of(with_stat(answer_to(1).text("/a")))},
+        {create_request(opcode::create2, "/a/n-"),
+         with_a_stat(answer_to(1).text("/a/n-0000000007"))},
+        {create_request(opcode::create_container, "/a"), with_a_stat(answer_to(1).text("/a"))},
         {multi_request(), multi_answer()},
         {multi_request(), failed_multi_answer({0, -110, -2, -2})},
     };
@@ -131,14 +126,9 @@ TEST(FrameCheck, RefusesEachBeginningOfAnAnswerAndWhatIsLonger) {
 TEST(FrameCheck, EndsWithEachNumberInEachPlace) {
     for (const auto& [request, right] : right_exchanges()) {
         for (std::size_t at = 0; at + 4 <= right.size(); ++at) {
-            for (const std::int32_t value : {-1,
-                                             -2,
-                                             -5,
-                                             std::numeric_limits<std::int32_t>::min(),
-                                             std::numeric_limits<std::int32_t>::max(),
-                                             50'000'000}) {
+            for (const std::int32_t value : {-1, -2, -5, INT32_MIN, INT32_MAX, 50'000'000}) {
                 std::string wrong = right;
-                wrong.replace(at, 4, body_of(frame_writer().number(value)));
+                wrong.replace(at, 4, body_of(jute_writer().number(value)));
                 EXPECT_LT(connection({request}).received(wrong).size(), 200U);
             }
         }
@@ -149,15 +139,14 @@ TEST(FrameCheck, RefusesAnAnswerToNoRequestOrToAnother) {
     EXPECT_THAT(connection().received(body_of(answer_to(1))), HasSubstr("none is open"));
     EXPECT_THAT(connection().received(body_of(answer_to(-2))), HasSubstr("ping"));
     EXPECT_THAT(connection().received(body_of(answer_to(-4))), HasSubstr("credentials"));
-    auto check = connection({body_of(request_of(1, opcode::remove).text("/a").number(-1)),
-                             body_of(request_of(2, opcode::remove).text("/b").number(-1))});
+    auto check = connection({remove_request(1), remove_request(2)});
     EXPECT_THAT(check.received(body_of(answer_to(2))), HasSubstr("to request 2 instead of 1"));
 }
 
 TEST(FrameCheck, TakesPingsAndCredentialsOutOfTurn) {
-    auto check = connection({body_of(request_of(1, opcode::remove).text("/a").number(-1)),
-                             body_of(request_of(-2, opcode::ping)),
-                             body_of(request_of(-4, opcode::auth).number(0))});
+    auto check = connection({remove_request(1),
+                             body_of(header_of(-2, opcode::ping)),
+                             body_of(header_of(-4, opcode::auth).number(0))});
     EXPECT_EQ(check.received(body_of(answer_to(-2))), "");
     EXPECT_EQ(check.received(body_of(answer_to(-4, -115))), "");
     EXPECT_EQ(check.received(body_of(answer_to(1))), "");
@@ -165,29 +154,32 @@ TEST(FrameCheck, TakesPingsAndCredentialsOutOfTurn) {
 }
 
 TEST(FrameCheck, RefusesResultsThatDoNotFitTheirOperations) {
-    const auto wrong = [](const std::string& results) {
-        return connection({multi_request()}).received(results);
-    };
-    EXPECT_THAT(wrong(body_of(last_result(answer_to(1)))), HasSubstr("fewer results"));
-    EXPECT_THAT(wrong(failed_multi_answer({0, 0, 0, 0})), HasSubstr("contradict"));
-    EXPECT_THAT(wrong(failed_multi_answer({-2, -2, -2, -2})), HasSubstr("contradict"));
-    EXPECT_THAT(wrong(failed_multi_answer({-101, -2, -2, -2, -2})), HasSubstr("more results"));
-    EXPECT_THAT(wrong(body_of(result(answer_to(1), opcode::create).text("/a"))),
-                HasSubstr("a result of type 1 for check"));
-    auto mixed = result(result(answer_to(1), opcode::error).number(-101), opcode::create);
-    mixed = with_stat(result(mixed.text("/a/n-0000000007"), opcode::set_data));
-    EXPECT_THAT(wrong(body_of(last_result(result(mixed, opcode::remove)))),
-                HasSubstr("contradict"));
+    auto mixed = answer_to(1);
+    part(part(mixed, opcode::error, 0).number(-101), opcode::create, 0).text("/a/n-0000000007");
+    mixed = with_stat(part(mixed, opcode::set_data, 0));
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {"fewer results", body_of(end_of(answer_to(1)))},
+        {"contradict", failed_multi_answer({0, 0, 0, 0})},
+        {"contradict", failed_multi_answer({-2, -2, -2, -2})},
+        {"contradict", body_of(end_of(part(mixed, opcode::remove, 0)))},
+        {"more results", failed_multi_answer({-101, -2, -2, -2, -2})}};
+    for (const auto& [reason, results] : wrong) {
+        EXPECT_THAT(connection({multi_request()}).received(results), HasSubstr(reason));
+    }
+    auto other = answer_to(1);
+    EXPECT_THAT(
+        connection({multi_request()}).received(body_of(part(other, opcode::create, 0).text("/a"))),
+        HasSubstr("a result of type 1 for check"));
 }
 
 TEST(FrameCheck, RefusesNamesAndPathsThatNoZnodeHas) {
     using namespace std::string_view_literals;
-    const auto list = body_of(request_of(1, opcode::get_children2).text("/a").flag(false));
+    const auto list = body_of(header_of(1, opcode::get_children2).text("/a").flag(false));
     for (const auto name : {""sv, "a/b"sv, "a\0b"sv}) {
         EXPECT_NE(
             connection({list}).received(body_of(with_stat(answer_to(1).number(1).text(name)))), "");
     }
-    const auto create = body_of(create_request(opcode::create2, "/a/n-"));
+    const auto create = create_request(opcode::create2, "/a/n-");
     for (const auto path : {""sv, "/b/n-0000000001"sv, "/a/n-123456789012"sv, "/a/n-\0"sv}) {
         EXPECT_NE(connection({create}).received(body_of(with_stat(answer_to(1).text(path)))), "");
     }

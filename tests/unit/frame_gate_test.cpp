@@ -1,6 +1,6 @@
 #include "zookeeper/frame_gate.hpp"
 
-#include "frame_writer.hpp"
+#include "wire_frames.hpp"
 
 #include <algorithm>
 #include <array>
@@ -80,7 +80,7 @@ protected:
     std::optional<frame_gate> gate_;
 };
 
-const std::string request = request_of(1, opcode::remove).text("/a").number(-1).frame();
+const std::string remove = header_of(1, opcode::remove).text("/a").number(-1).take();
 
 TEST_F(FrameGate, HandsOverWholeFramesHoweverTheyArrive) {
     const std::string hello = connected_frame(7);
@@ -95,29 +95,6 @@ TEST_F(FrameGate, HandsOverWholeFramesHoweverTheyArrive) {
     send(server_, event.substr(6));
     EXPECT_THAT(handed_over(), ElementsAre(event));
     EXPECT_EQ(gate_->failure(), "");
-}
-
-TEST_F(FrameGate, HandsOverAFrameThatNoSocketTakesAtOnce) {
-    const auto get = request_of(1, opcode::get_data).text("/a").flag(false).frame();
-    send(client_, get);
-    gate_->collect();
-    const std::string data(3'000'000, 'x');
-    auto answer = answer_to(1).text(data);
-    for (int i = 0; i < 68; ++i) {
-        answer.flag(false);  // a Stat
-    }
-    const std::string all = connected_frame(7) + answer.frame();
-    std::vector<std::string> frames;
-    for (std::size_t at = 0; at < all.size();) {
-        const auto sent =
-            ::send(server_, all.data() + at, all.size() - at, MSG_DONTWAIT | MSG_NOSIGNAL);
-        at += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
-        for (auto& each : handed_over()) {
-            frames.push_back(std::move(each));
-        }
-    }
-    ASSERT_EQ(frames.size(), 2U) << gate_->failure();
-    EXPECT_EQ(frames[0] + frames[1], all);
 }
 
 TEST_F(FrameGate, HandsOverNothingOfAWrongFrameAndWhatIsBehindIt) {
@@ -138,34 +115,17 @@ TEST_F(FrameGate, RefusesALengthThatNoFrameHas) {
 }
 
 TEST_F(FrameGate, SendsRequestsTogetherOnceTheyAreWhole) {
-    send(client_, request.substr(0, 4));
+    send(client_, remove.substr(0, 4));
     gate_->collect();
     gate_->flush();
     EXPECT_EQ(received(server_), "");
     EXPECT_TRUE(gate_->unsent());
-    send(client_, request.substr(4) + request);
+    send(client_, remove.substr(4) + remove);
     gate_->collect();
     EXPECT_EQ(received(server_), "");
     gate_->flush();
-    EXPECT_EQ(received(server_), request + request);
+    EXPECT_EQ(received(server_), remove + remove);
     EXPECT_FALSE(gate_->unsent());
-}
-
-TEST_F(FrameGate, SendsTheRestWhenThereIsRoomAgain) {
-    std::string all;
-    for (int i = 0; i < 20'000; ++i) {
-        send(client_, request);
-        all += request;
-        gate_->collect();
-    }
-    gate_->flush();
-    EXPECT_TRUE(gate_->unsent());
-    std::string got;
-    while (gate_->unsent()) {
-        got += received(server_);
-        gate_->flush();
-    }
-    EXPECT_EQ(got + received(server_), all);
 }
 
 TEST_F(FrameGate, SaysThatTheServerHasClosedTheConnection) {

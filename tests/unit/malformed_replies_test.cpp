@@ -7,13 +7,13 @@
 #include "tcp_proxy.hpp"
 #include "test_authority.hpp"
 #include "tls_front.hpp"
+#include "wire_frames.hpp"
 #include "zookeeper_frames.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,18 +35,19 @@ using ::testing::HasSubstr;
 /// Makes another frame of one, both without their lengths.
 using change = std::function<std::string(std::string)>;
 
-std::string big_endian(std::int32_t value) {
-    std::string bytes;
-    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
-        bytes += static_cast<char>(static_cast<std::uint32_t>(value) >> shift);
-    }
-    return bytes;
+change put_number(std::size_t at, std::int32_t value) {
+    return [=](std::string frame) {
+        const std::string bytes = jute_writer().number(value).take().substr(4);
+        return frame.size() < at + 4 ? frame + "!" : frame.replace(at, 4, bytes);
+    };
 }
 
-change put(std::size_t at, std::int32_t value) {
-    return [=](std::string frame) {
-        return frame.size() < at + 4 ? frame + "!" : frame.replace(at, 4, big_endian(value));
-    };
+change cut_to(std::size_t size) {
+    return [=](const std::string& frame) { return frame.substr(0, size); };
+}
+
+std::string without_its_last_byte(const std::string& frame) {
+    return frame.substr(0, frame.size() - 1);
 }
 
 /// What is changed, shared by the test's thread and the proxy's.
@@ -66,6 +67,13 @@ public:
         each_ = std::move(how);
     }
 
+    /// This as well, behind the answer.
+    void add(opcode what, std::string frame) {
+        make(what, [](std::string right) { return right; });
+        const std::lock_guard lock(mutex_);
+        more_ = std::move(frame);
+    }
+
     std::string apply(opcode what, std::string frame) {
         const std::lock_guard lock(mutex_);
         const bool each = each_ && which_(what);
@@ -73,14 +81,7 @@ public:
             return frame;
         }
         const std::string body = (each ? each_ : std::exchange(how_, nullptr))(frame.substr(4));
-        return big_endian(static_cast<std::int32_t>(body.size())) + body + std::exchange(more_, "");
-    }
-
-    /// This as well, behind the answer.
-    void add(opcode what, std::string frame) {
-        make(what, [](std::string right) { return right; });
-        const std::lock_guard lock(mutex_);
-        more_ = big_endian(static_cast<std::int32_t>(frame.size())) + frame;
+        return jute_writer().text(body).take().substr(4) + std::exchange(more_, "");
     }
 
 private:
@@ -184,6 +185,71 @@ protected:
         EXPECT_TRUE(s.wait_for(kind::connected, connections));
     }
 
+    using wrong_frames = std::vector<std::pair<std::string, change>>;
+
+    /// `expose` makes the server send such a frame to a session.
+    void expect_each_to_end_the_connection(opcode what,
+                                           const wrong_frames& wrong,
+                                           const std::function<void(session_probe&)>& expose) {
+        const auto s = open();
+        std::size_t connections = 1;
+        ASSERT_TRUE(s->wait_for(kind::connected));
+        for (const auto& [name, how] : wrong) {
+            SCOPED_TRACE(to_string(what) + ": " + name);
+            const auto troubles = s->count(kind::trouble);
+            changes_.make(what, how);
+            expose(*s);
+            ASSERT_TRUE(s->wait_for(kind::trouble, troubles + 1));
+            EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr(address() + ": malformed "));
+            ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
+        }
+        EXPECT_EQ(s->count(kind::suspended), connections - 1);
+    }
+
+    /// The same while a session begins.
+    void expect_each_to_be_noticed(opcode what,
+                                   const wrong_frames& wrong,
+                                   std::size_t connections) {
+        for (const auto& [name, how] : wrong) {
+            SCOPED_TRACE(name);
+            changes_.make(what, how);
+            const auto s = open();
+            expect_noticed(*s, connections);
+            EXPECT_EQ(s->count(kind::suspended), connections - 1);
+            EXPECT_TRUE(s->call(request::exists("/d")).ok());
+        }
+    }
+
+    /// Frames that are wrong in place of any answer, or but for `right`.
+    static wrong_frames any_of_these(const std::vector<std::string>& right) {
+        wrong_frames all{{"nothing", cut_to(0)},
+                         {"half a header", cut_to(6)},
+                         {"a header alone", cut_to(header)},
+                         {"a byte too few", without_its_last_byte},
+                         {"a byte too many", [](const std::string& f) { return f + "x"; }},
+                         {"another number", put_number(0, 5)},
+                         {"the number of a ping", put_number(0, -2)},
+                         {"the number of credentials", put_number(0, -4)},
+                         {"the number of an event", put_number(0, -1)}};
+        std::erase_if(all, [&](const auto& each) {
+            return std::find(right.begin(), right.end(), each.first) != right.end();
+        });
+        return all;
+    }
+
+    /// And with these numbers in one place.
+    static wrong_frames numbers(wrong_frames all,
+                                std::size_t at,
+                                const std::vector<std::int32_t>& values) {
+        for (const std::int32_t value : values) {
+            all.emplace_back(std::to_string(value) + " at " + std::to_string(at),
+                             put_number(at, value));
+        }
+        return all;
+    }
+
+    static constexpr std::size_t header = 16;
+
     static latchkey::testing::ensemble::options one_server() {
         latchkey::testing::ensemble::options how;
         how.servers = 1;
@@ -222,114 +288,48 @@ std::vector<question> questions() {
     };
 }
 
-std::vector<std::pair<std::string, change>> wrong_frames(bool begins_with_a_length) {
-    constexpr std::size_t header = 16;
-    const auto most = std::numeric_limits<std::int32_t>::max();
-    std::vector<std::pair<std::string, change>> all{
-        {"nothing", [](const std::string&) { return std::string(); }},
-        {"half a header", [](std::string f) { return f.substr(0, 6); }},
-        {"a header alone", [](std::string f) { return f.substr(0, header); }},
-        {"a byte too few", [](std::string f) { return f.substr(0, f.size() - 1); }},
-        {"a byte too many", [](std::string f) { return f + "x"; }},
-        {"another number", put(0, 5)},
-        {"the number of a ping", put(0, -2)},
-        {"the number of credentials", put(0, -4)},
-        {"the number of an event", put(0, -1)},
-    };
-    for (const std::int32_t length : {-5, most, 1000}) {
-        if (begins_with_a_length) {
-            all.emplace_back("a length of " + std::to_string(length), put(header, length));
-        }
-    }
-    return all;
-}
-
 TEST_P(MalformedReplies, EndTheConnectionAndNameServerAndReason) {
-    const auto s = open();
-    ASSERT_TRUE(s->wait_for(kind::connected));
-    std::size_t connections = 1;
     for (const question& q : questions()) {
-        const auto expected = s->call(q.what).code;
-        for (const auto& [name, how] : wrong_frames(q.begins_with_a_length)) {
-            SCOPED_TRACE(to_string(q.type) + ": " + name);
-            changes_.make(q.type, how);
-            const auto troubles = s->count(kind::trouble);
-            EXPECT_TRUE(outcome_unknown(s->call(q.what).code));
-            EXPECT_TRUE(s->wait_for(kind::trouble, troubles + 1));
-            EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr(address() + ": malformed "));
-            ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
-            EXPECT_EQ(s->call(q.what).code, expected) << "the next answer is believed";
+        auto wrong = any_of_these({});
+        if (q.begins_with_a_length) {
+            wrong = numbers(std::move(wrong), header, {-5, INT32_MAX, 1000});
         }
-    }
-    EXPECT_EQ(s->count(kind::suspended), connections - 1);
-}
-
-TEST_P(MalformedReplies, OfCredentialsEndTheConnection) {
-    auto wrong = wrong_frames(true);
-    // These are right for credentials.
-    std::erase_if(wrong, [](const auto& each) {
-        return each.first == "a header alone" || each.first == "the number of credentials";
-    });
-    for (const auto& [name, how] : wrong) {
-        SCOPED_TRACE(name);
-        changes_.make(opcode::auth, how);
-        const auto s = open();
-        expect_noticed(*s, 2);
-        EXPECT_TRUE(s->call(request::exists("/d")).ok()) << "the credentials were answered before";
-    }
-}
-
-TEST_P(MalformedReplies, ToTheRequestForASessionEndTheAttempt) {
-    const std::vector<std::pair<std::string, change>> wrong{
-        {"nothing", [](const std::string&) { return std::string(); }},
-        {"too short", [](std::string f) { return f.substr(0, 8); }},
-        {"two bytes too few", [](std::string f) { return f.substr(0, f.size() - 2); }},
-        {"a byte too many", [](std::string f) { return f + '\0'; }},
-        {"a timeout of 0", put(4, 0)},
-        {"a negative timeout", put(4, -5)},
-        {"no session", [](std::string f) { return f.replace(8, 8, 8, '\0'); }},
-        {"a password of -1", put(16, -1)},
-        {"a password of 15", put(16, 15)},
-        {"a long password", [](std::string f) { return f + std::string(100'000, 'p'); }},
-        {"a server that only reads",
-         [](std::string f) {
-             f.back() = 1;
-             return f;
-         }},
-    };
-    for (const auto& [name, how] : wrong) {
-        SCOPED_TRACE(name);
-        changes_.make(opcode::connect, how);
-        const auto s = open();
-        expect_noticed(*s, 1);
-        EXPECT_EQ(s->count(kind::suspended), 0U);
+        expect_each_to_end_the_connection(q.type, wrong, [&](session_probe& s) {
+            EXPECT_TRUE(outcome_unknown(s.call(q.what).code));
+        });
     }
 }
 
 TEST_P(MalformedReplies, InEventsOfWatchesEndTheConnection) {
-    auto wrong = wrong_frames(false);
-    constexpr std::size_t type = 16;
+    constexpr std::size_t type = header;
     constexpr std::size_t length = 24;
-    for (const std::int32_t value : {-1, -2, 0, 5, 99}) {
-        wrong.emplace_back("type " + std::to_string(value), put(type, value));
-    }
-    for (const std::int32_t value : {-1, 0, 1, 1000, std::numeric_limits<std::int32_t>::max()}) {
-        wrong.emplace_back("a length of " + std::to_string(value), put(length, value));
-    }
-    // This number is right for an event.
-    std::erase_if(wrong, [](const auto& each) { return each.first == "the number of an event"; });
-    const auto s = open();
-    ASSERT_TRUE(s->wait_for(kind::connected));
-    std::size_t connections = 1;
-    for (const auto& [name, how] : wrong) {
-        SCOPED_TRACE(name);
-        const auto w = make_watcher([](watch_event) {});
-        ASSERT_TRUE(session_probe::awaited(s->submit(request::get("/d"), w)).ok());
-        changes_.make(opcode::none, how);
-        ensemble_.set("/d", name);
-        ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
-        EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr(address() + ": malformed "));
-    }
+    auto wrong = numbers(any_of_these({"the number of an event"}), type, {-1, -2, 0, 5, 99});
+    wrong = numbers(std::move(wrong), length, {-1, 0, 1, 1000, INT32_MAX});
+    const auto w = make_watcher([](watch_event) {});
+    expect_each_to_end_the_connection(opcode::none, wrong, [&](session_probe& s) {
+        EXPECT_TRUE(session_probe::awaited(s.submit(request::get("/d"), w)).ok());
+        ensemble_.set("/d", "changed");
+    });
+}
+
+TEST_P(MalformedReplies, OfCredentialsEndTheConnection) {
+    const auto wrong = any_of_these({"a header alone", "the number of credentials"});
+    expect_each_to_be_noticed(opcode::auth, wrong, 2);
+}
+
+TEST_P(MalformedReplies, ToTheRequestForASessionEndTheAttempt) {
+    auto wrong = numbers({}, 4, {0, -5});                 // the timeout
+    wrong = numbers(std::move(wrong), header, {-1, 15});  // the length of the password
+    wrong.insert(wrong.end(),
+                 {{"nothing", cut_to(0)},
+                  {"too short", cut_to(8)},
+                  {"two bytes too few", [](std::string f) { return f.substr(0, f.size() - 2); }},
+                  {"a byte too many", [](std::string f) { return f + '\0'; }},
+                  {"no session", [](std::string f) { return f.replace(8, 8, 8, '\0'); }},
+                  {"a long password", [](std::string f) { return f + std::string(100'000, 'p'); }},
+                  {"a server that only reads",
+                   [](std::string f) { return without_its_last_byte(f) + '\1'; }}});
+    expect_each_to_be_noticed(opcode::connect, wrong, 1);
 }
 
 TEST_P(MalformedReplies, ThatNothingAskedForEndTheConnection) {
@@ -338,7 +338,7 @@ TEST_P(MalformedReplies, ThatNothingAskedForEndTheConnection) {
     std::size_t connections = 1;
     for (const std::int32_t xid : {7, -2, -4, -8}) {
         SCOPED_TRACE(xid);
-        changes_.add(opcode::get_data, big_endian(xid) + std::string(12, '\0'));
+        changes_.add(opcode::get_data, reply_frame(xid));
         EXPECT_TRUE(s->call(request::get("/d")).ok()) << "it came first";
         ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
         EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr("malformed answer: to "));
@@ -347,8 +347,7 @@ TEST_P(MalformedReplies, ThatNothingAskedForEndTheConnection) {
 
 // The C client reads no further than the code, which an unusual server may send without the rest.
 TEST_P(MalformedReplies, AreNotErrorsOfRequestsWithOrWithoutABody) {
-    constexpr std::size_t header = 16;
-    const auto fails = put(12, static_cast<std::int32_t>(result_code::marshalling_error));
+    const auto fails = put_number(12, static_cast<std::int32_t>(result_code::marshalling_error));
     const auto s = open();
     ASSERT_TRUE(s->wait_for(kind::connected));
     for (const question& q : questions()) {
@@ -363,8 +362,7 @@ TEST_P(MalformedReplies, AreNotErrorsOfRequestsWithOrWithoutABody) {
 
 TEST_P(MalformedReplies, AreTheErrorOfACallWhoseTimeIsOver) {
     const auto all = [](opcode what) { return what != opcode::connect; };
-    const change too_short = [](const std::string& f) { return f.substr(0, f.size() - 1); };
-    for (const change& how : {too_short, put(0, 4711)}) {
+    for (const change& how : {change(without_its_last_byte), put_number(0, 4711)}) {
         expect_calls_to_end_with(errc::protocol, "malformed ", all, how);
     }
 }
@@ -374,7 +372,7 @@ TEST_P(MalformedReplies, ToTheRequestForASessionLeaveACallUnreachable) {
         errc::unreachable,
         "malformed answer to the request for a session",
         [](opcode what) { return what == opcode::connect; },
-        [](const std::string& f) { return f.substr(0, 8); });
+        cut_to(8));
 }
 
 INSTANTIATE_TEST_SUITE_P(InClear, MalformedReplies, ::testing::Values(false));

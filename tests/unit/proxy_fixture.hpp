@@ -43,11 +43,24 @@ protected:
         client_ = connect();
         ASSERT_TRUE(client_);
         server_ = listener_.accept();
-        send(*client_, "hello");
-        ASSERT_EQ(receive(*server_, 5), "hello");
-        send(*server_, "world");
-        ASSERT_EQ(receive(*client_, 5), "world");
+        up("hello");
+        down("world");
     }
+
+    /// What the client sends, and what of it arrives.
+    void up(const std::string& sent, const std::string& received) {
+        send(*client_, sent);
+        EXPECT_EQ(receive(*server_, received.size()), received);
+    }
+
+    void down(const std::string& sent, const std::string& received) {
+        send(*server_, sent);
+        EXPECT_EQ(receive(*client_, received.size()), received);
+    }
+
+    void up(const std::string& text) { up(text, text); }
+
+    void down(const std::string& text) { down(text, text); }
 
     static void send(tcp::socket& socket, std::string_view text) {
         boost::asio::write(socket, boost::asio::buffer(text));

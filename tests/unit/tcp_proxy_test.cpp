@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 using direction = tcp_proxy::direction;
 using ending = tcp_proxy::ending;
 using side = tcp_proxy::side;
+using boost::asio::error::connection_reset;
+using boost::asio::error::eof;
 
 using TcpProxy = ProxyTest<tcp_proxy>;
 
@@ -30,23 +32,22 @@ TEST_F(TcpProxy, PassesBytesBothWaysAndCountsThem) {
 TEST_F(TcpProxy, PassesAnEndOfStreamAndKeepsTheOtherDirection) {
     open();
     client_->shutdown(tcp::socket::shutdown_send);
-    EXPECT_EQ(end_of(*server_), boost::asio::error::eof);
-    send(*server_, "still");
-    EXPECT_EQ(receive(*client_, 5), "still");
+    EXPECT_EQ(end_of(*server_), eof);
+    down("still");
     server_->close();
-    EXPECT_EQ(end_of(*client_), boost::asio::error::eof);
+    EXPECT_EQ(end_of(*client_), eof);
     EXPECT_TRUE(eventually([&] { return proxy_.open() == 0; }));
 }
 
 TEST_F(TcpProxy, CutsWithFinOrReset) {
     open();
     proxy_.cut(ending::fin);
-    EXPECT_EQ(end_of(*client_), boost::asio::error::eof);
-    EXPECT_EQ(end_of(*server_), boost::asio::error::eof);
+    EXPECT_EQ(end_of(*client_), eof);
+    EXPECT_EQ(end_of(*server_), eof);
     open();
     proxy_.cut(ending::rst);
-    EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
-    EXPECT_EQ(end_of(*server_), boost::asio::error::connection_reset);
+    EXPECT_EQ(end_of(*client_), connection_reset);
+    EXPECT_EQ(end_of(*server_), connection_reset);
     EXPECT_EQ(proxy_.open(), 0U);
 }
 
@@ -56,46 +57,41 @@ TEST_F(TcpProxy, ResetsOneSideWhileTheOtherIsNotTold) {
         proxy_.cut(ending::rst, told);
         auto& one = told == side::client ? *client_ : *server_;
         auto& other = told == side::client ? *server_ : *client_;
-        EXPECT_EQ(end_of(one), boost::asio::error::connection_reset);
+        EXPECT_EQ(end_of(one), connection_reset);
         send(other, "hello?");
         EXPECT_TRUE(silent(other));
         EXPECT_EQ(proxy_.open(), 0U);
         proxy_.pass();
-        EXPECT_EQ(end_of(other), boost::asio::error::connection_reset);
+        EXPECT_EQ(end_of(other), connection_reset);
     }
 }
 
 TEST_F(TcpProxy, CutsAfterSoManyBytesOfOneDirection) {
     open();
     proxy_.cut_after(3, direction::to_server, ending::fin);
-    send(*server_, "not counted");
-    EXPECT_EQ(receive(*client_, 11), "not counted");
-    send(*client_, "ab");
-    EXPECT_EQ(receive(*server_, 2), "ab");
+    down("not counted");
+    up("ab");
     send(*client_, "cdef");
     EXPECT_EQ(receive(*server_, 1), "c");
-    EXPECT_EQ(end_of(*server_), boost::asio::error::eof);
-    EXPECT_EQ(end_of(*client_), boost::asio::error::eof);
+    EXPECT_EQ(end_of(*server_), eof);
+    EXPECT_EQ(end_of(*client_), eof);
     open();  // once only
 
     proxy_.cut_after(3, direction::to_server, ending::fin);
     proxy_.pass();
-    send(*client_, "long enough");
-    EXPECT_EQ(receive(*server_, 11), "long enough");
+    up("long enough");
 
     proxy_.cut_after(0, direction::to_client, ending::rst);
-    send(*client_, "up");
-    EXPECT_EQ(receive(*server_, 2), "up");
+    up("up");
     send(*server_, "down");
-    EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
+    EXPECT_EQ(end_of(*client_), connection_reset);
 }
 
 TEST_F(TcpProxy, RefusesNewConnectionsKeepsOldOnesAndListensAgain) {
     open();
     proxy_.refuse();
     EXPECT_FALSE(connect());
-    send(*client_, "old");
-    EXPECT_EQ(receive(*server_, 3), "old");
+    up("old");
     proxy_.pass();
     open();
 }
@@ -131,8 +127,7 @@ TEST_F(TcpProxy, BlackHoleAcceptsWithoutTheServerKnowing) {
 TEST_F(TcpProxy, StallsOneDirectionOnly) {
     open();
     proxy_.stall(direction::to_client);
-    send(*client_, "ping");
-    EXPECT_EQ(receive(*server_, 4), "ping");
+    up("ping");
     send(*server_, "pong");
     EXPECT_TRUE(silent(*client_));
     proxy_.pass();
@@ -146,8 +141,7 @@ TEST_F(TcpProxy, DelaysEachWayAndKeepsTheOrder) {
     send(*client_, "a");
     send(*client_, "b");
     EXPECT_EQ(receive(*server_, 2), "ab");
-    send(*server_, "c");
-    EXPECT_EQ(receive(*client_, 1), "c");
+    down("c");
     EXPECT_GE(std::chrono::steady_clock::now() - start, 120ms);
 }
 
@@ -155,7 +149,7 @@ TEST_F(TcpProxy, ResetsTheClientWhenTheServerIsDown) {
     listener_.close();
     client_ = connect();
     ASSERT_TRUE(client_);
-    EXPECT_EQ(end_of(*client_), boost::asio::error::connection_reset);
+    EXPECT_EQ(end_of(*client_), connection_reset);
 }
 
 TEST_F(TcpProxy, WaitsForAServerThatStarts) {

@@ -1,6 +1,6 @@
 #include "zookeeper_frames.hpp"
 
-#include "frame_writer.hpp"
+#include "wire_frames.hpp"
 
 #include <cstdint>
 #include <random>
@@ -18,13 +18,12 @@ using kind = zookeeper_frame::kind;
 using ::testing::ElementsAre;
 
 std::string multi_frame() {
-    frame_writer w = request_of(9, opcode::multi);
-    w.number(opcode::check).flag(false).number(-1).text("/own").number(-1);
-    w.number(opcode::create).flag(false).number(-1).text("/new").text("data");
-    w.number(1).number(31).text("world").text("anyone").number(0);
-    w.number(opcode::set_data).flag(false).number(-1).text("/old").text("x").number(3);
-    w.number(opcode::remove).flag(false).number(-1).text("/old").number(4);
-    return w.number(-1).flag(true).number(-1).frame();
+    return transaction(header_of(9, opcode::multi),
+                       {request::check("/own"),
+                        request::create("/new", "data", create_mode::persistent, open_unsafe_acl()),
+                        request::set("/old", "x", 3),
+                        request::remove("/old", 4)})
+        .take();
 }
 
 /// A conversation after both have said hello.
@@ -65,39 +64,30 @@ TEST(FrameStream, KeepsWhatIsNotAWholeFrame) {
     EXPECT_EQ(stream.rest(), "");
 }
 
-TEST(FrameStream, IsBrokenByALengthThatNoFrameHas) {
-    for (const std::string& bytes : {std::string("srvr"), std::string("\xff\xff\xff\xfezzzz")}) {
+TEST(FrameStream, IsBrokenByALengthThatNoFrameHasAndByNoLongOne) {
+    for (const std::string& bytes :
+         {std::string("srvr"), std::string("\xff\xff\xff\xfezzzz"), std::string("\1\0\0\0", 4)}) {
         frame_stream stream;
         stream.feed(bytes);
         EXPECT_EQ(stream.next(), std::nullopt);
-        EXPECT_TRUE(stream.broken());
+        EXPECT_EQ(stream.broken(), bytes[0] != 1) << "16 MiB are allowed";
         EXPECT_EQ(stream.rest(), bytes);
     }
 }
 
-TEST(FrameStream, WaitsForALongFrameWithoutBreaking) {
-    frame_stream stream;
-    stream.feed(std::string("\x01\x00\x00\x00", 4));  // 16 MiB
-    EXPECT_EQ(stream.next(), std::nullopt);
-    EXPECT_FALSE(stream.broken());
-}
-
-TEST_F(Conversation, BeginsWithASession) {
-    zookeeper_conversation talk;
-    const auto asked = talk.from_client(connect_frame(5));
-    EXPECT_EQ(asked.what, kind::connect);
-    EXPECT_EQ(asked.session, 5);
-    EXPECT_EQ(asked.zxid, 77);
-    EXPECT_EQ(talk.session(), 0);
-    EXPECT_EQ(talk.from_server(connected_frame(5)).session, 5);
-    EXPECT_EQ(talk.session(), 5);
-}
-
-TEST_F(Conversation, HasNoSessionThatWasRefused) {
-    zookeeper_conversation talk;
-    static_cast<void>(talk.from_client(connect_frame(5)));
-    EXPECT_EQ(talk.from_server(connected_frame(5, 0)).what, kind::connected);
-    EXPECT_EQ(talk.session(), 0);
+TEST(ConversationBegin, IsASessionUnlessTheServerRefusesOne) {
+    for (const std::int32_t timeout : {6000, 0}) {
+        zookeeper_conversation talk;
+        const auto asked = talk.from_client(connect_frame(5));
+        EXPECT_EQ(asked.what, kind::connect);
+        EXPECT_EQ(asked.session, 5);
+        EXPECT_EQ(asked.zxid, 77);
+        EXPECT_EQ(talk.session(), 0);
+        const auto answered = talk.from_server(connected_frame(5, timeout));
+        EXPECT_EQ(answered.what, kind::connected);
+        EXPECT_EQ(answered.session, 5);
+        EXPECT_EQ(talk.session(), timeout > 0 ? 5 : 0);
+    }
 }
 
 TEST_F(Conversation, NamesWhatIsAskedAndItsPath) {
@@ -108,13 +98,13 @@ TEST_F(Conversation, NamesWhatIsAskedAndItsPath) {
                               opcode::get_data,
                               opcode::get_children,
                               opcode::sync}) {
-        const auto frame = talk_.from_client(request_of(3, what).text("/a/b").number(0).frame());
+        const auto frame = talk_.from_client(header_of(3, what).text("/a/b").number(0).take());
         EXPECT_EQ(frame.what, kind::request);
         EXPECT_EQ(frame.operation, what);
         EXPECT_EQ(frame.xid, 3);
         EXPECT_EQ(frame.path, "/a/b");
     }
-    EXPECT_EQ(talk_.from_client(request_of(4, opcode::close_session).frame()).operation,
+    EXPECT_EQ(talk_.from_client(header_of(4, opcode::close_session).take()).operation,
               opcode::close_session);
 }
 
@@ -126,9 +116,9 @@ TEST_F(Conversation, NamesThePartsOfAMulti) {
 }
 
 TEST_F(Conversation, NamesWhatIsAnswered) {
-    static_cast<void>(talk_.from_client(request_of(1, opcode::sync).text("/").frame()));
-    static_cast<void>(talk_.from_client(request_of(2, opcode::get_data).text("/").frame()));
-    static_cast<void>(talk_.from_client(request_of(-2, opcode::ping).frame()));
+    static_cast<void>(talk_.from_client(header_of(1, opcode::sync).text("/").take()));
+    static_cast<void>(talk_.from_client(header_of(2, opcode::get_data).text("/").take()));
+    static_cast<void>(talk_.from_client(header_of(-2, opcode::ping).take()));
     EXPECT_EQ(talk_.from_server(reply_frame(1)).operation, opcode::sync);
     EXPECT_EQ(talk_.from_server(reply_frame(-2)).operation, opcode::ping);
     const auto refused = talk_.from_server(reply_frame(2, -101));
@@ -146,14 +136,13 @@ TEST_F(Conversation, KnowsEventsFromReplies) {
 
 TEST_F(Conversation, CallsEveryFrameThatEndsTooSoonMalformed) {
     const auto cut = [](const std::string& frame, std::size_t body) {
-        return frame_writer().number(static_cast<std::int32_t>(body)).frame().substr(4) +
-               frame.substr(4, body);
+        return jute_writer().text(frame.substr(4, body)).take().substr(4);
     };
     const std::string multi = multi_frame();
+    const std::string reply = reply_frame(9);
     for (std::size_t body = 0; body + 4 < multi.size(); ++body) {
         EXPECT_EQ(talk_.from_client(cut(multi, body)).what, kind::malformed) << body;
     }
-    const std::string reply = reply_frame(9);
     for (std::size_t body = 0; body + 4 < reply.size(); ++body) {
         EXPECT_EQ(talk_.from_server(cut(reply, body)).what, kind::malformed) << body;
     }
